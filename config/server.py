@@ -1,0 +1,79 @@
+"""The ASGI server as Parley runs it: uvicorn with a stop that clients can tell from a failure.
+
+Imports no Django: worker processes load this module before the settings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import uvicorn
+from uvicorn.protocols.utils import ClientDisconnected
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+if TYPE_CHECKING:
+    from asgiref.typing import ASGISendEvent
+
+CLOSE_RESTART = 4503
+CLOSE_SECONDS = 2.0
+FRAME_BYTES = 65_536
+GRACE_SECONDS = 20
+HEARTBEAT_SECONDS = 20.0
+
+
+class RestartingWebSocket(WebSocketsSansIOProtocol):
+    """Closes with 4503 when the server stops: "come back with jitter" and not "something broke"."""
+
+    def shutdown(self) -> None:
+        if self.close_sent or not self.handshake_complete:
+            super().shutdown()
+            return
+        self.stop_keepalive()
+        self.queue.put_nowait({"type": "websocket.disconnect", "code": CLOSE_RESTART, "reason": "restart"})
+        self.conn.send_close(CLOSE_RESTART, "restart")
+        self.transport.write(b"".join(self.conn.data_to_send()))
+        self.close_sent = True
+        # Unread bytes would turn our close into a reset that the client sees as a failure: read on until it answers.
+        if self.read_paused:
+            self.read_paused = False
+            self.transport.resume_reading()
+        self.close_timer = self.loop.call_later(CLOSE_SECONDS, self.transport.close)
+
+    async def send(self, message: ASGISendEvent) -> None:
+        if self.close_sent and self.conn.close_sent is not None and self.conn.close_sent.code == CLOSE_RESTART:
+            raise ClientDisconnected
+        await super().send(message)
+
+
+class Server(uvicorn.Server):
+    """Ends with exit code 0 after a signal: a stop that was asked for is no failure."""
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        with super().capture_signals():
+            yield
+            # uvicorn would raise the signal once more, and the process would die of it after its clean stop.
+            self._captured_signals.clear()
+
+
+def configuration(*, host: str, port: int, workers: int, access_log: bool) -> uvicorn.Config:
+    options: dict[str, Any] = {
+        "ws": "config.server:RestartingWebSocket",
+        "ws_per_message_deflate": False,
+        "ws_max_size": FRAME_BYTES,
+        "ws_max_queue": 32,
+        "ws_ping_interval": HEARTBEAT_SECONDS,
+        "ws_ping_timeout": HEARTBEAT_SECONDS,
+        "timeout_graceful_shutdown": GRACE_SECONDS,
+        "timeout_keep_alive": 15,
+        # The client's address is counted from the right of X-Forwarded-For by TRUSTED_PROXIES. uvicorn would believe
+        # whatever any neighbour on loopback writes there.
+        "proxy_headers": False,
+        "server_header": False,
+        "log_config": None,
+        "access_log": access_log,
+        "lifespan": "off",
+    }
+    return uvicorn.Config("config.asgi:application", host=host, port=port, workers=workers, **options)

@@ -1,0 +1,445 @@
+#!/usr/bin/env python3
+"""One file to set Parley up, run it and test it. Standard library only; needs Python 3.11 or newer.
+
+    python3 dev.py run        sets up what is missing, then serves everything on http://127.0.0.1:8000
+    python3 dev.py test       sets up what is missing, then runs the checks and the tests
+
+Other sub-commands: setup, lint, doctor, messages, reset. Nothing needs to be activated.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from urllib.parse import urlsplit
+
+if sys.version_info < (3, 11):
+    sys.exit(f"Parley needs Python 3.11 or newer; this is {sys.version.split()[0]}.")
+
+ROOT = Path(__file__).resolve().parent
+VENV = ROOT / ".venv"
+PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+STAMP = VENV / ".installed.json"
+REQUIREMENTS = {"main": "requirements.txt", "dev": "requirements-dev.txt"}
+
+DEFAULT_DATABASE = "postgres://postgres@127.0.0.1:5432/parley"
+DEFAULT_REDIS = "redis://127.0.0.1:6379/0"
+CHROMIUM = ("/usr/bin/chromium", "chromium", "chromium-browser", "google-chrome")
+
+
+class Problem(Exception):
+    """Something a person has to mend; its text says what and how."""
+
+
+def say(text: str = "") -> None:
+    print(text, flush=True)
+
+
+def note(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+# --- the virtual environment ---------------------------------------------------------------------------------------
+
+
+def digest(name: str) -> str:
+    return hashlib.sha256((ROOT / REQUIREMENTS[name]).read_bytes()).hexdigest()
+
+
+def installed() -> dict[str, str]:
+    """What the stamp says is installed: requirement set → SHA-256 of its file. Empty when there is no usable .venv."""
+    try:
+        stamp = json.loads(STAMP.read_text())
+    except (OSError, ValueError):
+        return {}
+    # A .venv that was moved or copied keeps its files but points at the old place.
+    if not PYTHON.exists() or stamp.get("root") != str(VENV.resolve()):
+        return {}
+    return {key: str(value) for key, value in stamp.items()}
+
+
+def setup(*, dev: bool = False) -> None:
+    """Make .venv when it is missing and install the pinned wheels when the requirements changed.
+
+    Raises:
+        Problem: Python is too old, `venv` is missing, or the installation failed.
+    """
+    wanted = ["main", "dev"] if dev else ["main"]
+    have = installed()
+    missing = [name for name in wanted if have.get(name) != digest(name)]
+    if not missing:
+        return
+    if not have and not usable_venv():
+        make_venv()
+    for name in missing:
+        note(f"Installing {REQUIREMENTS[name]} (pinned wheels, checked by hash) …")
+        run_or_raise(
+            [str(PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
+            + ["--only-binary", ":all:", "--require-hashes", "-r", REQUIREMENTS[name]],
+            f"Installing {REQUIREMENTS[name]} failed; the lines above say why. Run `python3 dev.py setup` again when it is mended.",
+        )
+        have = {**have, "root": str(VENV.resolve()), name: digest(name)}
+        # A changed requirements.txt may have moved what the development set stands on: install that again, too.
+        if name == "main" and "dev" not in missing:
+            have.pop("dev", None)
+        STAMP.write_text(json.dumps(have, indent=1) + "\n")
+
+
+def usable_venv() -> bool:
+    """Whether .venv exists, starts and has pip: an interrupted set-up is repaired instead of kept."""
+    if not PYTHON.exists():
+        return False
+    check = "import pip, sys; sys.exit(sys.version_info < (3, 11))"
+    return subprocess.run([str(PYTHON), "-c", check], capture_output=True, check=False).returncode == 0
+
+
+def make_venv() -> None:
+    if VENV.is_symlink():
+        VENV.unlink()
+    elif VENV.exists():
+        shutil.rmtree(VENV)
+    need_ensurepip()
+    note("Making .venv …")
+    run_or_raise([sys.executable, "-m", "venv", str(VENV)], "Making .venv failed; the lines above say why.")
+
+
+def need_ensurepip() -> None:
+    """Debian keeps `ensurepip` in a package of its own; install it as root, otherwise say the one line."""
+    if has_ensurepip():
+        return
+    line = "apt-get install -y --no-install-recommends python3-venv"
+    is_root = hasattr(os, "geteuid") and os.geteuid() == 0
+    if is_root and shutil.which("apt-get"):
+        note("This Python has no ensurepip: installing Debian's python3-venv …")
+        env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+        if subprocess.run(line.split(), env=env, stdout=sys.stderr, check=False).returncode != 0:
+            subprocess.run(["apt-get", "update", "-q"], env=env, stdout=sys.stderr, check=False)
+            subprocess.run(line.split(), env=env, stdout=sys.stderr, check=False)
+        if has_ensurepip():
+            return
+    raise Problem(f"This Python cannot make a virtual environment (ensurepip is missing). Run:\n\n    sudo {line}\n")
+
+
+def has_ensurepip() -> bool:
+    check = [sys.executable, "-c", "import ensurepip, venv"]
+    return subprocess.run(check, capture_output=True, check=False).returncode == 0
+
+
+def run_or_raise(command: Sequence[str], problem: str) -> None:
+    # Progress and warnings belong on stderr; stdout stays for what was asked for.
+    if subprocess.run(command, cwd=ROOT, stdout=sys.stderr, check=False).returncode != 0:
+        raise Problem(problem)
+
+
+def manage(*arguments: str, env: Mapping[str, str] | None = None) -> int:
+    command = [str(PYTHON), "manage.py", *arguments]
+    return subprocess.run(command, cwd=ROOT, env={**os.environ, **(env or {})}, check=False).returncode
+
+
+# --- run -----------------------------------------------------------------------------------------------------------
+
+
+def run(options: argparse.Namespace) -> int:
+    setup()
+    command = [str(PYTHON), str(ROOT / "manage.py"), "serve", "--prepare"]
+    if options.host:
+        command += ["--host", options.host]
+    if options.port is not None:
+        command += ["--port", str(options.port)]
+    if options.no_demo:
+        command += ["--no-demo"]
+    os.chdir(ROOT)
+    if os.name != "nt":
+        # The server takes this process's place, so Ctrl-C and SIGTERM reach it and nobody else.
+        os.execv(command[0], command)
+    try:
+        return subprocess.run(command, check=False).returncode
+    except KeyboardInterrupt:
+        return 0
+
+
+# --- lint ----------------------------------------------------------------------------------------------------------
+
+
+def lint_checks() -> list[tuple[str, list[str]]]:
+    python = str(PYTHON)
+    return [
+        ("ruff check", [python, "-m", "ruff", "check", "."]),
+        ("ruff format", [python, "-m", "ruff", "format", "--check", "."]),
+        ("mypy", [python, "-m", "mypy"]),
+        ("import-linter", [python, "-c", "from importlinter.cli import lint_imports_command as run; run()"]),
+        ("migrations", [python, "manage.py", "makemigrations", "--check", "--dry-run"]),
+        ("OpenAPI file", [python, "manage.py", "openapi", "--check"]),
+        ("translations", [python, "manage.py", "messages", "--check"]),
+    ]
+
+
+def lint() -> list[str]:
+    """Run every check, whatever the others say. Returns the names of those that failed."""
+    failed = []
+    env = {**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings"}
+    for name, command in lint_checks():
+        started = time.monotonic()
+        result = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+        good = result.returncode == 0
+        say(f"{'ok' if good else 'FAILED':7} {name} ({time.monotonic() - started:.1f} s)")
+        if not good:
+            failed.append(name)
+            say((result.stdout + result.stderr).rstrip())
+    return failed
+
+
+# --- test ----------------------------------------------------------------------------------------------------------
+
+
+def test(options: argparse.Namespace) -> int:
+    """Lint, then pytest on SQLite + memory, then on PostgreSQL + Redis where they answer."""
+    setup(dev=True)
+    failed = [f"lint: {name}" for name in lint()] if not options.no_lint else []
+    left_out = [] if not options.no_lint else ["lint: switched off by --no-lint"]
+    left_out += [f"{part}: {why}" for part, why in missing_parts().items()]
+    closing: list[str] = []
+
+    missing = missing_services()
+    backends: list[tuple[str, dict[str, str]]] = [("SQLite + memory", {"BACKEND": ""})]
+    if missing:
+        left_out.append(f"PostgreSQL + Redis: {missing}")
+    else:
+        backends.append(("PostgreSQL + Redis", {"BACKEND": "postgres"} | service_urls()))
+    for name, env in backends:
+        say(f"\n=== pytest on {name} ===")
+        code, last = pytest(options.pytest, env)
+        closing.append(f"{name}: {last}")
+        if code != 0:
+            failed.append(f"pytest on {name}")
+
+    if options.all:
+        failed += [f"left out: {part}" for part in left_out]
+    say()
+    for line in closing:
+        say(line)
+    for line in left_out:
+        say(f"Left out: {line}")
+    if not left_out:
+        say("Nothing was left out.")
+    for line in failed:
+        say(f"FAILED: {line}")
+    say("FAILED" if failed else "All good.")
+    return 1 if failed else 0
+
+
+def pytest(arguments: Sequence[str], env: Mapping[str, str]) -> tuple[int, str]:
+    """Run pytest, showing its output as it comes. Returns its exit code and its closing line."""
+    command = [str(PYTHON), "-m", "pytest", *arguments]
+    if sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
+        command.insert(3, "--color=yes")
+    process = subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONUNBUFFERED": "1", **env},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    )
+    last = ""
+    assert process.stdout is not None
+    for line in process.stdout:
+        print(line, end="", flush=True)
+        last = line.strip().strip("=").strip() or last
+    return process.wait(), last
+
+
+def service_urls() -> dict[str, str]:
+    return {
+        "TEST_DATABASE_URL": os.environ.get("TEST_DATABASE_URL") or DEFAULT_DATABASE,
+        "TEST_REDIS_URL": os.environ.get("TEST_REDIS_URL") or DEFAULT_REDIS,
+    }
+
+
+def missing_services() -> str:
+    """Why PostgreSQL + Redis cannot be tested on, or an empty string when both answer."""
+    urls = service_urls()
+    reasons = []
+    if problem := postgres_problem(urls["TEST_DATABASE_URL"]):
+        reasons.append(f"PostgreSQL does not answer at {without_password(urls['TEST_DATABASE_URL'])} ({problem})")
+    if problem := redis_problem(urls["TEST_REDIS_URL"]):
+        reasons.append(f"Redis does not answer at {without_password(urls['TEST_REDIS_URL'])} ({problem})")
+    return "; ".join(reasons)
+
+
+def postgres_problem(url: str) -> str:
+    # Any database of the server will do for a try: the tests make their own.
+    script = (
+        "import sys, psycopg\n"
+        "from urllib.parse import urlsplit, unquote\n"
+        "u = urlsplit(sys.argv[1])\n"
+        "psycopg.connect(host=u.hostname, port=u.port or 5432, user=unquote(u.username or 'postgres'),\n"
+        "    password=unquote(u.password or ''), dbname='postgres', connect_timeout=3).close()\n"
+    )
+    result = subprocess.run([str(PYTHON), "-c", script, url], capture_output=True, text=True, check=False)
+    return "" if result.returncode == 0 else (result.stderr.strip().splitlines() or ["no answer"])[-1]
+
+
+def redis_problem(url: str) -> str:
+    script = "import sys, redis\nredis.Redis.from_url(sys.argv[1], socket_timeout=3, socket_connect_timeout=3).ping()\n"
+    result = subprocess.run([str(PYTHON), "-c", script, url], capture_output=True, text=True, check=False)
+    return "" if result.returncode == 0 else (result.stderr.strip().splitlines() or ["no answer"])[-1]
+
+
+def without_password(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.hostname}:{parts.port or ''}{parts.path}"
+
+
+def missing_parts() -> dict[str, str]:
+    """Parts of the tests that this machine cannot run → why. The tests themselves skip by the same rule."""
+    parts = {}
+    if not any(shutil.which(name) for name in CHROMIUM):
+        parts["browser tests"] = "no Chromium (apt-get install chromium)"
+    if not shutil.which("turnserver"):
+        parts["relayed calls"] = "no turnserver (apt-get install coturn)"
+    return parts
+
+
+# --- doctor, messages, reset ---------------------------------------------------------------------------------------
+
+
+def doctor() -> int:
+    """Say what is there and what is missing, each with the command that mends it."""
+    good = True
+
+    def report(ok: bool, what: str, mend: str = "") -> None:
+        nonlocal good
+        good = good and ok
+        say(f"{'ok' if ok else 'MISSING':8}{what}" + (f"\n        → {mend}" if mend and not ok else ""))
+
+    report(True, f"Python {sys.version.split()[0]}")
+    if not usable_venv():
+        report(has_ensurepip(), "ensurepip", "sudo apt-get install -y --no-install-recommends python3-venv")
+    have = installed()
+    report(bool(have), ".venv", "python3 dev.py setup")
+    report(have.get("main") == digest("main"), "requirements.txt is installed", "python3 dev.py setup")
+    if "dev" in have:
+        report(have["dev"] == digest("dev"), "requirements-dev.txt is installed", "python3 dev.py setup --dev")
+    else:
+        say("-       requirements-dev.txt is not installed; `python3 dev.py test` does it")
+    if have:
+        good = manage("doctor") == 0 and good
+    say("All good." if good else "Something is missing; the arrows say how to mend it.")
+    return 0 if good else 1
+
+
+def reset(options: argparse.Namespace) -> int:
+    """Throw away what running the product made: var/ and, with --venv, .venv."""
+    targets = [ROOT / "var"] + ([VENV] if options.venv else [])
+    targets = [path for path in targets if path.exists() or path.is_symlink()]
+    if not targets:
+        say("Nothing to remove.")
+        return 0
+    if not options.yes:
+        names = " and ".join(path.name for path in targets)
+        if not sys.stdin.isatty():
+            raise Problem(f"This removes {names} with all accounts and messages in it. Say --yes to do it.")
+        if input(f"Remove {names} with all accounts and messages in it? [y/N] ").strip().lower() not in {"y", "yes"}:
+            say("Nothing was removed.")
+            return 1
+    for path in targets:
+        if path.is_symlink():
+            path.unlink()
+        else:
+            shutil.rmtree(path)
+        say(f"Removed {path.name}.")
+    return 0
+
+
+# --- the command line ----------------------------------------------------------------------------------------------
+
+
+def parser() -> argparse.ArgumentParser:
+    top = argparse.ArgumentParser(
+        prog="dev.py", description="Set Parley up, run it and test it.", epilog="Start with: python3 dev.py run"
+    )
+    commands = top.add_subparsers(dest="command", required=True, metavar="command")
+
+    one = commands.add_parser("setup", help="make .venv and install what the product needs")
+    one.add_argument("--dev", action="store_true", help="also what tests and checks need")
+
+    one = commands.add_parser("run", help="set up what is missing, then serve the whole product")
+    one.add_argument("--host", help="address to listen on (127.0.0.1)")
+    one.add_argument("--port", type=int, help="port to listen on; without it 8000, or the next free one")
+    one.add_argument("--no-demo", action="store_true", help="do not make the demo people")
+
+    one = commands.add_parser("test", help="set up what is missing, then run checks and tests")
+    one.add_argument("--all", action="store_true", help="a part that this machine cannot run is a failure")
+    one.add_argument("--no-lint", action="store_true", help="tests only")
+    one.add_argument("pytest", nargs="*", metavar="-- ARG", help="what follows -- goes to pytest")
+
+    commands.add_parser("lint", help="style, types, imports, migrations, schema file, translations")
+    commands.add_parser("doctor", help="say what is missing and how to mend it")
+
+    one = commands.add_parser("messages", help="compile the translations")
+    one.add_argument("--update", action="store_true", help="first collect new texts from the sources")
+
+    one = commands.add_parser("reset", help="remove var/: database, mails, media, keys")
+    one.add_argument("--venv", action="store_true", help="also remove .venv")
+    one.add_argument("--yes", action="store_true", help="do not ask")
+    return top
+
+
+def main(arguments: Sequence[str]) -> int:
+    own, _, rest = split_at(list(arguments), "--")
+    options = parser().parse_args(own)
+    if options.command == "test":
+        options.pytest += rest
+
+    def linted() -> int:
+        setup(dev=True)
+        return 1 if lint() else 0
+
+    def messages() -> int:
+        setup()
+        return manage("messages", *(["--update"] if options.update else []))
+
+    def set_up() -> int:
+        setup(dev=options.dev)
+        note("Ready. Next: python3 dev.py run")
+        return 0
+
+    actions: dict[str, Callable[[], int]] = {
+        "setup": set_up,
+        "run": lambda: run(options),
+        "test": lambda: test(options),
+        "lint": linted,
+        "doctor": doctor,
+        "messages": messages,
+        "reset": lambda: reset(options),
+    }
+    return actions[options.command]()
+
+
+def split_at(items: list[str], mark: str) -> tuple[list[str], str, list[str]]:
+    """Split a list at the first `mark`, as str.partition does with a string."""
+    if mark not in items:
+        return items, "", []
+    at = items.index(mark)
+    return items[:at], mark, items[at + 1 :]
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except Problem as problem:
+        note(str(problem))
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)
