@@ -1,0 +1,37 @@
+"""The bearer token of a request. DRF loads this while its views module is still loading, so nothing
+here, nor what it imports, may import rest_framework views, generics or viewsets."""
+
+from django.utils import translation
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.request import Request
+
+from accounts.exceptions import TokenInvalid
+from accounts.models import Session, User
+from accounts.services import sessions
+
+
+def bearer_token(request: Request) -> str | None:
+    """The token of the Authorization header; None without one, TokenInvalid for a garbled one."""
+    header = request.META.get("HTTP_AUTHORIZATION", "")
+    if not header:
+        return None
+    scheme, _, token = header.partition(" ")
+    if scheme.lower() != "bearer" or not token.strip() or " " in token.strip():
+        raise TokenInvalid
+    return token.strip()
+
+
+class BearerAuthentication(BaseAuthentication):
+    """request.user is the person, request.auth the session."""
+
+    def authenticate(self, request: Request) -> tuple[User, Session]:
+        token = bearer_token(request)
+        if token is None:
+            raise TokenInvalid
+        user, session = sessions.authenticate(token)
+        if not getattr(request, "language_was_asked_for", True):
+            translation.activate(user.language)
+        return user, session
+
+    def authenticate_header(self, request: Request) -> str:
+        return 'Bearer realm="api"'

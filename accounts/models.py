@@ -1,0 +1,308 @@
+"""Who people are, and what proves it."""
+
+import uuid
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
+from django.contrib.auth.models import PermissionsMixin
+from django.db import models
+from django.db.models.functions import Lower
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+
+class UserManager(BaseUserManager["User"]):
+    def create_superuser(self, email: str, password: str, **fields: Any) -> "User":
+        """Django's `createsuperuser`: a confirmed account that may enter the admin."""
+        from accounts.services import registration
+
+        user = registration.create_user(email=email, password=password, **fields)
+        user.is_staff = user.is_superuser = True
+        user.email_verified_at = timezone.now()
+        user.save()
+        return user
+
+
+class User(AbstractBaseUser, PermissionsMixin):
+    class WhoCanMessage(models.TextChoices):
+        EVERYONE = "everyone", _("everyone")
+        CONTACTS = "contacts", _("contacts")
+        NOBODY = "nobody", _("nobody")
+
+    email = models.EmailField(_("e-mail address"), max_length=254, unique=True)
+    username = models.CharField(_("username"), max_length=32)
+    first_name = models.CharField(_("first name"), max_length=50)
+    last_name = models.CharField(_("last name"), max_length=50, blank=True)
+    bio = models.CharField(_("about"), max_length=500, null=True, blank=True)
+    # The token of the picture (accounts.Image), kept here so that a card of a person needs no join.
+    avatar_token = models.CharField(max_length=32, blank=True)
+    language = models.CharField(_("language"), max_length=35, default="en")
+    is_staff = models.BooleanField(_("staff"), default=False)
+    created_at = models.DateTimeField(_("joined"), default=timezone.now, editable=False)
+    last_seen_at = models.DateTimeField(_("last seen"), null=True, blank=True)
+    username_changed_at = models.DateTimeField(null=True, blank=True)
+
+    # What people search is compared without case and accents (accounts.text.fold).
+    username_folded = models.CharField(max_length=64, editable=False, db_index=True)
+    first_name_folded = models.CharField(max_length=200, editable=False, db_index=True)
+    last_name_folded = models.CharField(max_length=200, editable=False, db_index=True)
+
+    # Standing
+    email_verified_at = models.DateTimeField(_("confirmed at"), null=True, blank=True)
+    blocked_at = models.DateTimeField(_("blocked at"), null=True, blank=True)
+    blocked_until = models.DateTimeField(_("blocked until"), null=True, blank=True)
+    blocked_reason = models.CharField(_("reason for the block"), max_length=500, blank=True)
+    wrong_passwords = models.PositiveIntegerField(default=0)
+    locked_until = models.DateTimeField(_("locked until"), null=True, blank=True)
+    erase_after = models.DateTimeField(_("to be erased after"), null=True, blank=True)
+    # Somebody else tried to register this address before it was confirmed.
+    contested_at = models.DateTimeField(null=True, blank=True)
+    # The last time a password was set by a mailed code alone.
+    password_reset_at = models.DateTimeField(null=True, blank=True)
+
+    # Failed codes today, over all purposes: many make the next codes longer.
+    failed_codes = models.PositiveIntegerField(default=0)
+    failed_codes_day = models.DateField(null=True, blank=True)
+
+    # Second step
+    second_password = models.CharField(max_length=128, blank=True)
+    second_password_hint = models.CharField(max_length=64, blank=True)
+    second_password_changed_at = models.DateTimeField(null=True, blank=True)
+    wrong_second_passwords = models.PositiveIntegerField(default=0)
+    wrong_second_passwords_day = models.DateField(null=True, blank=True)
+
+    # Privacy
+    who_can_message = models.CharField(
+        max_length=10, choices=WhoCanMessage.choices, default=WhoCanMessage.EVERYONE
+    )
+    read_receipts = models.BooleanField(default=True)
+    show_last_seen = models.BooleanField(default=True)
+    relay_calls = models.BooleanField(default=False)
+
+    USERNAME_FIELD = "email"
+    EMAIL_FIELD = "email"
+    REQUIRED_FIELDS = ["first_name"]
+    objects = UserManager()
+
+    class Meta:
+        verbose_name = _("user")
+        verbose_name_plural = _("users")
+        constraints = [models.UniqueConstraint(Lower("username"), name="user_username_unique")]
+
+    def __str__(self) -> str:
+        return self.username
+
+    @property
+    def is_verified(self) -> bool:
+        return self.email_verified_at is not None
+
+    @property
+    def two_step_enabled(self) -> bool:
+        return bool(self.second_password)
+
+    @property
+    def display_name(self) -> str:
+        return f"{self.first_name} {self.last_name}".strip() or self.username
+
+    def is_blocked(self, now: datetime) -> bool:
+        """Blocked by staff at `now` (a block may have an end)."""
+        return self.blocked_at is not None and (
+            self.blocked_until is None or self.blocked_until > now
+        )
+
+    @property
+    def is_active(self) -> bool:  # type: ignore[override]
+        """Django's word for: may use what asks for a signed-in account."""
+        return not self.is_blocked(timezone.now())
+
+
+class TrustedDevice(models.Model):
+    """A device that may skip the second step; its token is stored hashed."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="trusted_devices")
+    digest = models.CharField(max_length=64, unique=True)
+    device_name = models.CharField(max_length=200, blank=True)
+    created_at = models.DateTimeField(default=timezone.now)
+    last_used_at = models.DateTimeField(default=timezone.now)
+    expires_at = models.DateTimeField()
+
+    class Meta:
+        verbose_name = _("trusted device")
+        verbose_name_plural = _("trusted devices")
+
+
+class Session(models.Model):
+    """One sign-in. Its row is read with its user on every request: ending it ends the token."""
+
+    sid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="sessions")
+    trusted_device = models.ForeignKey(TrustedDevice, models.SET_NULL, null=True, blank=True)
+    generation = models.PositiveIntegerField(default=1)
+    # When the newest generation was first used: from then on the one before it has a minute left.
+    generation_used_at = models.DateTimeField(null=True, blank=True)
+    device_name = models.CharField(max_length=200, blank=True)
+    ip = models.GenericIPAddressField(null=True, blank=True)
+    user_agent = models.CharField(max_length=400, blank=True)
+    created_at = models.DateTimeField(default=timezone.now)
+    last_used_at = models.DateTimeField(default=timezone.now)
+    token_expires_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True, blank=True)
+    ended_reason = models.CharField(max_length=40, blank=True)
+    # After a recovery code: until then a new second password needs no old one.
+    second_password_free_until = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        verbose_name = _("session")
+        verbose_name_plural = _("sessions")
+        indexes = [
+            models.Index(fields=["user", "-last_used_at"], name="session_user_recent"),
+            models.Index(fields=["token_expires_at"], name="session_expiry"),
+        ]
+
+
+class Code(models.Model):
+    """The one live code of a user and purpose, as a keyed digest bound to purpose and address."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="codes")
+    # signup, reset, two_step, change_email, or action:<name>
+    purpose = models.CharField(max_length=40)
+    address = models.EmailField(max_length=254)
+    digest = models.CharField(max_length=64)
+    tries = models.PositiveSmallIntegerField(default=0)
+    created_at = models.DateTimeField(default=timezone.now)
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        verbose_name = _("one-time code")
+        verbose_name_plural = _("one-time codes")
+        constraints = [
+            models.UniqueConstraint(fields=["user", "purpose"], name="code_one_per_purpose")
+        ]
+        indexes = [models.Index(fields=["expires_at"], name="code_expiry")]
+
+
+class PendingToken(models.Model):
+    """An opaque token that stands for an unfinished step; single use, stored hashed."""
+
+    class Kind(models.TextChoices):
+        TWO_STEP = "two_step"
+        CHALLENGE = "challenge"
+        ACTION = "action"
+
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    digest = models.CharField(max_length=64, unique=True)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="pending_tokens")
+    session = models.ForeignKey(Session, models.CASCADE, null=True, blank=True)
+    action = models.CharField(max_length=40, blank=True)
+    tries = models.PositiveSmallIntegerField(default=0)
+    created_at = models.DateTimeField(default=timezone.now)
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["expires_at"], name="pendingtoken_expiry")]
+
+
+class RecoveryCode(models.Model):
+    """One of ten codes that stand in for the second password once."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="recovery_codes")
+    digest = models.CharField(max_length=64)
+    created_at = models.DateTimeField(default=timezone.now)
+    used_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["user", "digest"], name="recoverycode_unique")
+        ]
+
+
+class EmailChange(models.Model):
+    """A new address waiting for its code, then the old one with its way back for a week."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="email_changes")
+    old_email = models.EmailField(max_length=254)
+    new_email = models.EmailField(max_length=254)
+    undo_digest = models.CharField(max_length=64, blank=True, db_index=True)
+    created_at = models.DateTimeField(default=timezone.now)
+    confirmed_at = models.DateTimeField(null=True, blank=True)
+    undone_at = models.DateTimeField(null=True, blank=True)
+    expires_at = models.DateTimeField()
+
+
+class Block(models.Model):
+    """One person wants to hear nothing from another."""
+
+    blocker = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="blocks_made")
+    blocked = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="blocks_met")
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        verbose_name = _("block")
+        verbose_name_plural = _("blocks")
+        constraints = [
+            models.UniqueConstraint(fields=["blocker", "blocked"], name="block_once"),
+            models.CheckConstraint(
+                condition=~models.Q(blocker=models.F("blocked")), name="block_not_oneself"
+            ),
+        ]
+
+
+class Image(models.Model):
+    """A re-encoded picture: an avatar, or the image of a message. Its token is its path."""
+
+    class Kind(models.TextChoices):
+        AVATAR = "avatar"
+        MESSAGE = "message"
+
+    token = models.CharField(max_length=32, unique=True)
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
+    mime = models.CharField(max_length=20)
+    width = models.PositiveIntegerField()
+    height = models.PositiveIntegerField()
+    size = models.PositiveIntegerField(help_text=_("bytes"))
+    blurhash = models.CharField(max_length=100)
+    upload_digest = models.CharField(max_length=64, help_text=_("SHA-256 of the uploaded bytes"))
+    created_at = models.DateTimeField(default=timezone.now, db_index=True)
+
+
+class RateCount(models.Model):
+    """A rate counted in the database while the fast counter is out of reach."""
+
+    key = models.CharField(max_length=64)
+    window_starts_at = models.DateTimeField(db_index=True)
+    count = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["key", "window_starts_at"], name="ratecount_window")
+        ]
+
+
+class AuditEntry(models.Model):
+    """Who did what to whom, and why. Rows are only ever added."""
+
+    actor = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    # How the actor is known when no account stands behind it: "cli:root", "purge".
+    actor_label = models.CharField(max_length=100)
+    action = models.CharField(max_length=60, db_index=True)
+    target = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    target_label = models.CharField(max_length=200, blank=True)
+    reason = models.CharField(max_length=500, blank=True)
+    details = models.JSONField(default=dict, blank=True)
+    request_id = models.CharField(max_length=64, blank=True)
+    ip = models.GenericIPAddressField(null=True, blank=True)
+    created_at = models.DateTimeField(default=timezone.now, db_index=True)
+
+    class Meta:
+        verbose_name = _("audit entry")
+        verbose_name_plural = _("audit log")

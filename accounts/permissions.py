@@ -1,0 +1,17 @@
+"""What an account must be before a view lets it in."""
+
+from rest_framework.permissions import IsAuthenticated
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from accounts.exceptions import EmailNotVerified
+
+
+class IsVerified(IsAuthenticated):
+    """Signed in, with a confirmed address: for all that reaches another person."""
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        allowed = super().has_permission(request, view)
+        if allowed and not request.user.is_verified:
+            raise EmailNotVerified
+        return allowed

@@ -1,0 +1,113 @@
+"""The session token (a JWT of our key ring) and opaque tokens (random, stored hashed)."""
+
+import hashlib
+import secrets
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+
+import jwt
+from django.core.exceptions import ImproperlyConfigured
+from rest_framework_simplejwt.backends import TokenBackend
+from rest_framework_simplejwt.exceptions import TokenBackendError, TokenBackendExpiredToken
+
+from accounts.conf import conf
+from accounts.exceptions import TokenExpired, TokenInvalid
+
+ALGORITHM = "HS256"
+SESSION = "session"
+MIN_SECRET_BYTES = 32
+
+
+class KeyRingBackend(TokenBackend):
+    """simplejwt's codec for one key of the ring, which the header names by `kid`."""
+
+    def __init__(self, kid: str, secret: str) -> None:
+        super().__init__(
+            ALGORITHM,
+            signing_key=secret,
+            audience=conf.TOKEN_AUDIENCE,
+            issuer=conf.TOKEN_ISSUER,
+            leeway=conf.TOKEN_LEEWAY_SECONDS,
+        )
+        self.kid = kid
+
+    def encode(self, payload: dict[str, Any]) -> str:
+        claims = payload | {"aud": self.audience, "iss": self.issuer}
+        return jwt.encode(claims, self.signing_key, ALGORITHM, headers={"kid": self.kid})
+
+
+@lru_cache(maxsize=4)
+def _ring(keys: str) -> dict[str, KeyRingBackend]:
+    ring: dict[str, KeyRingBackend] = {}
+    for pair in filter(None, keys.split(",")):
+        kid, separator, secret = pair.strip().partition(":")
+        if not separator or len(secret.encode()) < MIN_SECRET_BYTES:
+            raise ImproperlyConfigured(
+                "TOKEN_KEYS is kid:secret[,kid:secret…], each secret at least 32 bytes."
+            )
+        ring[kid] = KeyRingBackend(kid, secret)
+    if not ring:
+        raise ImproperlyConfigured("TOKEN_KEYS holds no key.")
+    return ring
+
+
+@dataclass(frozen=True, slots=True)
+class SessionClaims:
+    sid: str
+    user_id: int
+    generation: int
+    expires_at: int
+
+
+def encode_session_token(
+    *, sid: str, user_id: int, generation: int, issued_at: datetime, expires_at: datetime
+) -> str:
+    """A signed session token; the newest key of the ring signs."""
+    backend = next(iter(_ring(conf.TOKEN_KEYS).values()))
+    return backend.encode(
+        {
+            "typ": SESSION,
+            "sub": str(user_id),
+            "sid": sid,
+            "gen": generation,
+            "jti": secrets.token_hex(8),
+            "iat": int(issued_at.timestamp()),
+            "exp": int(expires_at.timestamp()),
+        }
+    )
+
+
+def decode_session_token(token: str) -> SessionClaims:
+    """The claims of a session token. TokenInvalid, or TokenExpired for one of ours that is past."""
+    try:
+        kid = jwt.get_unverified_header(token).get("kid")
+        backend = _ring(conf.TOKEN_KEYS).get(kid) if isinstance(kid, str) else None
+        if backend is None:
+            raise TokenInvalid
+        payload = backend.decode(token)
+        claims = SessionClaims(
+            sid=str(payload["sid"]),
+            user_id=int(payload["sub"]),
+            generation=int(payload["gen"]),
+            expires_at=int(payload["exp"]),
+        )
+    except TokenBackendExpiredToken as error:
+        raise TokenExpired from error
+    except (TokenBackendError, jwt.PyJWTError, KeyError, TypeError, ValueError, RecursionError) as error:
+        raise TokenInvalid from error
+    if payload.get("typ") != SESSION:
+        raise TokenInvalid
+    return claims
+
+
+def new_opaque_token() -> tuple[str, str]:
+    """A random 256-bit token and the digest that is stored of it."""
+    token = secrets.token_urlsafe(32)
+    return token, opaque_digest(token)
+
+
+def opaque_digest(token: str) -> str:
+    """SHA-256 in hex: enough for 256 random bits, and cheap to look up."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,122 @@
+"""What happens around every request: its id, its language, its security headers.
+
+The API carries a bearer token and needs neither cookies nor CSRF, so the middleware of the admin
+steps aside everywhere else.
+"""
+
+import re
+import secrets
+from collections.abc import Callable
+
+from django.conf import settings
+from django.contrib.auth.middleware import AuthenticationMiddleware
+from django.contrib.messages.middleware import MessageMiddleware
+from django.contrib.sessions.middleware import SessionMiddleware
+from django.http import HttpRequest, HttpResponse
+from django.middleware.csrf import CsrfViewMiddleware
+from django.middleware.security import SecurityMiddleware
+from django.utils import translation
+from django_otp.middleware import OTPMiddleware
+
+from accounts import request_context
+
+GetResponse = Callable[[HttpRequest], HttpResponse]
+
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+ADMIN_PREFIX = "/admin/"
+
+
+class RequestContextMiddleware:
+    """Gives the request an id (a caller's own, when it is sane) and echoes it."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        offered = request.headers.get("X-Request-Id", "")
+        request_id = offered if _REQUEST_ID.fullmatch(offered) else secrets.token_hex(8)
+        token = request_context.enter(request_id=request_id, request=request)
+        try:
+            response = self.get_response(request)
+        finally:
+            request_context.leave(token)
+        response["X-Request-Id"] = request_id
+        return response
+
+
+class LanguageMiddleware:
+    """Answers in the language of `Accept-Language`; without one, sign-in chooses the account's."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        accepted = request.headers.get("Accept-Language", "")[:200].strip()
+        asked = bool(accepted) and accepted != "*"
+        language = (
+            translation.get_language_from_request(request) if asked else settings.LANGUAGE_CODE
+        )
+        request.language_was_asked_for = asked  # type: ignore[attr-defined]
+        with translation.override(language):
+            return self.get_response(request)
+
+
+class SecurityHeadersMiddleware(SecurityMiddleware):
+    """Django's own headers, and a content policy for pages and for JSON."""
+
+    PAGE_POLICY = (
+        "default-src 'self'; script-src 'self' 'nonce-{nonce}'; style-src 'self'; "
+        "img-src 'self' data: blob:; media-src 'self' blob:; connect-src 'self'; "
+        "object-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
+    )
+    API_POLICY = "default-src 'none'; frame-ancestors 'none'"
+
+    def process_request(self, request: HttpRequest) -> HttpResponse | None:
+        request.csp_nonce = secrets.token_urlsafe(16)  # type: ignore[attr-defined]
+        return super().process_request(request)
+
+    def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
+        response = super().process_response(request, response)
+        if "Content-Security-Policy" not in response:
+            is_page = response.get("Content-Type", "").startswith("text/html")
+            response["Content-Security-Policy"] = (
+                self.PAGE_POLICY.format(nonce=request.csp_nonce)  # type: ignore[attr-defined]
+                if is_page
+                else self.API_POLICY
+            )
+        response.setdefault("X-Frame-Options", "DENY")
+        return response
+
+
+class _AdminOnly:
+    """Lets every request that is not the admin's pass untouched."""
+
+    async_capable = False
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if request.path_info.startswith(ADMIN_PREFIX):
+            return super().__call__(request)  # type: ignore[misc,no-any-return]
+        return self.get_response(request)  # type: ignore[attr-defined,no-any-return]
+
+
+class AdminSessionMiddleware(_AdminOnly, SessionMiddleware):
+    pass
+
+
+class AdminCsrfMiddleware(_AdminOnly, CsrfViewMiddleware):
+    def process_view(self, request, callback, callback_args, callback_kwargs):  # type: ignore[no-untyped-def]
+        if request.path_info.startswith(ADMIN_PREFIX):
+            return super().process_view(request, callback, callback_args, callback_kwargs)
+        return None
+
+
+class AdminAuthenticationMiddleware(_AdminOnly, AuthenticationMiddleware):
+    pass
+
+
+class AdminOTPMiddleware(_AdminOnly, OTPMiddleware):
+    pass
+
+
+class AdminMessageMiddleware(_AdminOnly, MessageMiddleware):
+    pass

@@ -1,0 +1,31 @@
+"""OpenAPI hooks: the error envelope on every operation."""
+
+from typing import Any
+
+
+def describe_errors(result: dict[str, Any], generator: Any, **kwargs: Any) -> dict[str, Any]:
+    """Adds the Error component and a `default` response that refers to it."""
+    schemas = result.setdefault("components", {}).setdefault("schemas", {})
+    schemas["Error"] = {
+        "type": "object",
+        "required": ["ok", "error", "message", "request_id"],
+        "properties": {
+            "ok": {"type": "boolean", "const": False},
+            "error": {"type": "string", "description": "Branch on this code, never on the text."},
+            "message": {"type": "string"},
+            "fields": {
+                "type": "object",
+                "additionalProperties": {"type": "array", "items": {"type": "string"}},
+            },
+            "retry_after": {"type": "integer", "minimum": 0},
+            "request_id": {"type": "string"},
+        },
+    }
+    reference = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
+    for operations in result.get("paths", {}).values():
+        for operation in operations.values():
+            if isinstance(operation, dict) and "responses" in operation:
+                operation["responses"].setdefault(
+                    "default", {"description": "The error envelope.", "content": reference}
+                )
+    return result

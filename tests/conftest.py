@@ -1,0 +1,41 @@
+"""Alice and Bob know each other, Charlie is a stranger: the same people in every test."""
+
+import pytest
+
+from tests.client import ApiClient
+from tests.factories import make_user, sign_in
+
+
+@pytest.fixture
+def alice(db):
+    return make_user("Alice", last_name="Archer")
+
+
+@pytest.fixture
+def bob(db):
+    return make_user("Bob", last_name="Baker")
+
+
+@pytest.fixture
+def charlie(db):
+    return make_user("Charlie", last_name="Cooper")
+
+
+@pytest.fixture
+def as_alice(alice):
+    return ApiClient(sign_in(alice)[1])
+
+
+@pytest.fixture
+def as_bob(bob):
+    return ApiClient(sign_in(bob)[1])
+
+
+@pytest.fixture
+def as_charlie(charlie):
+    return ApiClient(sign_in(charlie)[1])
+
+
+@pytest.fixture
+def anonymous(db):
+    return ApiClient()
