@@ -1,0 +1,1 @@
+"""The doors of accounts: one module per story."""
