@@ -14,21 +14,24 @@ import hashlib
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
-if sys.version_info < (3, 11):
+if sys.version_info < (3, 11):  # noqa: UP036  (run by whatever Python the machine has)
     sys.exit(f"Parley needs Python 3.11 or newer; this is {sys.version.split()[0]}.")
 
 ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 STAMP = VENV / ".installed.json"
+# Wheels only: nothing is ever compiled here, and nothing is installed whose hash is not in the file.
+PIP_INSTALL = [str(PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
+PIP_INSTALL += ["--only-binary", ":all:", "--require-hashes"]
 REQUIREMENTS = {"main": "requirements.txt", "dev": "requirements-dev.txt"}
 
 DEFAULT_DATABASE = "postgres://postgres@127.0.0.1:5432/parley"
@@ -83,9 +86,8 @@ def setup(*, dev: bool = False) -> None:
     for name in missing:
         note(f"Installing {REQUIREMENTS[name]} (pinned wheels, checked by hash) …")
         run_or_raise(
-            [str(PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
-            + ["--only-binary", ":all:", "--require-hashes", "-r", REQUIREMENTS[name]],
-            f"Installing {REQUIREMENTS[name]} failed; the lines above say why. Run `python3 dev.py setup` again when it is mended.",
+            [*PIP_INSTALL, "-r", REQUIREMENTS[name]],
+            f"Installing {REQUIREMENTS[name]} failed; the lines above say why. When it is mended: python3 dev.py setup",
         )
         have = {**have, "root": str(VENV.resolve()), name: digest(name)}
         # A changed requirements.txt may have moved what the development set stands on: install that again, too.
@@ -170,7 +172,11 @@ def run(options: argparse.Namespace) -> int:
 # --- lint ----------------------------------------------------------------------------------------------------------
 
 
-def lint_checks() -> list[tuple[str, list[str]]]:
+OPENAPI_OPTIONS = ("--format", "openapi-json", "--validate", "--fail-on-warn")
+OPENAPI_MEND = ".venv/bin/python manage.py spectacular " + " ".join(OPENAPI_OPTIONS) + " --file docs/openapi.json"
+
+
+def lint_checks(fresh_schema: Path) -> list[tuple[str, list[str]]]:
     python = str(PYTHON)
     return [
         ("ruff check", [python, "-m", "ruff", "check", "."]),
@@ -178,7 +184,7 @@ def lint_checks() -> list[tuple[str, list[str]]]:
         ("mypy", [python, "-m", "mypy"]),
         ("import-linter", [python, "-c", "from importlinter.cli import lint_imports_command as run; run()"]),
         ("migrations", [python, "manage.py", "makemigrations", "--check", "--dry-run"]),
-        ("OpenAPI file", [python, "manage.py", "openapi", "--check"]),
+        ("OpenAPI", [python, "manage.py", "spectacular", *OPENAPI_OPTIONS, "--file", str(fresh_schema)]),
         ("translations", [python, "manage.py", "messages", "--check"]),
     ]
 
@@ -187,15 +193,23 @@ def lint() -> list[str]:
     """Run every check, whatever the others say. Returns the names of those that failed."""
     failed = []
     env = {**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings"}
-    for name, command in lint_checks():
-        started = time.monotonic()
-        result = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
-        good = result.returncode == 0
-        say(f"{'ok' if good else 'FAILED':7} {name} ({time.monotonic() - started:.1f} s)")
-        if not good:
-            failed.append(name)
-            say((result.stdout + result.stderr).rstrip())
+    with tempfile.TemporaryDirectory() as folder:
+        fresh_schema = Path(folder) / "openapi.json"
+        for name, command in lint_checks(fresh_schema):
+            started = time.monotonic()
+            result = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+            good, output = result.returncode == 0, result.stdout + result.stderr
+            if name == "OpenAPI" and good and not same_content(fresh_schema, ROOT / "docs" / "openapi.json"):
+                good, output = False, "docs/openapi.json is not what the views say. Mend it with: " + OPENAPI_MEND
+            say(f"{'ok' if good else 'FAILED':7} {name} ({time.monotonic() - started:.1f} s)")
+            if not good:
+                failed.append(name)
+                say(output.rstrip())
     return failed
+
+
+def same_content(one: Path, other: Path) -> bool:
+    return other.exists() and one.read_bytes() == other.read_bytes()
 
 
 # --- test ----------------------------------------------------------------------------------------------------------

@@ -53,9 +53,7 @@ class LanguageMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         accepted = request.headers.get("Accept-Language", "")[:200].strip()
         asked = bool(accepted) and accepted != "*"
-        language = (
-            translation.get_language_from_request(request) if asked else settings.LANGUAGE_CODE
-        )
+        language = translation.get_language_from_request(request) if asked else settings.LANGUAGE_CODE
         request.language_was_asked_for = asked  # type: ignore[attr-defined]
         with translation.override(language):
             return self.get_response(request)

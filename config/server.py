@@ -5,6 +5,7 @@ Imports no Django: worker processes load this module before the settings.
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -12,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import uvicorn
 from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from uvicorn.supervisors import Multiprocess
 
 if TYPE_CHECKING:
-    from asgiref.typing import ASGISendEvent
+    from uvicorn._types import ASGISendEvent
 
 CLOSE_RESTART = 4503
 CLOSE_SECONDS = 2.0
@@ -77,3 +79,12 @@ def configuration(*, host: str, port: int, workers: int, access_log: bool) -> uv
         "lifespan": "off",
     }
     return uvicorn.Config("config.asgi:application", host=host, port=port, workers=workers, **options)
+
+
+def serve(*, host: str, port: int, workers: int, listener: socket.socket, access_log: bool) -> None:
+    """Serve on a listening socket until SIGTERM or Ctrl-C; returns after a clean stop."""
+    options = configuration(host=host, port=port, workers=workers, access_log=access_log)
+    if workers > 1:
+        Multiprocess(options, sockets=[listener]).run()
+    else:
+        Server(options).run(sockets=[listener])

@@ -76,6 +76,7 @@ INSTALLED_APPS = [
 # Cookies, sessions and CSRF belong to the admin alone: the API carries a bearer token.
 MIDDLEWARE = [
     "config.middleware.RequestContextMiddleware",
+    "config.metrics.MetricsMiddleware",
     "config.middleware.SecurityHeadersMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "corsheaders.middleware.CorsMiddleware",
@@ -125,8 +126,7 @@ if EMBEDDED:
 else:
     _database["OPTIONS"] |= {
         "connect_timeout": 3,
-        "options": "-c statement_timeout=10000 -c lock_timeout=5000"
-        " -c idle_in_transaction_session_timeout=15000",
+        "options": "-c statement_timeout=10000 -c lock_timeout=5000 -c idle_in_transaction_session_timeout=15000",
     }
     _database["CONN_HEALTH_CHECKS"] = True
     _connections = env.str("DATABASE_CONNECTIONS", default="plain")
@@ -241,9 +241,7 @@ def _mail_transport(url: str) -> dict[str, Any]:
 
 
 MAILBOX_DIR = VAR_DIR / "mail"
-NOTIFICATIONS_MAIL_TRANSPORT = _mail_transport(
-    env.str("EMAIL_URL", default=f"file://{MAILBOX_DIR}")
-)
+NOTIFICATIONS_MAIL_TRANSPORT = _mail_transport(env.str("EMAIL_URL", default=f"file://{MAILBOX_DIR}"))
 
 # --- Files ----------------------------------------------------------------------------------
 

@@ -1,7 +1,10 @@
 """All paths of the service. An app's own urls.py reads like the contract's table."""
 
 from django.urls import include, path
+from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularAPIView
+
+from config import health, metrics, pages
 
 urlpatterns = [
     path("api/v1/", include("accounts.urls")),
@@ -9,6 +12,19 @@ urlpatterns = [
     path("api/v1/", include("notifications.urls")),
     path("api/v1/", include("realtime.urls")),
     path("api/v1/schema", SpectacularAPIView.as_view(), name="schema"),
+    path("healthz", health.healthz, name="healthz"),
+    path("readyz", health.readyz, name="readyz"),
+    path("metrics", metrics.metrics, name="metrics"),
+    path("", pages.landing, name="landing"),
+    path("api/docs", pages.api_docs, name="api-docs"),
+    path("docs/quickstart", pages.quickstart, name="quickstart"),
+    path("docs/errors", pages.errors, name="errors"),
+    path("docs/changelog", pages.changelog, name="changelog"),
+    path("docs/api", RedirectView.as_view(pattern_name="api-docs")),
+    path("dev/mail/", pages.dev_mail, name="dev-mail"),
+    path("dev/mail.json", pages.dev_mail_json, name="dev-mail-json"),
+    path("dev/push/", pages.dev_push, name="dev-push"),
+    path("dev/push.json", pages.dev_push_json, name="dev-push-json"),
 ]
 
 handler400 = "config.errors.bad_request"

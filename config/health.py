@@ -1,0 +1,122 @@
+"""Is the process alive, can it do its work, and how much of it does it do: /healthz, /readyz, /metrics.
+
+`/healthz` touches nothing but the process. `/readyz` names what is broken: without the database or with
+migrations missing it answers 503; without Redis or with a delivery queue that lags it is degraded and
+stays in service, because every request still works.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import redis
+from django.conf import settings
+from django.db import Error as DatabaseProblem
+from django.db import connection
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+OK, DEGRADED, FAILED, UNKNOWN = "ok", "degraded", "failed", "unknown"
+QUEUE_LAG_SECONDS = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """How one part is: its state and, unless it is ok, one sentence that says what to do about it."""
+
+    state: str
+    detail: str = ""
+
+
+@require_safe
+@never_cache
+def healthz(request: HttpRequest) -> HttpResponse:
+    return JsonResponse({"ok": True, "status": OK})
+
+
+@require_safe
+@never_cache
+def readyz(request: HttpRequest) -> HttpResponse:
+    findings = examine_all()
+    states = {finding.state for finding in findings.values()}
+    status = FAILED if FAILED in states else DEGRADED if DEGRADED in states else OK
+    checks = {
+        name: {"status": finding.state} | ({"detail": finding.detail} if finding.detail else {})
+        for name, finding in findings.items()
+    }
+    body = {"ok": status != FAILED, "status": status, "checks": checks}
+    if status == FAILED:
+        broken = ", ".join(name for name, finding in findings.items() if finding.state == FAILED)
+        body |= {"error": "service_unavailable", "message": f"Not ready: {broken}."}
+        return JsonResponse(body, status=503, headers={"Retry-After": "2"})
+    return JsonResponse(body)
+
+
+def examine_all() -> dict[str, Finding]:
+    """Every part and how it is; what needs the database is unknown while that is broken."""
+    findings = {"database": database(), "channel_layer": channel_layer()}
+    for name, examine in (("migrations", migrations), ("delivery_queue", delivery_queue)):
+        try:
+            usable = findings["database"].state == OK
+            findings[name] = examine() if usable else Finding(UNKNOWN, "The database does not answer.")
+        except DatabaseProblem as error:
+            findings[name] = Finding(UNKNOWN, f"The database refused ({error.__class__.__name__}).")
+    return findings
+
+
+def database() -> Finding:
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except DatabaseProblem as error:
+        return Finding(FAILED, f"The database does not answer ({error.__class__.__name__}).")
+    return Finding(OK)
+
+
+def migrations() -> Finding:
+    missing = sorted(migrations_on_disk() - MigrationRecorder(connection).applied_migrations().keys())
+    if missing:
+        return Finding(FAILED, f"{len(missing)} to apply, first {'.'.join(missing[0])}. Run: manage.py migrate")
+    return Finding(OK)
+
+
+@cache
+def migrations_on_disk() -> frozenset[tuple[str, str]]:
+    """Names of all migrations of this checkout; a replaced one counts as applied with its replacement."""
+    loader = MigrationLoader(None, ignore_no_migrations=True)
+    replaced = {key for migration in loader.disk_migrations.values() for key in migration.replaces}
+    return frozenset(loader.disk_migrations.keys() - replaced)
+
+
+def channel_layer() -> Finding:
+    if not settings.REDIS_URL:
+        return Finding(OK, "In memory: one process only.")
+    try:
+        ping_channel_layer()
+    except (redis.RedisError, OSError, ValueError) as error:
+        reason = error.__class__.__name__
+        return Finding(DEGRADED, f"Redis does not answer ({reason}); sockets catch up at their next heartbeat.")
+    return Finding(OK)
+
+
+def ping_channel_layer() -> None:
+    client = redis.Redis.from_url(settings.REDIS_URL, socket_connect_timeout=0.5, socket_timeout=0.5)
+    try:
+        client.ping()
+    finally:
+        client.close()
+
+
+def delivery_queue() -> Finding:
+    try:
+        from notifications.selectors import delivery_lag_seconds
+    except ImportError:
+        return Finding(OK)
+    lag = delivery_lag_seconds()
+    if lag > QUEUE_LAG_SECONDS:
+        return Finding(DEGRADED, f"The oldest due mail or push waits for {lag:.0f} s. Is `manage.py deliver` running?")
+    return Finding(OK)

@@ -1,0 +1,118 @@
+"""What left for nowhere: the mails that Django's file backend wrote, and the push outbox."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email import message_from_bytes, policy
+from email.message import EmailMessage
+from email.utils import getaddresses, parsedate_to_datetime
+from pathlib import Path
+
+from django.conf import settings
+
+SHOWN = 200
+# Django's file backend ends every mail with a line of dashes.
+_RULE = re.compile(rb"^-{70,}\s*$", re.MULTILINE)
+_CODE = re.compile(r"(?<![\w-])(\d{6}|\d{8}|\d{10})(?![\w-])")
+
+
+@dataclass(frozen=True, slots=True)
+class Mail:
+    """One mail as it would have left. `code` is the first one-time code in its text, or an empty string."""
+
+    to: str
+    subject: str
+    text: str
+    code: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Push:
+    """One push message as a device would get it."""
+
+    title: str
+    text: str
+    payload: object
+    created_at: datetime
+
+
+def newest_files(folder: Path) -> list[Path]:
+    if not folder.is_dir():
+        return []
+    files = [path for path in folder.iterdir() if path.is_file() and not path.name.startswith(".")]
+    return sorted(files, key=lambda path: path.stat().st_mtime_ns, reverse=True)
+
+
+def mails(*, to: str = "") -> list[Mail]:
+    """The newest mails first, at most 200; with `to`, only those to that address."""
+    wanted, found = to.strip().casefold(), []
+    for path in newest_files(settings.MAILBOX_DIR):
+        for mail in reversed(list(_mails_in(path))):
+            addresses = [address.casefold() for _, address in getaddresses([mail.to])]
+            if not wanted or wanted in addresses:
+                found.append(mail)
+        if len(found) >= SHOWN:
+            break
+    return found[:SHOWN]
+
+
+def _mails_in(path: Path) -> Iterator[Mail]:
+    written_at = datetime.fromtimestamp(path.stat().st_mtime, tz=UTC)
+    for raw in _RULE.split(path.read_bytes()):
+        if not raw.strip():
+            continue
+        message = message_from_bytes(raw.lstrip(), _class=EmailMessage, policy=policy.default)
+        body = message.get_body(("plain", "html"))
+        text = body.get_content().strip() if body else ""
+        code = _CODE.search(text)
+        try:
+            created_at = parsedate_to_datetime(str(message["Date"])).astimezone(UTC)
+        except (TypeError, ValueError):
+            created_at = written_at
+        yield Mail(
+            to=str(message["To"] or ""),
+            subject=str(message["Subject"] or ""),
+            text=text,
+            code=code[1] if code else "",
+            created_at=created_at,
+        )
+
+
+def pushes() -> list[Push]:
+    """The newest push messages first, at most 200."""
+    found = []
+    for path in newest_files(settings.NOTIFICATIONS_PUSH_OUTBOX):
+        written_at = datetime.fromtimestamp(path.stat().st_mtime, tz=UTC)
+        for line in reversed(_documents(path.read_text(encoding="utf-8"))):
+            found.append(_push(line, written_at))
+        if len(found) >= SHOWN:
+            break
+    return found[:SHOWN]
+
+
+def _documents(text: str) -> list[object]:
+    """A file is one JSON document or one per line; a line that is still being written is skipped."""
+    try:
+        return [json.loads(text)]
+    except ValueError:
+        pass
+    documents = []
+    for line in text.splitlines():
+        try:
+            documents.append(json.loads(line))
+        except ValueError:
+            continue
+    return documents
+
+
+def _push(payload: object, written_at: datetime) -> Push:
+    message = payload.get("message", payload) if isinstance(payload, dict) else {}
+    notification = message.get("notification") or {}
+    data = message.get("data") or {}
+    title = str(notification.get("title") or data.get("type") or "Push")
+    return Push(title, json.dumps(payload, indent=2, ensure_ascii=False), payload, written_at)

@@ -1,0 +1,127 @@
+"""`manage.py doctor`: what is there, what is missing, and the exact next command."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from django.conf import settings
+from django.core import checks
+from django.core.management.base import BaseCommand, CommandParser
+from django.db import connection
+
+from config import health, preparation, translations
+
+MISSING, NOTE = "missing", "note"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One thing that was looked at. `mend` is the command or setting that puts it right."""
+
+    state: str
+    what: str
+    mend: str = ""
+
+
+class Command(BaseCommand):
+    help = "Say what is missing, each with the command that mends it. Exit code 1 when something is."
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        lines = list(examine())
+        if options["json"]:
+            self.stdout.write(json.dumps([asdict(line) for line in lines], indent=2))
+        else:
+            for line in lines:
+                mark = {health.OK: "ok", MISSING: "MISSING", NOTE: "-"}[line.state]
+                self.stdout.write(f"{mark:8}{line.what}")
+                if line.mend:
+                    self.stdout.write(f"        → {line.mend}")
+        if any(line.state == MISSING for line in lines):
+            sys.exit(1)
+
+
+def examine() -> Iterator[Line]:
+    yield from _settings()
+    yield from _database()
+    yield from _redis()
+    yield from _mail_and_push()
+    yield from _calls()
+    stale = [str(state.path.relative_to(settings.BASE_DIR)) for state in translations.states() if not state.up_to_date]
+    yield _line(not stale, "translations are compiled", "python3 dev.py messages")
+
+
+def _line(good: bool, what: str, mend: str) -> Line:
+    return Line(health.OK, what) if good else Line(MISSING, what, mend)
+
+
+def _settings() -> Iterator[Line]:
+    yield _line(
+        os.access(settings.VAR_DIR, os.W_OK), f"{settings.VAR_DIR} is writable", f"chown -R $USER '{settings.VAR_DIR}'"
+    )
+    mode = "DEBUG=1: for a developer's machine" if settings.DEBUG else "DEBUG=0: production"
+    yield Line(NOTE, mode)
+    deploy = not settings.DEBUG
+    for message in checks.run_checks(include_deployment_checks=deploy):
+        if message.level >= (checks.WARNING if deploy else checks.ERROR):
+            yield Line(MISSING, f"{message.id}: {message.msg}", message.hint or "")
+
+
+def _database() -> Iterator[Line]:
+    finding = health.database()
+    kind = "SQLite" if settings.EMBEDDED else "PostgreSQL"
+    name = connection.settings_dict["NAME"]
+    if finding.state != health.OK:
+        yield Line(
+            MISSING, f"{kind} {name}: {finding.detail}", "Start it or mend DATABASE_URL: manage.py wait_for_services"
+        )
+        return
+    yield Line(health.OK, f"{kind} {name} answers")
+    waiting = preparation.unapplied_migrations()
+    yield _line(not waiting, f"migrations are applied ({len(waiting)} wait)", "manage.py migrate")
+
+
+def _redis() -> Iterator[Line]:
+    if not settings.REDIS_URL:
+        yield Line(NOTE, "no REDIS_URL: wake-ups stay in memory, one server process only")
+        return
+    finding = health.channel_layer()
+    yield _line(finding.state == health.OK, "Redis answers", "Start it or mend REDIS_URL: manage.py wait_for_services")
+
+
+def _mail_and_push() -> Iterator[Line]:
+    backend = settings.NOTIFICATIONS_MAIL_TRANSPORT["BACKEND"].rsplit(".", 2)[-2]
+    yield Line(
+        NOTE, f"mail leaves through {backend}" + (f" into {settings.MAILBOX_DIR}" if backend == "filebased" else "")
+    )
+    push = settings.NOTIFICATIONS_PUSH_BACKEND
+    yield Line(NOTE, f"push leaves through {push}")
+    if push == "fcm":
+        path = settings.NOTIFICATIONS_FCM_CREDENTIALS
+        yield _line(
+            bool(path) and os.access(path, os.R_OK),
+            "FCM credentials",
+            "PUSH_FCM_CREDENTIALS=/path/to/service-account.json",
+        )
+    if not settings.EMBEDDED:
+        yield Line(NOTE, "on PostgreSQL mail and push leave from `manage.py deliver` (or `serve --deliver`)")
+
+
+def _calls() -> Iterator[Line]:
+    if not settings.REALTIME_TURN_URLS:
+        yield Line(NOTE, "no TURN_URLS: calls work where the two devices reach each other directly")
+    else:
+        yield _line(
+            bool(settings.REALTIME_TURN_SECRET), "TURN_SECRET is set", "TURN_SECRET=<static-auth-secret of coturn>"
+        )
+    if settings.DEBUG and not shutil.which("turnserver"):
+        yield Line(NOTE, "no turnserver here; tests of relayed calls need it: apt-get install coturn")

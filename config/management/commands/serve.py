@@ -1,0 +1,87 @@
+"""`manage.py serve`: HTTP and sockets in one server and, on the embedded default, the delivery thread beside it."""
+
+from __future__ import annotations
+
+import errno
+import socket
+import sys
+from contextlib import ExitStack
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from config import preparation, server
+
+FIRST_PORT = 8000
+PORTS_TRIED = 100
+
+
+class Command(BaseCommand):
+    help = "Serve everything: REST, sockets, pages and, with SQLite, the delivery of mail and push."
+    # --prepare migrates first; a check that stops the server belongs before a release, into `check --deploy`.
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
+        parser.add_argument("--port", type=int, help="port; without it 8000, or the next free one")
+        parser.add_argument("--workers", type=int, default=1, help="processes (1); more than one needs REDIS_URL")
+        parser.add_argument("--deliver", action="store_true", help="deliver mail and push here on PostgreSQL, too")
+        parser.add_argument("--no-deliver", action="store_true", help="leave delivery to `manage.py deliver`")
+        parser.add_argument("--access-log", action="store_true", help="a line per request")
+        parser.add_argument("--prepare", action="store_true", help="first migrate and, with DEBUG=1, make demo people")
+        parser.add_argument("--no-demo", action="store_true", help="with --prepare: no demo people")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        workers: int = options["workers"]
+        if workers < 1:
+            raise CommandError("--workers must be at least 1.", returncode=2)
+        if workers > 1 and not settings.REDIS_URL:
+            raise CommandError("More than one worker needs REDIS_URL: they wake each other through it.", returncode=2)
+        logins = []
+        if options["prepare"]:
+            logins = preparation.prepare(demo=settings.DEBUG and not options["no_demo"], note=self.stderr.write)
+        listener = listen(options["host"], options["port"])
+        host, port = listener.getsockname()[:2]
+        self.stdout.write(preparation.table(host=host, port=port, logins=logins))
+        sys.stdout.flush()
+
+        deliver = not options["no_deliver"] and (settings.EMBEDDED or options["deliver"] or options["prepare"])
+        with ExitStack() as stack:
+            if deliver:
+                stack.enter_context(preparation.delivery_thread())
+            server.serve(host=host, port=port, workers=workers, listener=listener, access_log=options["access_log"])
+        self.stderr.write("Stopped.")
+
+
+def listen(host: str, port: int | None) -> socket.socket:
+    """A listening socket on the port that was asked for or, without one, on the first free port from 8000.
+
+    Raises:
+        CommandError: the port is taken, or the address is not this machine's.
+    """
+    wanted = [port] if port is not None else range(FIRST_PORT, FIRST_PORT + PORTS_TRIED)
+    for candidate in wanted:
+        try:
+            return bind(host, candidate)
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise CommandError(f"Cannot listen on {host}:{candidate}: {error.strerror or error}") from error
+    if port is not None:
+        raise CommandError(f"Port {port} is taken. Leave --port out to take the next free one from {FIRST_PORT}.")
+    raise CommandError(f"No free port between {FIRST_PORT} and {FIRST_PORT + PORTS_TRIED - 1}.")
+
+
+def bind(host: str, port: int) -> socket.socket:
+    family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    listener = socket.socket(family, kind, protocol)
+    try:
+        # A restart must not wait for the last connections' TIME_WAIT.
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(2048)
+    except OSError:
+        listener.close()
+        raise
+    listener.set_inheritable(True)
+    return listener

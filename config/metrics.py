@@ -1,0 +1,84 @@
+"""What Prometheus reads at /metrics: requests by route, and the state of the delivery queue.
+
+Numbers are per process: scrape each process of a fleet by itself.
+"""
+
+from __future__ import annotations
+
+import hmac
+import time
+from collections.abc import Callable, Iterator
+
+from django.conf import settings
+from django.db import Error as DatabaseProblem
+from django.http import Http404, HttpRequest, HttpResponse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, Counter, Histogram, generate_latest
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from config.access import is_developer
+
+REQUESTS = Counter("parley_http_requests", "Answered requests.", ["method", "route", "status"])
+SECONDS = Histogram(
+    "parley_http_request_seconds",
+    "Time from the first middleware to the answer.",
+    ["route"],
+    buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10),
+)
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+
+class MetricsMiddleware:
+    """Counts every answer under its route's pattern: a path with an id in it would make a series per id."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        started = time.perf_counter()
+        response = self.get_response(request)
+        match = request.resolver_match
+        route = match.route if match else "none"
+        method = request.method if request.method in METHODS else "other"
+        REQUESTS.labels(method, route, response.status_code).inc()
+        SECONDS.labels(route).observe(time.perf_counter() - started)
+        return response
+
+
+class DeliveryQueue(Collector):
+    """Asks the database when somebody scrapes, and stays silent while it does not answer."""
+
+    def describe(self) -> list[GaugeMetricFamily]:
+        # Registering asks for this; without it the registry would collect, and so query, at import.
+        return []
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        try:
+            from notifications.selectors import delivery_lag_seconds
+
+            lag = delivery_lag_seconds()
+        except (DatabaseProblem, ImportError):
+            return
+        yield GaugeMetricFamily("parley_delivery_lag_seconds", "Age of the oldest due mail or push.", value=lag)
+
+
+REGISTRY.register(DeliveryQueue())
+
+
+@require_safe
+@never_cache
+def metrics(request: HttpRequest) -> HttpResponse:
+    if not may_read(request):
+        raise Http404
+    return HttpResponse(generate_latest(REGISTRY), content_type=CONTENT_TYPE_LATEST)
+
+
+def may_read(request: HttpRequest) -> bool:
+    """With METRICS_TOKEN its bearer; without, the person at this machine while DEBUG=1."""
+    if settings.METRICS_TOKEN:
+        scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+        offered, wanted = token.strip().encode(), settings.METRICS_TOKEN.encode()
+        return scheme.lower() == "bearer" and hmac.compare_digest(offered, wanted)
+    return is_developer(request)
