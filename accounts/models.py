@@ -74,9 +74,7 @@ class User(AbstractBaseUser, PermissionsMixin):
     wrong_second_passwords_day = models.DateField(null=True, blank=True)
 
     # Privacy
-    who_can_message = models.CharField(
-        max_length=10, choices=WhoCanMessage.choices, default=WhoCanMessage.EVERYONE
-    )
+    who_can_message = models.CharField(max_length=10, choices=WhoCanMessage.choices, default=WhoCanMessage.EVERYONE)
     read_receipts = models.BooleanField(default=True)
     show_last_seen = models.BooleanField(default=True)
     relay_calls = models.BooleanField(default=False)
@@ -108,9 +106,7 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     def is_blocked(self, now: datetime) -> bool:
         """Blocked by staff at `now` (a block may have an end)."""
-        return self.blocked_at is not None and (
-            self.blocked_until is None or self.blocked_until > now
-        )
+        return self.blocked_at is not None and (self.blocked_until is None or self.blocked_until > now)
 
     @property
     def is_active(self) -> bool:  # type: ignore[override]
@@ -179,9 +175,7 @@ class Code(models.Model):
     class Meta:
         verbose_name = _("one-time code")
         verbose_name_plural = _("one-time codes")
-        constraints = [
-            models.UniqueConstraint(fields=["user", "purpose"], name="code_one_per_purpose")
-        ]
+        constraints = [models.UniqueConstraint(fields=["user", "purpose"], name="code_one_per_purpose")]
         indexes = [models.Index(fields=["expires_at"], name="code_expiry")]
 
 
@@ -216,9 +210,7 @@ class RecoveryCode(models.Model):
     used_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["user", "digest"], name="recoverycode_unique")
-        ]
+        constraints = [models.UniqueConstraint(fields=["user", "digest"], name="recoverycode_unique")]
 
 
 class EmailChange(models.Model):
@@ -246,9 +238,7 @@ class Block(models.Model):
         verbose_name_plural = _("blocks")
         constraints = [
             models.UniqueConstraint(fields=["blocker", "blocked"], name="block_once"),
-            models.CheckConstraint(
-                condition=~models.Q(blocker=models.F("blocked")), name="block_not_oneself"
-            ),
+            models.CheckConstraint(condition=~models.Q(blocker=models.F("blocked")), name="block_not_oneself"),
         ]
 
 
@@ -279,23 +269,17 @@ class RateCount(models.Model):
     count = models.PositiveIntegerField(default=0)
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["key", "window_starts_at"], name="ratecount_window")
-        ]
+        constraints = [models.UniqueConstraint(fields=["key", "window_starts_at"], name="ratecount_window")]
 
 
 class AuditEntry(models.Model):
     """Who did what to whom, and why. Rows are only ever added."""
 
-    actor = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
-    )
+    actor = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
     # How the actor is known when no account stands behind it: "cli:root", "purge".
     actor_label = models.CharField(max_length=100)
     action = models.CharField(max_length=60, db_index=True)
-    target = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
-    )
+    target = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
     target_label = models.CharField(max_length=200, blank=True)
     reason = models.CharField(max_length=500, blank=True)
     details = models.JSONField(default=dict, blank=True)

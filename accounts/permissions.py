@@ -4,6 +4,7 @@ from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
+from accounts.authentication import person
 from accounts.exceptions import EmailNotVerified
 
 
@@ -12,6 +13,6 @@ class IsVerified(IsAuthenticated):
 
     def has_permission(self, request: Request, view: APIView) -> bool:
         allowed = super().has_permission(request, view)
-        if allowed and not request.user.is_verified:
+        if allowed and not person(request).is_verified:
             raise EmailNotVerified
         return allowed

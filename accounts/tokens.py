@@ -35,7 +35,7 @@ class KeyRingBackend(TokenBackend):
 
     def encode(self, payload: dict[str, Any]) -> str:
         claims = payload | {"aud": self.audience, "iss": self.issuer}
-        return jwt.encode(claims, self.signing_key, ALGORITHM, headers={"kid": self.kid})
+        return jwt.encode(claims, str(self.signing_key), ALGORITHM, headers={"kid": self.kid})
 
 
 @lru_cache(maxsize=4)
@@ -44,9 +44,7 @@ def _ring(keys: str) -> dict[str, KeyRingBackend]:
     for pair in filter(None, keys.split(",")):
         kid, separator, secret = pair.strip().partition(":")
         if not separator or len(secret.encode()) < MIN_SECRET_BYTES:
-            raise ImproperlyConfigured(
-                "TOKEN_KEYS is kid:secret[,kid:secret…], each secret at least 32 bytes."
-            )
+            raise ImproperlyConfigured("TOKEN_KEYS is kid:secret[,kid:secret…], each secret at least 32 bytes.")
         ring[kid] = KeyRingBackend(kid, secret)
     if not ring:
         raise ImproperlyConfigured("TOKEN_KEYS holds no key.")
@@ -61,9 +59,7 @@ class SessionClaims:
     expires_at: int
 
 
-def encode_session_token(
-    *, sid: str, user_id: int, generation: int, issued_at: datetime, expires_at: datetime
-) -> str:
+def encode_session_token(*, sid: str, user_id: int, generation: int, issued_at: datetime, expires_at: datetime) -> str:
     """A signed session token; the newest key of the ring signs."""
     backend = next(iter(_ring(conf.TOKEN_KEYS).values()))
     return backend.encode(
@@ -86,7 +82,7 @@ def decode_session_token(token: str) -> SessionClaims:
         backend = _ring(conf.TOKEN_KEYS).get(kid) if isinstance(kid, str) else None
         if backend is None:
             raise TokenInvalid
-        payload = backend.decode(token)
+        payload = backend.decode(token)  # type: ignore[arg-type]
         claims = SessionClaims(
             sid=str(payload["sid"]),
             user_id=int(payload["sub"]),

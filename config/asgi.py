@@ -13,7 +13,7 @@ from django.core.wsgi import get_wsgi_application
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 os.environ.setdefault("DATABASE_CONNECTIONS", "pool")
 
-http = WSGIMiddleware(get_wsgi_application(), workers=16)
+http = WSGIMiddleware(get_wsgi_application(), workers=16)  # type: ignore[arg-type]
 
 from realtime.routing import websocket_application  # noqa: E402  (needs the app registry)
 

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.messages.middleware import MessageMiddleware
 from django.contrib.sessions.middleware import SessionMiddleware
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect
 from django.middleware.csrf import CsrfViewMiddleware
 from django.middleware.security import SecurityMiddleware
 from django.utils import translation
@@ -69,7 +69,7 @@ class SecurityHeadersMiddleware(SecurityMiddleware):
     )
     API_POLICY = "default-src 'none'; frame-ancestors 'none'"
 
-    def process_request(self, request: HttpRequest) -> HttpResponse | None:
+    def process_request(self, request: HttpRequest) -> HttpResponsePermanentRedirect | None:
         request.csp_nonce = secrets.token_urlsafe(16)  # type: ignore[attr-defined]
         return super().process_request(request)
 
@@ -93,8 +93,8 @@ class _AdminOnly:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if request.path_info.startswith(ADMIN_PREFIX):
-            return super().__call__(request)  # type: ignore[misc,no-any-return]
-        return self.get_response(request)  # type: ignore[attr-defined,no-any-return]
+            return super().__call__(request)  # type: ignore[misc]
+        return self.get_response(request)  # type: ignore[attr-defined]
 
 
 class AdminSessionMiddleware(_AdminOnly, SessionMiddleware):

@@ -3,7 +3,7 @@
 import codecs
 import json
 from collections.abc import Mapping
-from typing import Any, BinaryIO, NoReturn
+from typing import IO, Any, NoReturn
 
 from django.utils.translation import gettext_lazy as _
 from rest_framework.exceptions import ParseError
@@ -51,7 +51,7 @@ def parse_object(text: str) -> dict[str, Any]:
 class StrictJSONParser(JSONParser):
     def parse(
         self,
-        stream: BinaryIO,
+        stream: IO[Any],
         media_type: str | None = None,
         parser_context: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:

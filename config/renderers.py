@@ -20,4 +20,4 @@ class EnvelopeRenderer(JSONRenderer):
             data = {}
         if isinstance(data, dict) and "ok" not in data:
             data = {"ok": True, **data}
-        return super().render(data, "application/json", renderer_context)  # type: ignore[no-any-return]
+        return super().render(data, "application/json", renderer_context)

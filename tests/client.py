@@ -47,9 +47,7 @@ class ApiClient:
         headers: dict[str, str] | None = None,
     ) -> Any:
         response = self.raw(method, path, data, content_type=content_type, headers=headers)
-        assert response.status_code == status, (
-            f"{method} {path}: {response.status_code} {response.content[:600]!r}"
-        )
+        assert response.status_code == status, f"{method} {path}: {response.status_code} {response.content[:600]!r}"
         if response.headers.get("Content-Type", "").startswith(JSON):
             body = response.json()
             assert body["ok"] is (status < 400), body

@@ -13,9 +13,7 @@ os.environ["VAR_DIR"] = SCRATCH
 os.environ["DEBUG"] = "1"
 os.environ["CHANNEL_PREFIX"] = f"test-{secrets.token_hex(4)}"
 if os.environ.get("BACKEND") == "postgres":
-    os.environ["DATABASE_URL"] = os.environ.get(
-        "TEST_DATABASE_URL", "postgres://postgres@127.0.0.1:5432/parley"
-    )
+    os.environ["DATABASE_URL"] = os.environ.get("TEST_DATABASE_URL", "postgres://postgres@127.0.0.1:5432/parley")
     os.environ["REDIS_URL"] = os.environ.get("TEST_REDIS_URL", "redis://127.0.0.1:6379/0")
 else:
     os.environ["DATABASE_URL"] = f"sqlite:///{SCRATCH}/parley.sqlite3"

@@ -93,7 +93,10 @@ def refresh(token: str) -> str:
             session.token_expires_at = _token_expiry(now, session.expires_at)
             session.save(
                 update_fields=[
-                    "generation", "generation_used_at", "last_used_at", "token_expires_at",
+                    "generation",
+                    "generation_used_at",
+                    "last_used_at",
+                    "token_expires_at",
                 ]
             )
     if reused:
@@ -131,9 +134,7 @@ def revoke_all(*, user_id: int, reason: str, but: Session | None = None) -> int:
 
 def _session_of(claims: SessionClaims) -> Session:
     try:
-        return Session.objects.select_related("user").get(
-            sid=uuid.UUID(claims.sid), user_id=claims.user_id
-        )
+        return Session.objects.select_related("user").get(sid=uuid.UUID(claims.sid), user_id=claims.user_id)
     except (Session.DoesNotExist, ValueError) as error:
         raise TokenRevoked from error
 

@@ -1,0 +1,148 @@
+"""Pictures on disk and their rows: never one without the other."""
+
+import errno
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import partial
+from typing import IO
+
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.db import transaction
+from django.utils import timezone
+
+from accounts import images
+from accounts.exceptions import ServiceUnavailable
+from accounts.models import Image, User
+from accounts.signals import profile_changed
+from accounts.unit_of_work import unit_of_work
+
+# Files younger than this may belong to a request that has not committed yet.
+ORPHAN_AGE = timedelta(hours=1)
+
+
+@dataclass(slots=True)
+class Incoming:
+    """An upload whose files are written and whose row is not: `keep()` makes the row."""
+
+    owner: User
+    kind: str
+    token: str
+    picture: images.Picture
+    kept: bool = field(default=False)
+
+    @property
+    def upload_digest(self) -> str:
+        """SHA-256 of the uploaded bytes, to tell a repeat from another picture."""
+        return self.picture.upload_digest
+
+    def keep(self) -> Image:
+        """The row, inside the caller's unit of work."""
+        self.kept = True
+        return Image.objects.create(
+            token=self.token,
+            kind=self.kind,
+            owner=self.owner,
+            mime=self.picture.mime,
+            width=self.picture.width,
+            height=self.picture.height,
+            size=len(self.picture.content),
+            blurhash=self.picture.blurhash,
+            upload_digest=self.picture.upload_digest,
+        )
+
+
+@contextmanager
+def incoming(*, owner: User, kind: str, upload: IO[bytes]) -> Iterator[Incoming]:
+    """Decodes an upload and writes its files; open the unit of work inside and call `keep()`.
+
+    Whatever goes wrong inside, or when nothing is kept, the files are removed again.
+    FileTooLarge, UnsupportedMediaType, InvalidImage; ServiceUnavailable when the disk is full.
+    """
+    encode: Callable[[bytes], images.Picture] = images.avatar if kind == Image.Kind.AVATAR else images.picture
+    arrived = Incoming(owner, kind, images.new_token(), encode(images.read_upload(upload)))
+    try:
+        _write(arrived)
+        yield arrived
+    except BaseException:
+        arrived.kept = False
+        raise
+    finally:
+        if not arrived.kept:
+            _remove_files(arrived.token, arrived.picture.mime)
+
+
+def file_name(token: str, mime: str, *, thumb: bool = False) -> str:
+    """Where the bytes lie below MEDIA_ROOT (or in the object store)."""
+    return f"{token[:2]}/{token}{'-thumb' if thumb else ''}.{images.EXTENSIONS[mime]}"
+
+
+def discard(picture_ids: Iterable[int]) -> None:
+    """Removes pictures: rows now, files as soon as that is committed."""
+    with unit_of_work():
+        pictures = list(Image.objects.filter(id__in=list(picture_ids)))
+        Image.objects.filter(id__in=[picture.id for picture in pictures]).delete()
+        for picture in pictures:
+            transaction.on_commit(partial(_remove_files, picture.token, picture.mime), robust=True)
+
+
+def set_avatar(*, user: User, upload: IO[bytes]) -> User:
+    """The square picture of a person, in place of the one before."""
+    with incoming(owner=user, kind=Image.Kind.AVATAR, upload=upload) as arrived, unit_of_work():
+        return _replace_avatar(user.id, arrived.keep().token)
+
+
+def remove_avatar(*, user: User) -> User:
+    """No picture; nothing happens when there was none."""
+    with unit_of_work():
+        return _replace_avatar(user.id, "")
+
+
+def purge_orphans(*, now: datetime | None = None) -> int:
+    """Removes files that no row names (left by a killed process). Returns how many."""
+    before = (now or timezone.now()) - ORPHAN_AGE
+    removed = 0
+    folders, _ = default_storage.listdir("") if default_storage.exists("") else ([], [])
+    for folder in folders:
+        names = [f"{folder}/{name}" for name in default_storage.listdir(folder)[1]]
+        tokens = {name: _token_of(name) for name in names}
+        known = set(Image.objects.filter(token__in=set(tokens.values())).values_list("token", flat=True))
+        for name in names:
+            if tokens[name] not in known and default_storage.get_modified_time(name) < before:
+                default_storage.delete(name)
+                removed += 1
+    return removed
+
+
+def _replace_avatar(user_id: int, token: str) -> User:
+    user = User.objects.select_for_update().get(id=user_id)
+    if user.avatar_token == token:
+        return user
+    user.avatar_token = token
+    user.save(update_fields=["avatar_token"])
+    stale = Image.objects.filter(owner_id=user_id, kind=Image.Kind.AVATAR).exclude(token=token)
+    discard(stale.values_list("id", flat=True))
+    profile_changed.send(User, user_id=user_id)
+    return user
+
+
+def _write(arrived: Incoming) -> None:
+    try:
+        for thumb, content in ((False, arrived.picture.content), (True, arrived.picture.thumbnail)):
+            name = file_name(arrived.token, arrived.picture.mime, thumb=thumb)
+            default_storage.save(name, ContentFile(content))
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
+            raise ServiceUnavailable(retry_after=60) from error
+        raise
+
+
+def _remove_files(token: str, mime: str) -> None:
+    for thumb in (False, True):
+        default_storage.delete(file_name(token, mime, thumb=thumb))
+
+
+def _token_of(name: str) -> str:
+    return name.rsplit("/", 1)[-1].rsplit(".", 1)[0].removesuffix("-thumb")
