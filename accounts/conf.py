@@ -39,6 +39,26 @@ class Defaults:
 
     TRUSTED_PROXIES: int = 0
     TRUSTED_DEVICE_DAYS: int = 30
+    TRUSTED_DEVICES_MAX: int = 10
+
+    TWO_STEP_TOKEN_MINUTES: int = 10
+    TWO_STEP_TRIES: int = 5
+    WRONG_SECOND_PASSWORDS_A_DAY: int = 10
+    # From this wrong second password of a day on, the owner is told: somebody knows the first one.
+    WRONG_SECOND_PASSWORDS_MAILED: int = 3
+    RECOVERY_CODES: int = 10
+    # After a recovery code its session may set a new second password without the old one.
+    SECOND_PASSWORD_FREE_MINUTES: int = 15
+    # After a reset of the first password by mail, no second step by mail: one mailbox is one step.
+    MAILED_STEP_HOLD_DAYS: int = 7
+
+    CHALLENGE_MINUTES: int = 10
+    ACTION_TOKEN_MINUTES: int = 5
+    ACTION_TOKEN_TRIES: int = 5
+
+    EMAIL_UNDO_DAYS: int = 7
+    USERNAME_DAYS: int = 30
+
     UNCONFIRMED_DAYS: int = 7
     DELETE_GRACE_DAYS: int = 14
 
