@@ -42,6 +42,7 @@ def test_animation_is_kept(kind):
     with Image.open(io.BytesIO(picture.content)) as result:
         assert result.format == kind
         assert result.n_frames == 5
+        result.load()
         assert result.info.get("duration") == 120
 
 
