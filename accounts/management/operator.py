@@ -1,0 +1,121 @@
+"""What every operator's command has in common.
+
+Data on stdout, notes and progress on stderr; `--json`, `--dry-run`, `--yes`; exit codes 0 done,
+1 failed, 2 wrong usage, 3 nothing matched; colours and bars on a terminal only.
+"""
+
+import getpass
+import json
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeVar
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import OperationalError
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.dateparse import parse_date, parse_datetime
+from rest_framework.exceptions import APIException
+from tqdm import tqdm
+
+from accounts.fields import parse_id
+from accounts.models import User
+
+NOTHING_MATCHED = 3
+T = TypeVar("T")
+
+
+class NothingMatched(CommandError):
+    """What the command was asked about does not exist: exit code 3."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, returncode=NOTHING_MATCHED)
+
+
+class OperatorCommand(BaseCommand):
+    """Subclasses define `arguments(parser)` and `act(**options)`, which returns what is printed."""
+
+    changes = True  # False: reads only, so --dry-run and --yes make no sense
+    confirmed = False  # True: asks before it acts, unless --yes
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--json", action="store_true", help="print one JSON document")
+        if self.changes:
+            parser.add_argument("--dry-run", action="store_true", help="say what would happen, change nothing")
+            parser.add_argument("--yes", action="store_true", help="do not ask")
+        self.arguments(parser)
+
+    def arguments(self, parser: CommandParser) -> None:
+        """The command's own arguments."""
+
+    def act(self, **options: Any) -> dict[str, Any]:
+        """Does the work and returns the result, a flat object."""
+        raise NotImplementedError
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if self.confirmed and not (options["dry_run"] or options["yes"]):
+            self.confirm()
+        try:
+            result = self.act(**options)
+            self.show(result, as_json=options["json"])
+            sys.stdout.flush()
+        except APIException as error:
+            raise CommandError(str(error.detail)) from error
+        except OperationalError as error:
+            raise CommandError(f"The database does not answer: {error}") from error
+        except BrokenPipeError:
+            # `… | head` closed the pipe: no traceback, and nothing more to write at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+    def show(self, result: dict[str, Any], *, as_json: bool) -> None:
+        if as_json:
+            self.stdout.write(json.dumps(result, default=str, ensure_ascii=False, indent=2))
+            return
+        width = max((len(name) for name in result), default=0)
+        for name, value in result.items():
+            text = json.dumps(value, default=str, ensure_ascii=False) if isinstance(value, dict | list) else value
+            self.stdout.write(f"{name:<{width}}  {'' if text is None else text}")
+
+    def note(self, text: str) -> None:
+        """A remark for the person, not for a pipe."""
+        self.stderr.write(text)
+
+    def confirm(self) -> None:
+        if not sys.stdin.isatty():
+            raise CommandError("This needs --yes when nobody can be asked.")
+        if input(f"{self.help} Go on? [y/N] ").strip().lower() not in ("y", "yes"):
+            raise CommandError("Left as it was.")
+
+    def progress(self, items: Iterable[T], *, total: int | None = None, what: str = "") -> Iterator[T]:
+        """The items, with a bar on a terminal."""
+        return iter(tqdm(items, total=total, desc=what, file=sys.stderr, disable=not sys.stderr.isatty()))
+
+
+def actor() -> str:
+    """How the audit log names whoever runs a command."""
+    return f"cli:{getpass.getuser()}"
+
+
+def find_user(text: str) -> User:
+    """The account of an e-mail address or id. NothingMatched without one."""
+    query = Q(email=text.strip().lower())
+    if (user_id := parse_id(text)) is not None:
+        query |= Q(id=user_id)
+    user = User.objects.filter(query).first()
+    if user is None:
+        raise NothingMatched(f"There is no account {text}.")
+    return user
+
+
+def moment(text: str) -> Any:
+    """argparse type: a day (`2027-01-01`, its midnight in UTC) or a moment in ISO 8601."""
+    try:
+        found = parse_datetime(text)
+        if found is None and (day := parse_date(text)) is not None:
+            found = timezone.datetime(day.year, day.month, day.day)
+    except ValueError:
+        found = None
+    if found is None:
+        raise ValueError(text)
+    return found if timezone.is_aware(found) else timezone.make_aware(found, timezone.get_default_timezone())

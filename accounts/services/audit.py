@@ -1,0 +1,35 @@
+"""The audit log: who did what to whom, and why. Rows are only ever added."""
+
+from typing import Any
+
+from accounts import request_context
+from accounts.models import AuditEntry, User
+
+
+def record(
+    *,
+    action: str,
+    actor: User | None = None,
+    actor_label: str = "",
+    target: User | None = None,
+    target_label: str = "",
+    reason: str = "",
+    ip: str | None = None,
+    **details: Any,
+) -> AuditEntry:
+    """One row, in the transaction of what it tells about.
+
+    `actor_label` names an actor without an account ("cli:root", "purge"); `details` is small JSON
+    and never holds a code, a password, a token or the text of a message.
+    """
+    return AuditEntry.objects.create(
+        actor=actor,
+        actor_label=actor_label or (actor.email if actor else "system"),
+        action=action,
+        target=target,
+        target_label=target_label or (target.email if target else ""),
+        reason=reason[:500],
+        details=details,
+        request_id=request_context.request_id(),
+        ip=ip,
+    )
