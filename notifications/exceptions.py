@@ -1,0 +1,9 @@
+"""The errors of this app: one class each, with code, status and text."""
+
+from django.utils.translation import gettext_lazy as _
+
+from accounts.exceptions import NotFound
+
+
+class NotificationNotFound(NotFound):
+    default_detail = _("There is no such notification.")

@@ -1,0 +1,152 @@
+"""Every kind of notification in one table: its switch, its grouping, its target and its words.
+
+A new kind for a fact that is known already is one row here and one receiver.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
+
+
+class Grouping(Enum):
+    TARGET = "one unread row per target"
+    ALL = "one unread row for all of the kind"
+    NONE = "a row each"
+
+
+class Counts(Enum):
+    ACTORS = "distinct people"
+    OCCURRENCES = "things that happened"
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    name: str
+    # The preference that switches it off.
+    switch: str
+    grouping: Grouping
+    counts: Counts
+    # What opens on a tap: post, user (the actor) or conversation.
+    target_type: str
+    # FCM keeps few collapse keys per device, so there are three for all kinds.
+    collapse_key: str
+    # The push of a single occurrence, and of several: `%(count)d` is the number of occurrences,
+    # or of the other people besides the actor where people are counted.
+    one: Any
+    many: Any
+    # An open group takes no more after a day; a conversation's row stays open until it is read.
+    has_window: bool = True
+    # Wants an answer: stored even when its switch is off, but silently.
+    is_always_stored: bool = False
+    is_urgent: bool = False
+    # May be announced by other services; messages come from messaging alone.
+    is_open_to_events: bool = True
+
+    @property
+    def has_target(self) -> bool:
+        """An event of this kind names its target; otherwise the actor is the target."""
+        return self.target_type != "user"
+
+
+_KINDS = (
+    Kind(
+        name="post_like",
+        switch="likes",
+        grouping=Grouping.TARGET,
+        counts=Counts.ACTORS,
+        target_type="post",
+        collapse_key="activity",
+        one=_("Liked your post"),
+        many=ngettext_lazy(
+            "and %(count)d more person liked your post",
+            "and %(count)d more people liked your post",
+            "count",
+        ),
+    ),
+    Kind(
+        name="comment",
+        switch="comments",
+        grouping=Grouping.TARGET,
+        counts=Counts.OCCURRENCES,
+        target_type="post",
+        collapse_key="activity",
+        one=_("Commented on your post"),
+        many=ngettext_lazy(
+            "%(count)d new comment on your post", "%(count)d new comments on your post", "count"
+        ),
+    ),
+    Kind(
+        name="reply",
+        switch="comments",
+        grouping=Grouping.TARGET,
+        counts=Counts.OCCURRENCES,
+        target_type="post",
+        collapse_key="activity",
+        one=_("Replied to your comment"),
+        many=ngettext_lazy(
+            "%(count)d new reply to your comments", "%(count)d new replies to your comments", "count"
+        ),
+    ),
+    Kind(
+        name="follow",
+        switch="follows",
+        grouping=Grouping.ALL,
+        counts=Counts.ACTORS,
+        target_type="user",
+        collapse_key="follow",
+        one=_("Started following you"),
+        many=ngettext_lazy(
+            "and %(count)d more person started following you",
+            "and %(count)d more people started following you",
+            "count",
+        ),
+    ),
+    Kind(
+        name="follow_request",
+        switch="follows",
+        grouping=Grouping.NONE,
+        counts=Counts.ACTORS,
+        target_type="user",
+        collapse_key="follow",
+        one=_("Wants to follow you"),
+        many=None,
+        is_always_stored=True,
+        is_urgent=True,
+    ),
+    Kind(
+        name="follow_approved",
+        switch="follows",
+        grouping=Grouping.NONE,
+        counts=Counts.ACTORS,
+        target_type="user",
+        collapse_key="follow",
+        one=_("Accepted your follow request"),
+        many=None,
+    ),
+    Kind(
+        name="message",
+        switch="messages",
+        grouping=Grouping.TARGET,
+        counts=Counts.OCCURRENCES,
+        target_type="conversation",
+        collapse_key="message",
+        one=_("1 new message"),
+        many=ngettext_lazy("%(count)d new message", "%(count)d new messages", "count"),
+        has_window=False,
+        is_urgent=True,
+        is_open_to_events=False,
+    ),
+)
+
+KINDS: dict[str, Kind] = {kind.name: kind for kind in _KINDS}
+SWITCHES = ("likes", "comments", "follows", "messages")
+EVENT_KINDS = frozenset(kind.name for kind in _KINDS if kind.is_open_to_events)
+
+
+def choices() -> Iterable[tuple[str, str]]:
+    """For the model's field and for the schema."""
+    return [(name, name) for name in KINDS]

@@ -1,0 +1,53 @@
+"""Where pushes go.
+
+The columns are those of fcm-django's AbstractFCMDevice, so that its tools can be pointed at this table
+(FCM_DJANGO_FCMDEVICE_MODEL); the class itself is not inherited, because its module imports firebase_admin,
+which belongs to the delivery worker alone.
+"""
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+
+class Device(models.Model):
+    """A push token of one person on one device, bound to the sign-in that registered it."""
+
+    class Platform(models.TextChoices):
+        ANDROID = "android"
+        IOS = "ios"
+        WEB = "web"
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="push_devices")
+    session = models.ForeignKey("accounts.Session", models.CASCADE, related_name="push_devices")
+    # The token. Shown to nobody; its digest is what is unique, for an index entry has a size limit.
+    registration_id = models.TextField()
+    token_digest = models.CharField(max_length=64, unique=True)
+    device_id = models.CharField(max_length=255, null=True, blank=True)
+    type = models.CharField(
+        _("platform"), max_length=10, choices=Platform.choices, default=Platform.ANDROID
+    )
+    name = models.CharField(max_length=255, null=True, blank=True)
+    active = models.BooleanField(default=True)
+    failures = models.PositiveSmallIntegerField(default=0)
+    locale = models.CharField(max_length=35, blank=True)
+    app_version = models.CharField(max_length=50, blank=True)
+    date_created = models.DateTimeField(default=timezone.now)
+    last_seen_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        verbose_name = _("push device")
+        verbose_name_plural = _("push devices")
+        constraints = [
+            models.UniqueConstraint(
+                fields=["user", "device_id"],
+                condition=models.Q(device_id__isnull=False),
+                name="device_once_per_user",
+            )
+        ]
+
+    @property
+    def masked_token(self) -> str:
+        """Enough of the token to tell two apart."""
+        return f"…{self.registration_id[-6:]}"

@@ -1,0 +1,116 @@
+"""What people missed: rows, who is in them, and who wants to hear what."""
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from notifications import kinds
+
+
+class Notification(models.Model):
+    """A row of somebody's feed: one occurrence, or a group of them."""
+
+    recipient = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, related_name="notifications", db_index=False
+    )
+    kind = models.CharField(_("type"), max_length=20, choices=kinds.choices)
+    # What an open row collects: "post:7", "conversation:9", "all", or "" for a row that collects nothing.
+    group_key = models.CharField(max_length=40, blank=True)
+    # Accepts further occurrences: unread, and not older than the window of its kind.
+    is_open = models.BooleanField(default=True)
+    actor = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
+    # Null where the actor is the target.
+    target_id = models.BigIntegerField(null=True, blank=True)
+    # Empty where the title is the actor's name: that is taken from the account when read.
+    target_title = models.CharField(max_length=120, blank=True)
+    count = models.PositiveIntegerField(default=1)
+    # Kind `message`: the first message of the row; its count is of unread messages from there on.
+    first_message_id = models.BigIntegerField(null=True, blank=True)
+    is_read = models.BooleanField(_("read"), default=False)
+    read_at = models.DateTimeField(null=True, blank=True)
+    first_at = models.DateTimeField(default=timezone.now)
+    # The latest occurrence.
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        verbose_name = _("notification")
+        verbose_name_plural = _("notifications")
+        constraints = [
+            models.UniqueConstraint(
+                fields=["recipient", "kind", "group_key"],
+                condition=models.Q(is_open=True),
+                name="notification_one_open",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(is_open=False) | models.Q(is_read=False),
+                name="notification_open_is_unread",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["recipient", "-created_at", "-id"], name="notification_feed"),
+            models.Index(
+                fields=["recipient", "-created_at"],
+                condition=models.Q(is_read=False),
+                name="notification_unread",
+            ),
+        ]
+
+
+class Member(models.Model):
+    """One occurrence inside a row. Rows of kind `message` have none: the messages are the members."""
+
+    notification = models.ForeignKey(Notification, models.CASCADE, related_name="members", db_index=False)
+    actor = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
+    comment_id = models.BigIntegerField(null=True, blank=True)
+    # People are counted, not occurrences: a person is in the row once.
+    is_single = models.BooleanField(default=False)
+    occurred_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["notification", "actor"],
+                condition=models.Q(is_single=True),
+                name="member_single",
+            )
+        ]
+        indexes = [
+            models.Index(fields=["notification", "-occurred_at", "-id"], name="member_latest"),
+        ]
+
+
+class Preferences(models.Model):
+    """What a person wants to hear; who never chose has no row and hears everything."""
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL,
+        models.CASCADE,
+        primary_key=True,
+        related_name="notification_preferences",
+    )
+    enabled = models.BooleanField(default=True)
+    quiet_mode = models.BooleanField(default=False)
+    likes = models.BooleanField(default=True)
+    comments = models.BooleanField(default=True)
+    follows = models.BooleanField(default=True)
+    messages = models.BooleanField(default=True)
+
+    class Meta:
+        verbose_name = _("notification preferences")
+        verbose_name_plural = _("notification preferences")
+
+
+class IngestedEvent(models.Model):
+    """An event that another service reported, remembered for a week so that it counts once."""
+
+    source = models.CharField(max_length=60)
+    event_id = models.CharField(max_length=128)
+    # Of what the event said: the same id with other content is a conflict.
+    digest = models.CharField(max_length=64)
+    created_at = models.DateTimeField(default=timezone.now, db_index=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["source", "event_id"], name="ingestedevent_once")
+        ]
