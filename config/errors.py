@@ -105,6 +105,13 @@ def _response(code: int, body: dict[str, Any]) -> Response:
     return response
 
 
+def plain_envelope(error: Exception) -> HttpResponse:
+    """The same for what is raised outside of DRF's views: an answer that needs no renderer."""
+    response = envelope(error)
+    headers = {name: value for name, value in response.items() if name != "Content-Type"}
+    return JsonResponse(response.data, status=response.status_code, headers=headers)
+
+
 def _plain(code: int, error: str, message: str) -> HttpResponse:
     return JsonResponse(body_of(error, message), status=code)
 

@@ -40,7 +40,7 @@ class MetricsMiddleware:
         started = time.perf_counter()
         response = self.get_response(request)
         match = request.resolver_match
-        route = match.route if match else "none"
+        route = (match.route if match else "") or ("/" if request.path_info == "/" else "none")
         method = request.method if request.method in METHODS else "other"
         REQUESTS.labels(method, route, response.status_code).inc()
         SECONDS.labels(route).observe(time.perf_counter() - started)

@@ -12,13 +12,16 @@ from django.conf import settings
 from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.messages.middleware import MessageMiddleware
 from django.contrib.sessions.middleware import SessionMiddleware
-from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect
+from django.core.exceptions import ImproperlyConfigured
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponsePermanentRedirect
 from django.middleware.csrf import CsrfViewMiddleware
 from django.middleware.security import SecurityMiddleware
 from django.utils import translation
 from django_otp.middleware import OTPMiddleware
+from rest_framework.exceptions import MethodNotAllowed
 
 from accounts import request_context
+from config import errors
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 
@@ -84,6 +87,26 @@ class SecurityHeadersMiddleware(SecurityMiddleware):
             )
         response.setdefault("X-Frame-Options", "DENY")
         return response
+
+
+class EnvelopeMiddleware:
+    """Answers what a page raises with the envelope, with DEBUG=1 too: Django would show its HTML."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        if isinstance(response, HttpResponseNotAllowed):
+            allowed = response["Allow"]
+            response = errors.plain_envelope(MethodNotAllowed(request.method or ""))
+            response["Allow"] = allowed
+        return response
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        if request.path_info.startswith(ADMIN_PREFIX) or isinstance(error, ImproperlyConfigured):
+            return None
+        return errors.plain_envelope(error)
 
 
 class _AdminOnly:

@@ -86,6 +86,7 @@ MIDDLEWARE = [
     "config.middleware.AdminAuthenticationMiddleware",
     "config.middleware.AdminOTPMiddleware",
     "config.middleware.AdminMessageMiddleware",
+    "config.middleware.EnvelopeMiddleware",
 ]
 
 ROOT_URLCONF = "config.urls"

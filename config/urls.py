@@ -1,10 +1,10 @@
 """All paths of the service. An app's own urls.py reads like the contract's table."""
 
-from django.urls import include, path
+from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularAPIView
 
-from config import health, metrics, pages
+from config import errors, health, metrics, pages
 
 urlpatterns = [
     path("api/v1/", include("accounts.urls")),
@@ -25,6 +25,8 @@ urlpatterns = [
     path("dev/mail.json", pages.dev_mail_json, name="dev-mail-json"),
     path("dev/push/", pages.dev_push, name="dev-push"),
     path("dev/push.json", pages.dev_push_json, name="dev-push-json"),
+    # Last: an unknown path is answered by us, with DEBUG=1 too.
+    re_path("", errors.not_found),
 ]
 
 handler400 = "config.errors.bad_request"
