@@ -1,43 +1,76 @@
 """One transaction for a change and for everything that follows from it.
 
-A service opens a unit of work, changes data and sends its signal. Receivers write rows or register
-a function with `before_commit`; those run once, as the last act before the outermost commit. That
-is how the event log writes all its rows in a single flush, in the order that cannot deadlock.
+A service opens a unit of work, changes data and sends its signal. Receivers write rows, or leave
+work for the end: `before_commit` runs a function, `collect` hands all items of the unit to one
+function in one call. Both happen as the last act before the outermost commit. That is how the event
+log writes all its rows in a single flush, in the order that cannot deadlock.
 """
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
 
 from django.db import transaction
 
 Act = Callable[[], None]
+Flush = Callable[[list[Any]], None]
 
-# One list per open unit, innermost last: what an inner unit registered goes with it when it fails.
-_open_units: ContextVar[tuple[list[Act], ...]] = ContextVar("open_units", default=())
+
+@dataclass(slots=True)
+class _Unit:
+    acts: list[Act] = field(default_factory=list)
+    collected: dict[Flush, list[Any]] = field(default_factory=dict)
+
+    def join(self, inner: "_Unit") -> None:
+        self.acts.extend(inner.acts)
+        for flush, items in inner.collected.items():
+            self.collected.setdefault(flush, []).extend(items)
+
+    def finish(self) -> None:
+        """Acts may register more of either; what was collected is flushed when no act is left."""
+        while self.acts or self.collected:
+            while self.acts:
+                self.acts.pop(0)()
+            collected, self.collected = self.collected, {}
+            for flush, items in collected.items():
+                flush(items)
+
+
+# Innermost last: what an inner unit registered goes with it when it fails.
+_open_units: ContextVar[tuple[_Unit, ...]] = ContextVar("open_units", default=())
 
 
 @contextmanager
 def unit_of_work() -> Iterator[None]:
     """An atomic block; nested ones join the outermost, which runs what was registered."""
     outer = _open_units.get()
-    acts: list[Act] = []
-    token = _open_units.set((*outer, acts))
+    unit = _Unit()
+    token = _open_units.set((*outer, unit))
     try:
         with transaction.atomic():
             yield
             if outer:
-                outer[-1].extend(acts)
+                outer[-1].join(unit)
             else:
-                while acts:
-                    acts.pop(0)()
+                unit.finish()
     finally:
         _open_units.reset(token)
 
 
 def before_commit(act: Act) -> None:
     """Run `act` as the last thing before the outermost unit commits. RuntimeError outside of a unit."""
+    _innermost().acts.append(act)
+
+
+def collect(flush: Flush, item: Any) -> None:
+    """Call `flush` once, after all acts, with every item collected for it. RuntimeError outside of a unit."""
+    _innermost().collected.setdefault(flush, []).append(item)
+
+
+def _innermost() -> _Unit:
     units = _open_units.get()
     if not units:
-        raise RuntimeError("before_commit needs an open unit of work")
-    units[-1].append(act)
+        raise RuntimeError("before_commit and collect need an open unit of work")
+    return units[-1]

@@ -1,0 +1,53 @@
+"""Defaults of this app; a setting `REALTIME_<NAME>` overrides the one of that name."""
+
+from dataclasses import dataclass
+
+from accounts.conf import prefixed
+
+
+@dataclass(frozen=True)
+class Defaults:
+    # The log
+    EVENTS_KEPT_DAYS: int = 14
+    EVENTS_KEPT: int = 5000
+    CHANGES_LIMIT: int = 100
+    CHANGES_MAX: int = 500
+
+    # A socket
+    AUTH_SECONDS: float = 5
+    PING_SECONDS: int = 25
+    LIFE_SECONDS: float = 12 * 3600
+    EXPIRING_SECONDS: float = 60
+    SOCKETS_PER_USER: int = 10
+    FRAME_BYTES: int = 65_536
+    WINDOW_EVENTS: int = 200
+    WINDOW_BYTES: int = 512 * 1024
+    STUCK_SECONDS: float = 30
+    INBOX_FRAMES: int = 32
+    BAD_FRAMES: int = 20
+    COMMANDS_PER_SECOND: float = 20
+    COMMANDS_BURST: int = 60
+    BADGE_SECONDS: float = 1
+
+    # A process that holds sockets
+    DATABASE_THREADS: int = 4
+    # How often all sockets of the process are compared with the database, should a wake-up have been
+    # lost; without Redis nobody wakes us from another process, so that look comes more often.
+    SWEEP_SECONDS: float = 20
+    SWEEP_SECONDS_EMBEDDED: float = 5
+    SOCKET_DEAD_SECONDS: float = 90
+
+    # Wake-ups through Redis
+    WAKE_TIMEOUT_SECONDS: float = 0.5
+    WAKE_PAUSE_SECONDS: float = 2
+
+    # Calls
+    CALL_RING_SECONDS: int = 60
+    CALL_CONNECT_SECONDS: int = 30
+    CALL_LOST_SECONDS: int = 60
+    TURN_URLS: tuple[str, ...] = ()
+    TURN_SECRET: str = ""
+    STUN_URLS: tuple[str, ...] = ()
+
+
+conf = prefixed("REALTIME", Defaults())

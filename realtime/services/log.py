@@ -1,0 +1,206 @@
+"""The event log: one gapless, commit-ordered list of changes per person.
+
+`append` only remembers; the unit of work hands everything to one flush right before it commits. The
+flush locks the streams of all people concerned in ascending order, so that two units cannot wait for
+each other, and keeps the locks until commit, so that no number can appear later than a higher one.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any, NamedTuple
+
+from django.db import connection, transaction
+from django.db.models import F, Max
+from django.utils import timezone
+
+from accounts.unit_of_work import collect, unit_of_work
+from realtime import groups
+from realtime.conf import conf
+from realtime.models import Event, Stream
+from realtime.models.log import new_epoch
+
+
+class Position(NamedTuple):
+    epoch: str
+    head_seq: int
+    min_seq: int
+
+
+class _Line(NamedTuple):
+    user_id: int
+    type: str
+    conversation_id: int | None
+    object_id: int | None
+    extra: str | None
+
+
+def append(
+    *,
+    user_id: int,
+    type: str,
+    conversation_id: int | None = None,
+    object_id: int | None = None,
+    extra: dict[str, Any] | None = None,
+) -> None:
+    """One more event for a person, numbered when the open unit of work commits.
+
+    RuntimeError outside of a unit of work. `extra` is for what no row can tell later.
+    """
+    packed = None if extra is None else json.dumps(extra, separators=(",", ":"))
+    collect(_flush, _Line(user_id, type, conversation_id, object_id, packed))
+
+
+def position(user_id: int) -> Position:
+    """Where a person's log stands; the first look creates it."""
+    row = _position(user_id)
+    if row is None:
+        with unit_of_work():
+            _create_streams([user_id])
+        row = _position(user_id)
+    if row is None:
+        raise Stream.DoesNotExist
+    return row
+
+
+def start_new_epoch(user_ids: Iterable[int] | None = None) -> int:
+    """Makes every client of these people (None: of all) reload, as after a restore. Returns how many."""
+    streams = Stream.objects.all() if user_ids is None else Stream.objects.filter(user_id__in=list(user_ids))
+    changed = 0
+    with unit_of_work():
+        for user_id in list(streams.order_by("user_id").values_list("user_id", flat=True)):
+            changed += Stream.objects.filter(user_id=user_id).update(
+                epoch=new_epoch(), min_seq=F("head_seq")
+            )
+            Event.objects.filter(user_id=user_id).delete()
+    return changed
+
+
+def prune(*, now: datetime | None = None, batch: int = 1000) -> int:
+    """Deletes what is older than 14 days or beyond the newest 5000 of a person. Returns how many.
+
+    One person per transaction: the floor is raised in the same commit, so that a reader either finds
+    the events or is told to reload.
+    """
+    now = now or timezone.now()
+    too_old = now - timedelta(days=conf.EVENTS_KEPT_DAYS)
+    deleted = 0
+    aged = Event.objects.filter(created_at__lt=too_old).values_list("user_id", flat=True).distinct()
+    long = Stream.objects.filter(head_seq__gt=F("min_seq") + conf.EVENTS_KEPT).values_list("user_id", flat=True)
+    for user_id in sorted({*aged, *long}):
+        deleted += _prune_one(user_id, too_old, batch)
+    return deleted
+
+
+def _prune_one(user_id: int, too_old: datetime, batch: int) -> int:
+    deleted = 0
+    while True:
+        with unit_of_work():
+            stream = Stream.objects.select_for_update().filter(user_id=user_id).first()
+            if stream is None:
+                return deleted
+            last_old = Event.objects.filter(user_id=user_id, created_at__lt=too_old).aggregate(last=Max("seq"))["last"]
+            floor = max(last_old or 0, stream.head_seq - conf.EVENTS_KEPT, stream.min_seq)
+            upto = min(floor, stream.min_seq + batch)
+            if upto <= stream.min_seq:
+                return deleted
+            deleted += Event.objects.filter(user_id=user_id, seq__lte=upto).delete()[0]
+            Stream.objects.filter(user_id=user_id).update(min_seq=upto)
+
+
+def _position(user_id: int) -> Position | None:
+    rows = Stream.objects.filter(user_id=user_id).values_list("epoch", "head_seq", "min_seq")
+    for row in rows:
+        return Position(*row)
+    return None
+
+
+def _create_streams(user_ids: Iterable[int]) -> None:
+    Stream.objects.bulk_create([Stream(user_id=user_id) for user_id in sorted(user_ids)], ignore_conflicts=True)
+
+
+def _flush(lines: list[_Line]) -> None:
+    """Numbers and writes all events of a unit of work, and wakes their readers once it is committed."""
+    counts = Counter(line.user_id for line in lines)
+    write = _write_postgresql if connection.vendor == "postgresql" else _write_sqlite
+    heads = write(counts, lines)
+    if heads is None:
+        # Somebody's first event. Nothing is locked yet, so creating cannot meet a lock the wrong way.
+        _create_streams(counts)
+        heads = write(counts, lines)
+    if heads is None:
+        raise Stream.DoesNotExist(f"no stream for one of {sorted(counts)}")
+    transaction.on_commit(partial(groups.wake, heads), robust=True)
+
+
+# One statement: the count is taken without a lock, so that nothing is locked unless all streams exist.
+_POSTGRESQL = """
+WITH line AS (
+    SELECT * FROM unnest(%s::bigint[], %s::int[], %s::text[], %s::bigint[], %s::bigint[], %s::text[])
+        AS l (user_id, place, type, conversation_id, object_id, extra)
+), wanted AS (
+    SELECT user_id, count(*) AS n FROM line GROUP BY user_id
+), locked AS (
+    SELECT s.user_id FROM realtime_stream s
+    WHERE s.user_id = ANY(%s)
+      AND (SELECT count(*) FROM realtime_stream WHERE user_id = ANY(%s)) = %s
+    ORDER BY s.user_id FOR UPDATE
+), moved AS (
+    UPDATE realtime_stream s SET head_seq = s.head_seq + w.n
+    FROM locked JOIN wanted w ON w.user_id = locked.user_id
+    WHERE s.user_id = locked.user_id
+    RETURNING s.user_id, s.head_seq, s.head_seq - w.n AS before
+), written AS (
+    INSERT INTO realtime_event (user_id, seq, type, conversation_id, object_id, extra, created_at)
+    SELECT l.user_id, m.before + l.place, l.type, l.conversation_id, l.object_id, l.extra::jsonb, %s
+    FROM line l JOIN moved m ON m.user_id = l.user_id
+)
+SELECT user_id, head_seq FROM moved
+"""
+
+
+def _write_postgresql(counts: Counter[int], lines: Sequence[_Line]) -> dict[int, int] | None:
+    """The new heads, or None (and nothing done) when a stream is missing."""
+    user_ids = sorted(counts)
+    columns = [list(column) for column in zip(*_placed(lines), strict=True)]
+    with connection.cursor() as cursor:
+        cursor.execute(_POSTGRESQL, [*columns, user_ids, user_ids, len(user_ids), timezone.now()])
+        heads: dict[int, int] = dict(cursor.fetchall())
+    return heads or None
+
+
+def _write_sqlite(counts: Counter[int], lines: Sequence[_Line]) -> dict[int, int] | None:
+    """The same for SQLite, where BEGIN IMMEDIATE has already locked the whole file."""
+    user_ids = sorted(counts)
+    if Stream.objects.filter(user_id__in=user_ids).count() < len(user_ids):
+        return None
+    heads: dict[int, int] = {}
+    now = connection.ops.adapt_datetimefield_value(timezone.now())
+    with connection.cursor() as cursor:
+        for user_id in user_ids:
+            cursor.execute(
+                "UPDATE realtime_stream SET head_seq = head_seq + %s WHERE user_id = %s RETURNING head_seq",
+                [counts[user_id], user_id],
+            )
+            heads[user_id] = cursor.fetchone()[0]
+        cursor.executemany(
+            "INSERT INTO realtime_event (user_id, seq, type, conversation_id, object_id, extra, created_at)"
+            " VALUES (%s, %s, %s, %s, %s, %s, %s)",
+            [
+                (user_id, heads[user_id] - counts[user_id] + place, *rest, now)
+                for user_id, place, *rest in _placed(lines)
+            ],
+        )
+    return heads
+
+
+def _placed(lines: Sequence[_Line]) -> list[tuple[Any, ...]]:
+    """Every line with its place (1, 2, …) among those of its person."""
+    places: Counter[int] = Counter()
+    placed = []
+    for line in lines:
+        places[line.user_id] += 1
+        placed.append((line.user_id, places[line.user_id], *line[1:]))
+    return placed

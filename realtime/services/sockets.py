@@ -1,0 +1,53 @@
+"""Open sockets: who holds how many, in whichever process, and which of them must go."""
+
+from collections.abc import Iterable
+from datetime import timedelta
+from functools import partial
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.unit_of_work import unit_of_work
+from realtime import groups
+from realtime.conf import conf
+from realtime.models import Socket
+
+
+def opened(*, socket_id: str, user_id: int, session_id: int) -> None:
+    """Notes a new socket; when it is one too many, the oldest of that person are told to close."""
+    now = timezone.now()
+    with unit_of_work():
+        Socket.objects.create(id=socket_id, user_id=user_id, session_id=session_id, opened_at=now, seen_at=now)
+        alive = Socket.objects.filter(user_id=user_id, seen_at__gt=now - timedelta(seconds=conf.SOCKET_DEAD_SECONDS))
+        newest_first = list(alive.order_by("-opened_at", "-id").values_list("id", flat=True))
+        crowded = [other for other in newest_first[conf.SOCKETS_PER_USER :] if other != socket_id]
+        if crowded:
+            # Their rows go at once: the next arrival must not count them again.
+            Socket.objects.filter(id__in=crowded).delete()
+            transaction.on_commit(partial(groups.close_sockets, user_id, crowded), robust=True)
+
+
+def closed(*, socket_id: str) -> None:
+    """Forgets a socket."""
+    Socket.objects.filter(id=socket_id).delete()
+
+
+def still_open(*, socket_ids: Iterable[str]) -> None:
+    """The sweep of a process says which of its sockets live."""
+    Socket.objects.filter(id__in=list(socket_ids)).update(seen_at=timezone.now())
+
+
+def purge_dead() -> int:
+    """Removes what processes that were killed left behind. Returns how many."""
+    dead = timezone.now() - timedelta(seconds=2 * conf.SOCKET_DEAD_SECONDS)
+    return Socket.objects.filter(seen_at__lt=dead).delete()[0]
+
+
+def end_sessions(*, user_id: int, session_ids: Iterable[int], code: str = "token_revoked") -> None:
+    """Closes the sockets of sessions once the open transaction has committed."""
+    transaction.on_commit(partial(groups.end_sessions, user_id, list(session_ids), code), robust=True)
+
+
+def recheck(*, user_id: int) -> None:
+    """After commit a person's sockets look whether they may stay."""
+    transaction.on_commit(partial(groups.recheck, user_id), robust=True)
