@@ -1,0 +1,159 @@
+"""The log is gapless, in commit order, and written in one flush that cannot deadlock."""
+
+import threading
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.db import connection
+from django.utils import timezone
+
+from accounts.unit_of_work import unit_of_work
+from realtime import selectors
+from realtime.models import Event, Stream
+from realtime.services import log
+from tests.factories import make_user
+
+
+def note(*user_ids, type="conversation.cleared", **fields):
+    for user_id in user_ids:
+        log.append(user_id=user_id, type=type, **fields)
+
+
+def numbers(user):
+    return list(Event.objects.filter(user=user).order_by("seq").values_list("seq", flat=True))
+
+
+def test_a_unit_of_work_writes_its_events_in_one_go(alice, bob, django_assert_num_queries):
+    with unit_of_work():
+        note(bob.id, alice.id, conversation_id=5, extra={"upto": 3})
+        note(alice.id, conversation_id=6)
+        assert numbers(alice) == []
+    assert numbers(alice) == [1, 2]
+    assert numbers(bob) == [1]
+    first, second = selectors.events_after(alice.id, 0, 10)
+    assert (first.conversation_id, first.extra, second.conversation_id) == (5, {"upto": 3}, 6)
+    assert log.position(alice.id)[1:] == (2, 0)
+    assert log.position(alice.id).epoch != log.position(bob.id).epoch
+    statements = 1 if connection.vendor == "postgresql" else 4
+    with django_assert_num_queries(statements + 2), unit_of_work():  # and the savepoint of the test
+        note(alice.id, bob.id)
+
+
+def test_a_unit_that_fails_gives_its_numbers_back(alice):
+    with pytest.raises(ZeroDivisionError), unit_of_work():
+        note(alice.id)
+        1 / 0  # noqa: B018
+    with unit_of_work():
+        with pytest.raises(ZeroDivisionError), unit_of_work():
+            note(alice.id, conversation_id=1)
+            1 / 0  # noqa: B018
+        note(alice.id, conversation_id=2)
+    assert [(e.seq, e.conversation_id) for e in selectors.events_after(alice.id, 0, 10)] == [(1, 2)]
+
+
+def test_outside_of_a_unit_of_work_nothing_can_be_noted(alice):
+    with pytest.raises(RuntimeError):
+        note(alice.id)
+
+
+def test_the_first_look_creates_the_log(alice):
+    first = log.position(alice.id)
+    assert (first.head_seq, first.min_seq) == (0, 0)
+    assert log.position(alice.id) == first
+
+
+def test_pruning_raises_the_floor_with_the_deletion(alice, bob, settings):
+    settings.REALTIME_EVENTS_KEPT = 3
+    for _ in range(5):
+        with unit_of_work():
+            note(alice.id, bob.id)
+    Event.objects.filter(user=bob, seq__lte=4).update(created_at=timezone.now() - timedelta(days=15))
+    assert log.prune(batch=1) == 2 + 4
+    assert (numbers(alice), log.position(alice.id).min_seq) == ([3, 4, 5], 2)
+    assert (numbers(bob), log.position(bob.id).min_seq) == ([5], 4)
+    assert log.prune() == 0
+
+
+def test_a_new_epoch_leaves_no_event_behind(alice):
+    with unit_of_work():
+        note(alice.id)
+    before = log.position(alice.id)
+    assert log.start_new_epoch([alice.id]) == 1
+    after = log.position(alice.id)
+    assert after.epoch != before.epoch
+    assert (after.head_seq, after.min_seq, numbers(alice)) == (1, 1, [])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_eight_writers_around_a_ring_leave_no_hole_and_never_deadlock():
+    """Neighbours share people, and each writer names them in another order; half the logs are new."""
+    people = [make_user(f"Person{n}") for n in range(8)]
+    errors = []
+    rounds = 25
+    start = threading.Barrier(8)
+
+    def write(number):
+        trio = [people[number].id, people[(number + 1) % 8].id, people[(number + 2) % 8].id]
+        try:
+            start.wait(20)
+            for turn in range(rounds):
+                with unit_of_work():
+                    note(*(trio if turn % 2 else trio[::-1]), object_id=turn, conversation_id=number)
+        except Exception as error:  # the test reports it
+            errors.append(error)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=write, args=(n,)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert errors == []
+    for person in people:
+        assert numbers(person) == list(range(1, 3 * rounds + 1))
+        assert Stream.objects.get(user=person).head_seq == 3 * rounds
+        for writer in range(8):
+            mine = Event.objects.filter(user=person, conversation_id=writer).order_by("seq")
+            turns = list(mine.values_list("object_id", flat=True))
+            assert turns == sorted(turns)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_reader_never_sees_a_number_before_a_lower_one(alice):
+    """What 13 % of a plain sequence's readers do: see 7, then 6 later."""
+    errors = []
+    log.position(alice.id)
+
+    def write():
+        try:
+            for _ in range(30):
+                with unit_of_work():
+                    note(alice.id)
+        except Exception as error:
+            errors.append(error)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=write) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+
+    seen = []
+    for _ in range(20_000):
+        rows = selectors.events_after(alice.id, seen[-1] if seen else 0, 50)
+        seen.extend(row.seq for row in rows)
+        if len(seen) >= 120 or (not rows and not any(thread.is_alive() for thread in threads)):
+            break
+    for thread in threads:
+        thread.join(30)
+    assert errors == []
+    assert seen == list(range(1, 121))
+
+
+def test_people_go_with_their_log(alice):
+    with unit_of_work():
+        note(alice.id)
+    get_user_model().objects.filter(id=alice.id).delete()
+    assert Event.objects.count() == 0
