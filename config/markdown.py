@@ -100,7 +100,7 @@ def _cells(line: str) -> list[str]:
     return [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line.strip().strip("|"))]
 
 
-def inline(text: str) -> str:
+def inline(text: str) -> SafeString:
     """One line of text with its code, emphasis and links."""
     pieces: list[str] = []
     at = 0
@@ -117,4 +117,4 @@ def inline(text: str) -> str:
             pieces.append(f'<a href="{escape(found["target"])}">{inline(found["text"])}</a>')
         else:
             pieces.append(escape(found[0]))
-    return "".join([*pieces, escape(text[at:])])
+    return mark_safe("".join([*pieces, escape(text[at:])]))

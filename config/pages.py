@@ -50,7 +50,16 @@ def changelog(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def errors(request: HttpRequest) -> HttpResponse:
-    return page(request, "errors", rows=error_reference.rows())
+    rows = [
+        {
+            "code": row.code,
+            "status": row.status,
+            "when": markdown.inline(row.when),
+            "remedy": markdown.inline(row.remedy),
+        }
+        for row in error_reference.rows()
+    ]
+    return page(request, "errors", rows=rows)
 
 
 @require_safe
