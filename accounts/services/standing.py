@@ -1,0 +1,109 @@
+"""What staff may change about an account. Each leaves an audit row and acts at once on live tokens."""
+
+from datetime import datetime
+
+from django.utils import timezone
+
+from accounts.models import User
+from accounts.services import audit, sessions
+from accounts.signals import account_verified, standing_changed
+from accounts.unit_of_work import unit_of_work
+
+
+def block(
+    *,
+    user: User,
+    reason: str,
+    until: datetime | None = None,
+    actor: User | None = None,
+    actor_label: str = "",
+) -> int:
+    """Blocks an account, for good or `until`. Returns how many sign-ins ended."""
+    with unit_of_work():
+        account = _locked(user)
+        account.blocked_at = timezone.now()
+        account.blocked_until = until
+        account.blocked_reason = reason[:500]
+        account.save(update_fields=["blocked_at", "blocked_until", "blocked_reason"])
+        ended = sessions.revoke_all(user_id=account.id, reason="blocked")
+        audit.record(
+            action="user.blocked",
+            actor=actor,
+            actor_label=actor_label,
+            target=account,
+            reason=reason,
+            until=until.isoformat() if until else None,
+            sessions_ended=ended,
+        )
+        standing_changed.send(User, user_id=account.id, standing="blocked")
+    user.refresh_from_db()
+    return ended
+
+
+def unblock(*, user: User, reason: str = "", actor: User | None = None, actor_label: str = "") -> None:
+    """Lets a blocked account sign in again; sign-ins that ended stay ended."""
+    with unit_of_work():
+        account = _locked(user)
+        account.blocked_at = account.blocked_until = None
+        account.blocked_reason = ""
+        account.save(update_fields=["blocked_at", "blocked_until", "blocked_reason"])
+        audit.record(
+            action="user.unblocked", actor=actor, actor_label=actor_label, target=account, reason=reason
+        )
+        standing_changed.send(User, user_id=account.id, standing="active")
+    user.refresh_from_db()
+
+
+def unlock(*, user: User, reason: str = "", actor: User | None = None, actor_label: str = "") -> None:
+    """Forgets wrong passwords and wrong second passwords."""
+    with unit_of_work():
+        account = _locked(user)
+        account.wrong_passwords = account.wrong_second_passwords = 0
+        account.locked_until = None
+        account.save(update_fields=["wrong_passwords", "wrong_second_passwords", "locked_until"])
+        audit.record(
+            action="user.unlocked", actor=actor, actor_label=actor_label, target=account, reason=reason
+        )
+        standing_changed.send(User, user_id=account.id, standing="active")
+    user.refresh_from_db()
+
+
+def mark_verified(
+    *, user: User, reason: str = "", actor: User | None = None, actor_label: str = ""
+) -> None:
+    """Confirms an address without a code; nothing happens when it is confirmed."""
+    with unit_of_work():
+        account = _locked(user)
+        if account.is_verified:
+            return
+        account.email_verified_at = timezone.now()
+        account.save(update_fields=["email_verified_at"])
+        audit.record(
+            action="user.verified", actor=actor, actor_label=actor_label, target=account, reason=reason
+        )
+        account_verified.send(User, user=account)
+    user.refresh_from_db()
+
+
+def sign_out_everywhere(
+    *, user: User, reason: str = "", actor: User | None = None, actor_label: str = ""
+) -> int:
+    """Ends every sign-in and every trusted device. Returns how many sign-ins ended."""
+    with unit_of_work():
+        account = _locked(user)
+        account.trusted_devices.all().delete()
+        ended = sessions.revoke_all(user_id=account.id, reason="staff")
+        audit.record(
+            action="user.signed_out",
+            actor=actor,
+            actor_label=actor_label,
+            target=account,
+            reason=reason,
+            sessions_ended=ended,
+        )
+    return ended
+
+
+def _locked(user: User) -> User:
+    """The current row, held until the end of the transaction."""
+    return User.objects.select_for_update().get(id=user.id)
