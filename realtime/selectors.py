@@ -1,13 +1,18 @@
-"""Reads of the log and of open sockets."""
+"""Reads of the log, of open sockets and of calls."""
 
 from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any, NamedTuple
 
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
+from accounts.exceptions import NotFound
+from accounts.fields import parse_id
 from realtime.conf import conf
-from realtime.models import Event, Socket, Stream
+from realtime.kinds import Device
+from realtime.models import Call, CallParty, Event, Socket, Stream
+from realtime.serializers.calls import call_json
 
 
 class LoggedEvent(NamedTuple):
@@ -34,3 +39,46 @@ def online_user_ids(among: Iterable[int]) -> set[int]:
     """Those of `among` who have an open socket in any process."""
     alive = timezone.now() - timedelta(seconds=conf.SOCKET_DEAD_SECONDS)
     return set(Socket.objects.filter(user_id__in=set(among), seen_at__gt=alive).values_list("user_id", flat=True))
+
+
+def call_for(viewer_id: int, call_id: object, device: Device) -> dict[str, Any]:
+    """One call as a device of a participant sees it. NotFound for anybody else."""
+    found = _calls_of(viewer_id).filter(id=parse_id(call_id))
+    for call in _rendered(found, viewer_id, device):
+        return call
+    raise NotFound
+
+
+def calls_for(viewer_id: int, ids: Iterable[int], device: Device) -> dict[int, dict[str, Any]]:
+    """The calls of these ids that the viewer takes or took part in."""
+    found = _calls_of(viewer_id).filter(id__in=set(ids))
+    return {call["id"]: call for call in _rendered(found, viewer_id, device)}
+
+
+def live_calls_for(viewer_id: int, device: Device) -> list[dict[str, Any]]:
+    """What `ready` tells a socket: the call that has not ended, if there is one."""
+    found = _calls_of(viewer_id).filter(parties__user_id=viewer_id, parties__live=True)
+    return _rendered(found, viewer_id, device)
+
+
+def call_history(
+    viewer_id: int, *, limit: int, before: int | None, device: Device
+) -> tuple[list[dict[str, Any]], bool]:
+    """A page of a person's calls, newest first, and whether there are more."""
+    sides = CallParty.objects.filter(user_id=viewer_id)
+    if before is not None:
+        sides = sides.filter(call_id__lt=before)
+    ids = list(sides.order_by("-call_id").values_list("call_id", flat=True)[: limit + 1])
+    page = Call.objects.filter(id__in=ids[:limit]).order_by("-id")
+    return _rendered(page, viewer_id, device), len(ids) > limit
+
+
+def _calls_of(viewer_id: int) -> QuerySet[Call]:
+    return Call.objects.filter(Q(caller_id=viewer_id) | Q(callee_id=viewer_id))
+
+
+def _rendered(calls: QuerySet[Call], viewer_id: int, device: Device) -> list[dict[str, Any]]:
+    return [
+        call_json(call, viewer_id=viewer_id, device=device, parties=call.parties.all())
+        for call in calls.prefetch_related("parties")
+    ]

@@ -1,6 +1,7 @@
-"""The event log and the open sockets."""
+"""The event log, the open sockets, the calls."""
 
+from realtime.models.calls import Call, CallParty
 from realtime.models.log import Event, Stream
 from realtime.models.sockets import Socket
 
-__all__ = ["Event", "Socket", "Stream"]
+__all__ = ["Call", "CallParty", "Event", "Socket", "Stream"]

@@ -1,0 +1,99 @@
+"""A call between two people. Neither SDP nor addresses are ever stored."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+
+class Call(models.Model):
+    class Media(models.TextChoices):
+        AUDIO = "audio", _("audio")
+        VIDEO = "video", _("video")
+
+    class State(models.TextChoices):
+        RINGING = "ringing", _("ringing")
+        CONNECTING = "connecting", _("connecting")
+        ACTIVE = "active", _("active")
+        ENDED = "ended", _("ended")
+
+    class Outcome(models.TextChoices):
+        COMPLETED = "completed", _("completed")
+        MISSED = "missed", _("missed")
+        CANCELED = "canceled", _("canceled")
+        DECLINED = "declined", _("declined")
+        BUSY = "busy", _("busy")
+        FAILED = "failed", _("failed")
+        LOST = "lost", _("lost")
+
+    # The conversation belongs to another app: its id is all that is needed here.
+    conversation_id = models.BigIntegerField(_("conversation"))
+    caller = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
+    callee = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
+    media = models.CharField(max_length=5, choices=Media.choices)
+    state = models.CharField(max_length=10, choices=State.choices, default=State.RINGING)
+    outcome = models.CharField(max_length=9, choices=Outcome.choices, blank=True)
+    # What the caller's device named this invitation: asking again finds the same call.
+    client_id = models.CharField(max_length=64, null=True, blank=True)
+    created_at = models.DateTimeField(_("created at"), default=timezone.now)
+    # When the present state runs out. An active call is looked at then: while a bound socket is open,
+    # the time moves on.
+    expires_at = models.DateTimeField()
+    answered_at = models.DateTimeField(_("answered at"), null=True, blank=True)
+    ended_at = models.DateTimeField(_("ended at"), null=True, blank=True)
+
+    class Meta:
+        verbose_name = _("call")
+        verbose_name_plural = _("calls")
+        constraints = [
+            models.UniqueConstraint(fields=["caller", "client_id"], name="call_client_id"),
+            models.CheckConstraint(condition=~Q(caller=F("callee")), name="call_needs_two"),
+            models.CheckConstraint(
+                condition=Q(state="ended", ended_at__isnull=False) & ~Q(outcome="")
+                | ~Q(state="ended") & Q(ended_at=None, outcome=""),
+                name="call_ends_with_an_outcome",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["expires_at"], condition=~Q(state="ended"), name="call_due"),
+        ]
+
+    @property
+    def duration_s(self) -> int | None:
+        """Whole seconds from the answer to the end; None while the call lives, 0 without an answer."""
+        if self.ended_at is None:
+            return None
+        if self.answered_at is None:
+            return 0
+        return max(0, int((self.ended_at - self.answered_at).total_seconds()))
+
+
+class CallParty(models.Model):
+    """One side of a call, and the device that speaks for it."""
+
+    call = models.ForeignKey(Call, models.CASCADE, related_name="parties")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
+    # True until the call has ended: the database allows one such row a person.
+    live = models.BooleanField(default=True)
+    # The bound device: its sign-in (accounts.Session), and the one socket of it that may speak.
+    session_id = models.BigIntegerField(null=True, blank=True)
+    socket_id = models.CharField(max_length=16, blank=True)
+    connected_at = models.DateTimeField(null=True, blank=True)
+    # When the bound socket closed; empty while it is open, or when its process died.
+    gone_at = models.DateTimeField(null=True, blank=True)
+    # Candidates sent since the last restart.
+    candidates = models.PositiveSmallIntegerField(default=0)
+
+    class Meta:
+        verbose_name = _("side of a call")
+        verbose_name_plural = _("sides of calls")
+        constraints = [
+            models.UniqueConstraint(fields=["call", "user"], name="callparty_once"),
+            models.UniqueConstraint(fields=["user"], condition=Q(live=True), name="callparty_one_live"),
+        ]
+        indexes = [
+            models.Index(fields=["user", "-call"], name="callparty_history"),
+            # A closing socket asks whether it was bound.
+            models.Index(fields=["socket_id"], condition=Q(live=True), name="callparty_socket"),
+        ]

@@ -1,0 +1,100 @@
+"""Calls as JSON, and the shapes of their replies."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from rest_framework import serializers
+
+from accounts.fields import TextField
+from realtime.kinds import Device
+from realtime.models import Call, CallParty
+
+
+def call_json(call: Call, *, viewer_id: int, device: Device, parties: Iterable[CallParty]) -> dict[str, Any]:
+    """A call as one device of a participant sees it.
+
+    `expires_at` is when the present state runs out; null where nothing does: in an active call that
+    at least one bound socket still holds, and in an ended one.
+    """
+    sides = {party.user_id: party for party in parties}
+    return {
+        "id": call.id,
+        "conversation_id": call.conversation_id,
+        "caller_id": call.caller_id,
+        "media": call.media,
+        "state": call.state,
+        "outcome": call.outcome or None,
+        "created_at": _time(call.created_at),
+        "expires_at": _time(_expiry(call, sides.values())),
+        "answered_at": _time(call.answered_at),
+        "ended_at": _time(call.ended_at),
+        "duration_s": call.duration_s,
+        "bound_to_you": _is_bound(sides.get(viewer_id), device),
+    }
+
+
+def _expiry(call: Call, parties: Iterable[CallParty]) -> datetime | None:
+    if call.state == Call.State.ENDED:
+        return None
+    if call.state == Call.State.ACTIVE and any(party.gone_at is None for party in parties):
+        return None
+    return call.expires_at
+
+
+def _is_bound(party: CallParty | None, device: Device) -> bool:
+    if party is None or party.session_id is None or party.session_id != device.session_id:
+        return False
+    # Over REST there is no socket: the sign-in that took the call is as near as one can tell.
+    return not device.socket_id or party.socket_id == device.socket_id
+
+
+def _time(value: datetime | None) -> str | None:
+    return None if value is None else value.isoformat().replace("+00:00", "Z")
+
+
+class CallSerializer(serializers.Serializer):
+    id = serializers.IntegerField()
+    conversation_id = serializers.IntegerField()
+    caller_id = serializers.IntegerField()
+    media = serializers.ChoiceField(Call.Media.choices)
+    state = serializers.ChoiceField(Call.State.choices)
+    outcome = serializers.ChoiceField(Call.Outcome.choices, allow_null=True)
+    created_at = serializers.DateTimeField()
+    expires_at = serializers.DateTimeField(allow_null=True)
+    answered_at = serializers.DateTimeField(allow_null=True)
+    ended_at = serializers.DateTimeField(allow_null=True)
+    duration_s = serializers.IntegerField(allow_null=True)
+    bound_to_you = serializers.BooleanField()
+
+
+class CallReply(serializers.Serializer):
+    ok = serializers.BooleanField()
+    call = CallSerializer()
+
+
+class CallsReply(serializers.Serializer):
+    ok = serializers.BooleanField()
+    calls = CallSerializer(many=True)
+    has_more = serializers.BooleanField()
+
+
+class IceServer(serializers.Serializer):
+    urls = serializers.ListField(child=serializers.CharField())
+    username = serializers.CharField(required=False)
+    credential = serializers.CharField(required=False)
+
+
+class IceServersReply(serializers.Serializer):
+    ok = serializers.BooleanField()
+    ice_servers = IceServer(many=True)
+    ice_transport_policy = serializers.ChoiceField(["all", "relay"])
+
+
+class DeclineInput(serializers.Serializer):
+    reason = TextField(required=False, default=Call.Outcome.DECLINED.value)
+
+    def validate_reason(self, reason: str) -> str:
+        if reason not in (Call.Outcome.DECLINED, Call.Outcome.BUSY):
+            raise serializers.ValidationError(f'"{reason}" is not a valid choice.', code="invalid_choice")
+        return reason

@@ -1,0 +1,39 @@
+"""Where media may flow: STUN and TURN servers with credentials that last an hour.
+
+The scheme is coturn's `use-auth-secret`: the user name is `<expiry>:<pseudonym>`, the password its
+HMAC-SHA1 under the shared secret. The TURN server learns a pseudonym of user and call, never an id.
+"""
+
+import base64
+import hashlib
+import hmac
+from datetime import timedelta
+from typing import Any
+
+from django.utils import timezone
+
+from realtime.conf import conf
+
+
+def credentials(label: str) -> tuple[str, str]:
+    """User name and password for the TURN server, valid for TURN_SECONDS from now."""
+    expiry = int((timezone.now() + timedelta(seconds=conf.TURN_SECONDS)).timestamp())
+    secret = conf.TURN_SECRET.encode()
+    pseudonym = hmac.new(secret, f"pseudonym:{label}".encode(), hashlib.sha256).hexdigest()[:20]
+    username = f"{expiry}:{pseudonym}"
+    digest = hmac.new(secret, username.encode(), hashlib.sha1).digest()
+    return username, base64.b64encode(digest).decode()
+
+
+def ice(*, label: str, relay_only: bool) -> dict[str, Any]:
+    """`ice_servers` and `ice_transport_policy`, as RTCPeerConnection takes them.
+
+    Who wants relayed calls gets no STUN server: their address is not even looked up.
+    """
+    servers: list[dict[str, Any]] = []
+    if conf.STUN_URLS and not relay_only:
+        servers.append({"urls": list(conf.STUN_URLS)})
+    if conf.TURN_URLS and conf.TURN_SECRET:
+        username, credential = credentials(label)
+        servers.append({"urls": list(conf.TURN_URLS), "username": username, "credential": credential})
+    return {"ice_servers": servers, "ice_transport_policy": "relay" if relay_only else "all"}

@@ -1,0 +1,44 @@
+"""The credentials are those that coturn's `use-auth-secret` computes for itself."""
+
+import base64
+import hashlib
+import hmac
+from datetime import UTC, datetime, timedelta
+
+from django.utils import timezone
+
+from realtime.services import turn
+
+
+def servers(settings, **fields):
+    settings.REALTIME_TURN_URLS = fields.get("urls", ["turn:turn.example.com:3478"])
+    settings.REALTIME_TURN_SECRET = fields.get("secret", "a shared secret")
+    settings.REALTIME_STUN_URLS = ["stun:stun.example.com:3478"]
+
+
+def test_a_turn_credential_is_the_hmac_of_expiry_and_pseudonym(settings):
+    servers(settings)
+    stun, relay = turn.ice(label="7:9", relay_only=False)["ice_servers"]
+    assert stun == {"urls": ["stun:stun.example.com:3478"]}
+    assert relay["urls"] == ["turn:turn.example.com:3478"]
+    expiry, pseudonym = relay["username"].split(":")
+    ahead = datetime.fromtimestamp(int(expiry), UTC) - timezone.now()
+    assert timedelta(minutes=59) < ahead <= timedelta(hours=1)
+    expected = hmac.new(b"a shared secret", relay["username"].encode(), hashlib.sha1).digest()
+    assert base64.b64decode(relay["credential"]) == expected
+    assert pseudonym != "7"
+    again = turn.ice(label="8:9", relay_only=False)["ice_servers"][1]["username"]
+    assert again.split(":")[1] != pseudonym
+
+
+def test_who_wants_relayed_calls_gets_the_relay_alone(settings):
+    servers(settings)
+    route = turn.ice(label="7:9", relay_only=True)
+    assert route["ice_transport_policy"] == "relay"
+    assert [server["urls"] for server in route["ice_servers"]] == [["turn:turn.example.com:3478"]]
+
+
+def test_without_servers_there_are_none(settings):
+    servers(settings, urls=[], secret="")
+    settings.REALTIME_STUN_URLS = []
+    assert turn.ice(label="7:9", relay_only=False) == {"ice_servers": [], "ice_transport_policy": "all"}
