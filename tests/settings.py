@@ -4,11 +4,14 @@
 SQLite and memory.
 """
 
+import atexit
 import os
 import secrets
+import shutil
 import tempfile
 
 SCRATCH = tempfile.mkdtemp(prefix="parley-tests-")
+atexit.register(shutil.rmtree, SCRATCH, ignore_errors=True)
 os.environ["VAR_DIR"] = SCRATCH
 os.environ["DEBUG"] = "1"
 os.environ["CHANNEL_PREFIX"] = f"test-{secrets.token_hex(4)}"
@@ -28,3 +31,5 @@ if EMBEDDED:  # noqa: F405
 PASSWORD_HASHERS = ["tests.hashers.QuickHasher"]
 # Rates have tests of their own, which switch them on.
 RATELIMIT_ENABLE = False
+# Static files are looked up when asked for instead of being listed for every test client.
+WHITENOISE_AUTOREFRESH = True

@@ -1,0 +1,68 @@
+"""Health tells the truth and names the part; metrics are closed unless somebody opened them."""
+
+import pytest
+from django.db import connection
+from django.test import Client
+
+from tests.server import free_port
+
+
+@pytest.fixture
+def caller(db):
+    return Client()
+
+
+def test_everything_well(caller):
+    response = caller.get("/readyz")
+    assert response.status_code == 200
+    assert response.json()["status"] == "ok"
+    assert {name: check["status"] for name, check in response.json()["checks"].items()} == {
+        "database": "ok",
+        "channel_layer": "ok",
+        "migrations": "ok",
+        "delivery_queue": "ok",
+    }
+
+
+def test_a_missing_migration_is_named(caller):
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM django_migrations WHERE app = 'accounts' AND name = '0001_initial'")
+    response = caller.get("/readyz")
+    assert response.status_code == 503
+    assert response.json()["message"] == "Not ready: migrations."
+    assert "accounts.0001_initial" in response.json()["checks"]["migrations"]["detail"]
+
+
+def test_without_redis_it_is_degraded_and_stays_in_service(caller, settings):
+    settings.REDIS_URL = f"redis://127.0.0.1:{free_port()}/0"
+    response = caller.get("/readyz")
+    assert response.status_code == 200
+    assert response.json()["status"] == "degraded"
+    assert response.json()["checks"]["channel_layer"]["status"] == "degraded"
+
+
+def test_healthz_asks_nobody(caller, django_assert_num_queries):
+    with django_assert_num_queries(0):
+        assert caller.get("/healthz").json() == {"ok": True, "status": "ok"}
+
+
+def test_metrics_are_closed_without_a_token(caller):
+    assert caller.get("/metrics").status_code == 404
+
+
+def test_metrics_open_for_the_token_alone(caller, settings):
+    settings.METRICS_TOKEN = "let me in"
+    assert caller.get("/metrics").status_code == 404
+    assert caller.get("/metrics", headers={"Authorization": "Bearer let me out"}).status_code == 404
+    caller.get("/api/v1/nothing/7")
+    text = caller.get("/metrics", headers={"Authorization": "Bearer let me in"}).content.decode()
+    assert 'parley_http_requests_total{method="GET",route="none",status="404"}' in text
+    assert "parley_http_request_seconds_bucket" in text
+    # A path with an id must never become a series of its own.
+    assert "nothing/7" not in text
+
+
+def test_metrics_open_on_a_developers_machine(caller, settings):
+    settings.DEBUG = True
+    assert caller.get("/metrics").status_code == 200
+    assert caller.get("/metrics", REMOTE_ADDR="192.0.2.7").status_code == 404

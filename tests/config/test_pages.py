@@ -1,0 +1,113 @@
+"""Pages for people: reachable, clean under the policy, and closed to everybody but the person at this machine."""
+
+import re
+from email.message import EmailMessage
+
+import pytest
+from django.core.mail import EmailMultiAlternatives
+from django.core.mail.backends.filebased import EmailBackend
+from django.test import Client
+
+from config import error_reference, mailbox
+
+OPEN_PAGES = ["/", "/api/docs", "/docs/quickstart", "/docs/errors", "/docs/changelog"]
+DEVELOPER_PAGES = ["/dev/mail/", "/dev/mail.json", "/dev/push/", "/dev/push.json"]
+CONTRACT_CODES = {
+    "email_taken", "invalid_credentials", "account_locked", "account_blocked", "email_not_verified", "invalid_otp",
+    "invalid_two_step", "token_expired", "token_revoked", "conversation_not_found", "message_not_found",
+    "not_message_owner", "user_blocked", "message_permission_denied",
+}  # fmt: skip
+
+
+@pytest.fixture
+def browser(settings):
+    settings.DEBUG = True
+    return Client()
+
+
+@pytest.mark.parametrize("path", OPEN_PAGES)
+def test_a_page_needs_nothing_that_its_policy_forbids(browser, path):
+    response = browser.get(path)
+    assert response.status_code == 200
+    policy = response.headers["Content-Security-Policy"]
+    assert "default-src 'self'" in policy
+    assert "unsafe" not in policy
+    html = response.content.decode()
+    assert not re.search(r"<script(?![^>]*\bsrc=)", html)
+    assert not re.search(r"<style|\sstyle=|\son\w+=", html)
+    assert not re.search(r"(?:src|href)=\"(?:https?:)?//", html)
+
+
+@pytest.mark.parametrize("path", DEVELOPER_PAGES)
+def test_developer_pages_are_for_the_person_at_this_machine(browser, settings, path):
+    assert browser.get(path).status_code == 200
+    assert browser.get(path, REMOTE_ADDR="::ffff:127.0.0.1").status_code == 200
+    assert browser.get(path, REMOTE_ADDR="192.0.2.7").status_code == 404
+    assert browser.get(path, headers={"X-Forwarded-For": "192.0.2.7"}).status_code == 404
+    settings.DEBUG = False
+    assert browser.get(path).status_code == 404
+
+
+def test_demo_passwords_are_not_shown_to_strangers(browser, settings, tmp_path):
+    settings.VAR_DIR = tmp_path
+    (tmp_path / "demo.json").write_text(
+        '[{"title": "Alice", "email": "alice@example.com", "password": "a secret", "purpose": "talks"}]'
+    )
+    assert b"a secret" in browser.get("/").content
+    assert b"a secret" not in browser.get("/", REMOTE_ADDR="192.0.2.7").content
+
+
+def test_the_mailbox_shows_codes_newest_first_and_by_address(browser, settings, tmp_path):
+    settings.MAILBOX_DIR = tmp_path
+    backend = EmailBackend(file_path=str(tmp_path))
+    for number, address in enumerate(["ann@example.com", "ben@example.com", "ann@example.com"]):
+        text = f"Hello,\n\nyour code is {100000 + number}.\n{'-' * 30}\nBye"
+        mail = EmailMultiAlternatives(f"Mail {number}", text, "from@example.com", [f"Someone <{address}>"])
+        mail.attach_alternative(f"<p>{100000 + number}</p>", "text/html")
+        backend.send_messages([mail])
+    everyone = browser.get("/dev/mail.json").json()["mails"]
+    ann = browser.get("/dev/mail.json?to=ANN@example.com").json()["mails"]
+    assert [mail["code"] for mail in everyone] == ["100002", "100001", "100000"]
+    assert [mail["subject"] for mail in ann] == ["Mail 2", "Mail 0"]
+    assert "100002" in browser.get("/dev/mail/?to=ann@example.com").content.decode()
+
+
+def test_a_mail_in_another_script_is_readable(settings, tmp_path):
+    settings.MAILBOX_DIR = tmp_path
+    message = EmailMessage()
+    message["To"], message["Subject"] = "анна@пример.рф", "Ваш код"
+    message.set_content("Ваш код: 48291300")
+    (tmp_path / "one.log").write_bytes(message.as_bytes())
+    mail = mailbox.mails()[0]
+    assert (mail.subject, mail.code) == ("Ваш код", "48291300")
+
+
+def test_the_push_outbox_skips_what_is_still_being_written(browser, settings, tmp_path):
+    settings.NOTIFICATIONS_PUSH_OUTBOX = tmp_path
+    (tmp_path / "outbox.jsonl").write_text('{"data": {"type": "message"}}\n{"data": {"ty')
+    assert browser.get("/dev/push.json").json()["pushes"] == [{"data": {"type": "message"}}]
+
+
+def test_every_error_code_has_words_and_every_word_a_code():
+    statuses = error_reference.statuses()
+    assert set(statuses) <= set(error_reference.WORDS)
+
+
+def test_an_error_code_can_be_linked_to(browser):
+    html = browser.get("/docs/errors").content.decode()
+    for code in CONTRACT_CODES & set(error_reference.statuses()):
+        assert f'id="{code}"' in html
+
+
+@pytest.mark.parametrize("path", ["/nothing", "/api/v1/nothing", "/docs/nothing", "/api/v1/auth/login/"])
+def test_an_unknown_path_answers_with_the_envelope(browser, path):
+    response = browser.get(path)
+    assert response.status_code == 404
+    assert response.json()["error"] == "not_found"
+
+
+def test_a_wrong_method_answers_with_the_envelope(browser):
+    response = browser.post("/healthz")
+    assert response.status_code == 405
+    assert response.headers["Allow"] == "GET, HEAD"
+    assert response.json()["error"] == "method_not_allowed"
