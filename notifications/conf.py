@@ -1,6 +1,8 @@
 """Defaults of this app; a setting `NOTIFICATIONS_<NAME>` overrides the one of that name."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 from accounts.conf import prefixed
 
@@ -23,6 +25,42 @@ class Defaults:
     EVENTS_PER_REQUEST: int = 500
     EVENT_TOLERANCE_SECONDS: int = 300
     KEEP_EVENT_DAYS: int = 7
+
+    # Delivery
+    # A claimed row belongs to its worker for this long; after that anybody may take it again.
+    LEASE_SECONDS: float = 60
+    BATCH: int = 100
+    PUSH_THREADS: int = 24
+    MAIL_THREADS: int = 4
+    # How many sends to one person may be under way at once, so that nobody takes all threads.
+    THREADS_PER_RECIPIENT: int = 4
+    SWEEP_SECONDS: float = 2
+    TRIES: int = 6
+    RETRY_SECONDS: tuple[float, ...] = (1, 4, 15, 60, 300)
+    RETRY_JITTER: float = 0.3
+    # A channel whose service refuses everybody rests this long, then twice as long, up to the second.
+    PAUSE_SECONDS: tuple[float, float] = (2, 30)
+    # A graceful stop waits this long for what is being sent.
+    STOP_SECONDS: float = 12
+    CODE_MAIL_SECONDS: int = 600
+    MAIL_SECONDS: int = 3 * 24 * 3600
+    LOG_DAYS: int = 14
+    # The other processes of a PostgreSQL fleet hear of new rows at once, not at their next sweep.
+    NOTIFY: bool = True
+    MAIL_TRANSPORT: dict[str, Any] = field(
+        default_factory=lambda: {"BACKEND": "django.core.mail.backends.console.EmailBackend", "OPTIONS": {}}
+    )
+
+    # Push
+    PUSH_BACKEND: str = "outbox"
+    PUSH_OUTBOX: Path = Path("var/push")
+    PUSH_SECONDS: int = 24 * 3600
+    PUSH_GROUP_SECONDS: int = 60
+    # A device with a live socket gets this long to acknowledge the event there before a push leaves.
+    PUSH_SOCKET_SECONDS: float = 3
+    PUSH_TIMEOUT_SECONDS: float = 10
+    FCM_CREDENTIALS: str = ""
+    FCM_ENDPOINT: str = ""
 
 
 conf = prefixed("NOTIFICATIONS", Defaults())

@@ -1,0 +1,1 @@
+"""Where deliveries leave: one file per way out. A channel knows no queue and no database."""

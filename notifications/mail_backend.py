@@ -1,0 +1,18 @@
+"""Django's `send_mail` writes to the queue; the real backend stands behind it.
+
+`X-Delivery-Priority: code` among a message's headers sends it before everything but calls, and
+`X-Delivery-Expires-In: <seconds>` says how long it is worth sending (codes: 600, others: three
+days). Both are removed before the mail leaves. A mail belongs to the transaction that sends it.
+"""
+
+from collections.abc import Sequence
+
+from django.core.mail import EmailMessage
+from django.core.mail.backends.base import BaseEmailBackend
+
+from notifications.services import delivery
+
+
+class QueueingEmailBackend(BaseEmailBackend):
+    def send_messages(self, email_messages: Sequence[EmailMessage]) -> int:
+        return delivery.enqueue_mail(email_messages)

@@ -1,0 +1,21 @@
+"""`manage.py deliver`: sends mail and push. On PostgreSQL run as many as you like."""
+
+import signal
+import threading
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from notifications.services import delivery
+
+
+class Command(BaseCommand):
+    help = "Send queued mail and push until SIGTERM or Ctrl-C; what was not sent by then goes back to the queue."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        stopped = threading.Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: stopped.set())
+        self.stderr.write("Delivering.")
+        delivery.run(stopped)
+        self.stderr.write("Stopped.")

@@ -1,0 +1,108 @@
+"""What leaves the house: one row per push to a device or mail to an address, queue and log in one."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+
+class Delivery(models.Model):
+    class Channel(models.TextChoices):
+        PUSH = "push", _("push")
+        MAIL = "mail", _("mail")
+
+    class State(models.TextChoices):
+        PENDING = "pending", _("waiting")
+        LEASED = "leased", _("being sent")
+        SENT = "sent", _("sent")
+        DEAD = "dead", _("given up")
+        EXPIRED = "expired", _("expired")
+        CANCELLED = "cancelled", _("cancelled")
+
+    class Priority(models.IntegerChoices):
+        CALL = 0, _("calls")
+        CODE = 1, _("codes")
+        MESSAGE = 2, _("messages")
+        REST = 3, _("the rest")
+
+    channel = models.CharField(_("channel"), max_length=4, choices=Channel.choices)
+    # A notification type, incoming_call, call_ended, test or mail.
+    kind = models.CharField(_("kind"), max_length=20)
+    # While a push of a group waits, its key ends in ":open" and later occurrences join it. A claim
+    # closes the key, so that what happens from then on gets a row of its own.
+    dedupe_key = models.CharField(max_length=200, unique=True)
+    # What a push replaces on the screen, and what is sent at most once a minute.
+    group_key = models.CharField(max_length=100, blank=True)
+    priority = models.PositiveSmallIntegerField(
+        _("priority"), choices=Priority.choices, default=Priority.REST
+    )
+    recipient = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        db_index=False,
+        verbose_name=_("recipient"),
+    )
+    device = models.ForeignKey(
+        "notifications.Device", models.SET_NULL, null=True, blank=True, related_name="+", db_index=False
+    )
+    notification = models.ForeignKey(
+        "notifications.Notification", models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    # Mail: everything needed to send it, wiped afterwards. Push: ids only, never a text.
+    payload = models.JSONField(default=dict, blank=True)
+    state = models.CharField(
+        _("state"), max_length=9, choices=State.choices, default=State.PENDING
+    )
+    due_at = models.DateTimeField(_("due at"), default=timezone.now)
+    expires_at = models.DateTimeField(_("expires at"))
+    lease_until = models.DateTimeField(null=True, blank=True)
+    tries = models.PositiveSmallIntegerField(_("tries"), default=0)
+    last_error = models.CharField(_("last error"), max_length=300, blank=True)
+    provider_id = models.CharField(max_length=200, blank=True)
+    created_at = models.DateTimeField(_("created at"), default=timezone.now)
+    # The latest occurrence that this push stands for.
+    touched_at = models.DateTimeField(default=timezone.now)
+    finished_at = models.DateTimeField(_("finished at"), null=True, blank=True)
+
+    class Meta:
+        verbose_name = _("delivery")
+        verbose_name_plural = _("deliveries")
+        indexes = [
+            models.Index(
+                fields=["channel", "priority", "due_at"],
+                condition=Q(state="pending"),
+                name="delivery_due",
+            ),
+            models.Index(
+                fields=["expires_at"], condition=Q(state="pending"), name="delivery_expiry"
+            ),
+            models.Index(
+                fields=["lease_until"], condition=Q(state="leased"), name="delivery_lease"
+            ),
+            models.Index(fields=["device", "group_key"], name="delivery_group"),
+            models.Index(fields=["recipient", "-id"], name="delivery_recipient"),
+            models.Index(
+                fields=["finished_at"],
+                condition=Q(finished_at__isnull=False),
+                name="delivery_finished",
+            ),
+        ]
+
+
+class ChannelPause(models.Model):
+    """A channel that rests because the service behind it refuses everybody; no row: it works."""
+
+    channel = models.CharField(max_length=4, primary_key=True, choices=Delivery.Channel.choices)
+    reason = models.CharField(_("reason"), max_length=300)
+    # From here on a few rows are sent as a probe; the first success ends the pause.
+    until = models.DateTimeField(_("until"))
+    failures = models.PositiveIntegerField(default=1)
+    started_at = models.DateTimeField(_("since"), default=timezone.now)
+
+    class Meta:
+        verbose_name = _("paused channel")
+        verbose_name_plural = _("paused channels")

@@ -1,0 +1,5 @@
+"""Reads that other apps may use."""
+
+from notifications.selectors.delivery import delivery_lag_seconds
+
+__all__ = ["delivery_lag_seconds"]

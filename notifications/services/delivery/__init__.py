@@ -1,0 +1,6 @@
+"""Everything that leaves the house: queued with its cause, sent by a worker, logged in one row."""
+
+from notifications.services.delivery.queue import enqueue_mail
+from notifications.services.delivery.running import run, start_thread, stop
+
+__all__ = ["enqueue_mail", "run", "start_thread", "stop"]

@@ -1,0 +1,109 @@
+"""A channel whose service refuses everybody rests; a few rows try again, the first success ends it."""
+
+import logging
+import time
+from collections import deque
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from django.db import transaction
+from django.utils import timezone
+
+from notifications.channels.outcomes import Dead, DeviceGone, Outcome, Retry, Sent, Unavailable
+from notifications.conf import conf
+from notifications.models import ChannelPause
+
+log = logging.getLogger(__name__)
+
+# Rows in a row, of as many people, that must fail before it is everybody's failure.
+_FAILURES = 8
+# Tokens of another project without a single success between: it is our credentials, not the tokens.
+_STRANGERS = 5
+# Of this many latest answers about tokens at least half are of another project.
+_WINDOW = 20
+
+
+def current(channel: str) -> ChannelPause | None:
+    return ChannelPause.objects.filter(channel=channel).first()
+
+
+def pause(channel: str, reason: str, at_least: float = 0) -> None:
+    """Rest, twice as long as the last time, at least `at_least` seconds; tells the log once."""
+    first, longest = conf.PAUSE_SECONDS
+    now = timezone.now()
+    with transaction.atomic():
+        row = ChannelPause.objects.select_for_update().filter(channel=channel).first()
+        if row is None:
+            seconds = max(first, min(at_least, 300))
+            _, created = ChannelPause.objects.get_or_create(
+                channel=channel,
+                defaults={"reason": reason[:300], "until": now + timedelta(seconds=seconds), "started_at": now},
+            )
+            if created:
+                log.error("Delivery by %s is paused, nothing is lost: %s.", channel, reason)
+        elif row.until <= now:
+            row.failures += 1
+            seconds = min(first * 2 ** min(row.failures - 1, 10), longest)
+            row.until = now + timedelta(seconds=max(seconds, min(at_least, 300)))
+            row.reason = reason[:300]
+            row.save(update_fields=["failures", "until", "reason"])
+
+
+def resume(channel: str) -> None:
+    if ChannelPause.objects.filter(channel=channel).delete()[0]:
+        log.warning("Delivery by %s goes on.", channel)
+
+
+@dataclass
+class Breaker:
+    """Tells a failing service from failing rows, by the answers that one worker saw."""
+
+    _failed: set[object] = field(default_factory=set)
+    _strangers: set[object] = field(default_factory=set)
+    _answers: deque[bool] = field(default_factory=lambda: deque(maxlen=_WINDOW))
+    _last_success: float = 0.0
+    _first_stranger: dict[object, float] = field(default_factory=dict)
+
+    def note(self, outcome: Outcome, *, recipient: object, device: object) -> str:
+        """Why the channel has to rest after this answer, or an empty string."""
+        now = time.monotonic()
+        if isinstance(outcome, Sent):
+            self._failed.clear()
+            self._strangers.clear()
+            self._answers.append(True)
+            self._last_success = now
+            return ""
+        if isinstance(outcome, Unavailable):
+            return outcome.error
+        if isinstance(outcome, Retry):
+            self._failed.add(recipient)
+            if len(self._failed) >= _FAILURES:
+                self._failed.clear()
+                return f"{_FAILURES} people in a row could not be served, at last: {outcome.error}"
+            return ""
+        if isinstance(outcome, Dead | DeviceGone):
+            # The service works: it looked at what it was given.
+            self._failed.clear()
+            return ""
+        return self._note_stranger(device, now)
+
+    def _note_stranger(self, device: object, now: float) -> str:
+        self._answers.append(False)
+        self._strangers.add(device)
+        self._first_stranger.setdefault(device, now)
+        wave = len(self._strangers) >= _STRANGERS
+        flood = len(self._answers) == _WINDOW and self._answers.count(False) * 2 >= _WINDOW
+        if wave or flood:
+            return "the tokens belong to another project; are these the right credentials?"
+        return ""
+
+    def is_stray(self, device: object) -> bool:
+        """This token alone is of another project: since it first said so, others were reached."""
+        first = self._first_stranger.get(device)
+        few = self._answers.count(False) * 2 < len(self._answers)
+        return first is not None and self._last_success > first and few
+
+    def forget(self, device: object) -> None:
+        self._first_stranger.pop(device, None)
+
+

@@ -1,0 +1,324 @@
+"""The worker: takes due rows, sends them on a pool of threads, writes what became of them.
+
+A lane per channel, so that a hanging push service never delays a code. Only the lane's own thread
+speaks to the database; the pool speaks to the network.
+"""
+
+import logging
+import queue
+import random
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, Protocol
+
+from django.db import DatabaseError, InterfaceError, close_old_connections, connections
+from django.utils import timezone
+
+from notifications.channels.outcomes import (
+    Dead,
+    DeviceGone,
+    Outcome,
+    Retry,
+    Sent,
+    Unavailable,
+    WrongSender,
+)
+from notifications.conf import conf
+from notifications.models import Delivery
+from notifications.services.delivery import claims, pauses, wake
+from notifications.services.delivery.claims import Ending
+
+log = logging.getLogger(__name__)
+
+State = Delivery.State
+
+_PROBES = 3
+# Prepared rows that waited longer than this for a thread are checked again before they are sent.
+_FRESH_SECONDS = 2.0
+# Kinds that are worthless when they come late are tried less often.
+_CALL_TRIES = 3
+
+
+@dataclass(slots=True)
+class Job:
+    """A row that may be sent now, with what the channel needs to send it."""
+
+    row: Delivery
+    work: Any
+    # Kept in the row when it was sent.
+    note: dict[str, Any] = field(default_factory=dict)
+    prepared_at: float = field(default_factory=time.monotonic)
+
+
+class Sender(Protocol):
+    """What a lane asks of its channel."""
+
+    def prepare(self, rows: Sequence[Delivery]) -> list[Job | Ending]: ...
+
+    def send(self, job: Job) -> Outcome: ...
+
+    def idle(self) -> None: ...
+
+    def device_gone(self, row: Delivery) -> None: ...
+
+
+def ending(row: Delivery, state: str, error: str = "", **more: Any) -> Ending:
+    assert row.lease_until is not None
+    return Ending(id=row.id, lease_until=row.lease_until, state=state, error=error, **more)
+
+
+class Lane:
+    def __init__(self, channel: str, sender: Sender, threads: int) -> None:
+        self.channel = channel
+        self.sender = sender
+        self.threads = threads
+        self.wake = threading.Event()
+        self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._results: deque[tuple[Job, Outcome | None, float]] = deque()
+        self._ready: deque[Job] = deque()
+        self._endings: list[Ending] = []
+        self._held: Counter[int] = Counter()
+        self._sending: Counter[int] = Counter()
+        self._under_way = 0
+        self._seconds_each = 0.05
+        self._breaker = pauses.Breaker()
+        self._is_paused = False
+        self._swept_at = 0.0
+        self._look_at = 0.0
+        self._stopping = threading.Event()
+        self._pool: list[threading.Thread] = []
+
+    # --- the lane's own thread ---
+
+    def run(self) -> None:
+        """Serve the channel until `stop`; then give back what was not sent."""
+        self._pool = [
+            threading.Thread(target=self._work, name=f"{self.channel}-{number}", daemon=True)
+            for number in range(self.threads)
+        ]
+        for thread in self._pool:
+            thread.start()
+        with wake.listening(self.wake):
+            while not self._stopping.is_set():
+                self._guarded(self._turn)
+        self._guarded(self._wind_down)
+        connections.close_all()
+
+    def stop(self) -> None:
+        self._stopping.set()
+        self.wake.set()
+
+    def _guarded(self, act: Callable[[], None]) -> None:
+        try:
+            act()
+        except (DatabaseError, InterfaceError) as error:
+            log.warning("Delivery by %s waits for the database (%s).", self.channel, type(error).__name__)
+            connections.close_all()
+            self._stopping.wait(1)
+        except Exception:
+            log.exception("Delivery by %s stumbled and goes on.", self.channel)
+            connections.close_all()
+            self._stopping.wait(1)
+
+    def _turn(self) -> None:
+        close_old_connections()
+        self._collect()
+        self._write_endings()
+        now = time.monotonic()
+        if now - self._swept_at >= conf.SWEEP_SECONDS:
+            claims.sweep()
+            self._swept_at = now
+        took = self._take()
+        self._dispatch()
+        if took or self._results or self._endings:
+            return
+        seconds = conf.SWEEP_SECONDS
+        if self._look_at > now:
+            seconds = min(seconds, self._look_at - now)
+        self.wake.wait(max(seconds, 0.005))
+        self.wake.clear()
+        if self._under_way and len(self._results) < self._under_way:
+            # Answers come in drops; a statement each would cost more than what it saves.
+            self._stopping.wait(0.005)
+
+    def _take(self) -> bool:
+        """Claim and prepare; whether there was anything."""
+        limit = self._room()
+        if limit < 1:
+            return False
+        pause = pauses.current(self.channel)
+        self._is_paused = pause is not None
+        if pause is not None:
+            wait = (pause.until - timezone.now()).total_seconds()
+            if wait > 0:
+                self._look_again(wait)
+                return False
+            if self._held:
+                return False
+            limit = min(limit, _PROBES)
+        busy = [recipient for recipient, count in self._held.items() if count]
+        ids = claims.claim(channel=self.channel, limit=limit, busy=busy)
+        if not ids:
+            return False
+        rows = list(Delivery.objects.filter(id__in=ids).order_by("priority", "due_at", "id"))
+        for prepared in self.sender.prepare(rows):
+            if isinstance(prepared, Ending):
+                self._end(prepared)
+            else:
+                self._held[_owner(prepared.row)] += 1
+                self._ready.append(prepared)
+        return True
+
+    def _room(self) -> int:
+        """As many rows as will be sent within about a second."""
+        soon = int(self.threads / max(self._seconds_each, 0.001))
+        return min(max(soon, self.threads), conf.BATCH) - len(self._ready) - self._under_way
+
+    def _dispatch(self) -> None:
+        waiting: deque[Job] = deque()
+        while self._ready:
+            job = self._ready.popleft()
+            owner = _owner(job.row)
+            if self._sending[owner] >= conf.THREADS_PER_RECIPIENT and self._seconds_each > 0.02:
+                waiting.append(job)
+                continue
+            self._sending[owner] += 1
+            self._under_way += 1
+            self._jobs.put(job)
+        self._ready = waiting
+
+    def _collect(self) -> None:
+        while self._results:
+            job, outcome, seconds = self._results.popleft()
+            owner = _owner(job.row)
+            self._under_way -= 1
+            for counter in (self._held, self._sending):
+                counter[owner] -= 1
+                if counter[owner] <= 0:
+                    del counter[owner]
+            if outcome is not None:
+                self._seconds_each += (seconds - self._seconds_each) * 0.1
+            self._settle(job, outcome)
+
+    def _settle(self, job: Job, outcome: Outcome | None) -> None:
+        row = job.row
+        if outcome is None:
+            self._end(ending(row, State.PENDING, row.last_error, charge=False))
+            return
+        reason = self._breaker.note(outcome, recipient=_owner(row), device=row.id)
+        if isinstance(outcome, Sent):
+            if self._is_paused:
+                pauses.resume(self.channel)
+                self._is_paused = False
+            self._end(ending(row, State.SENT, provider_id=outcome.provider_id, payload=job.note))
+        elif isinstance(outcome, Dead):
+            self._end(ending(row, State.DEAD, outcome.error))
+        elif isinstance(outcome, DeviceGone):
+            self.sender.device_gone(row)
+            self._end(ending(row, State.DEAD, outcome.error))
+        elif isinstance(outcome, WrongSender):
+            self._settle_stranger(row, outcome, has_to_rest=bool(reason))
+        else:
+            is_free = isinstance(outcome, Unavailable) or bool(reason) or self._is_paused
+            self._again(row, outcome.error, after=outcome.after, charge=not is_free)
+        if reason:
+            pauses.pause(self.channel, reason, at_least=getattr(outcome, "after", None) or 0)
+            self._is_paused = True
+
+    def _settle_stranger(self, row: Delivery, outcome: WrongSender, *, has_to_rest: bool) -> None:
+        if not has_to_rest and not self._is_paused and row.tries >= 3 and self._breaker.is_stray(row.id):
+            self.sender.device_gone(row)
+            self._end(ending(row, State.DEAD, outcome.error))
+        else:
+            self._again(row, outcome.error, charge=not (has_to_rest or self._is_paused))
+
+    def _again(self, row: Delivery, error: str, *, after: float | None = None, charge: bool = True) -> None:
+        """Wait and try again, or give up after the last try."""
+        last = _CALL_TRIES if row.priority == Delivery.Priority.CALL else conf.TRIES
+        if charge and row.tries >= last:
+            self._end(ending(row, State.DEAD, error))
+            return
+        seconds = retry_seconds(row.tries)
+        if not charge:
+            seconds = min(seconds, conf.PAUSE_SECONDS[1])
+        seconds = max(seconds, after or 0)
+        self._look_again(seconds)
+        due_at = timezone.now() + timedelta(seconds=seconds)
+        self._end(ending(row, State.PENDING, error, due_at=due_at, charge=charge))
+
+    def _end(self, prepared: Ending) -> None:
+        if prepared.state == State.PENDING and prepared.due_at is not None:
+            self._look_again((prepared.due_at - timezone.now()).total_seconds())
+        self._endings.append(prepared)
+
+    def _look_again(self, seconds: float) -> None:
+        at = time.monotonic() + max(seconds, 0.01)
+        if self._look_at <= time.monotonic() or at < self._look_at:
+            self._look_at = at
+
+    def _write_endings(self) -> None:
+        if self._endings:
+            # Kept until it succeeded: what was sent must not be forgotten while the database is away.
+            claims.finish(self._endings)
+            self._endings = []
+
+    def _wind_down(self) -> None:
+        """Give back what no thread has begun, wait for the rest, write it down."""
+        for job in self._ready:
+            self._end(ending(job.row, State.PENDING, job.row.last_error, charge=False))
+        self._ready.clear()
+        try:
+            while True:
+                job = self._jobs.get_nowait()
+                if job is not None:
+                    self._results.append((job, None, 0.0))
+        except queue.Empty:
+            pass
+        deadline = time.monotonic() + conf.STOP_SECONDS
+        while len(self._results) < self._under_way and time.monotonic() < deadline:
+            self.wake.wait(0.05)
+            self.wake.clear()
+        self._collect()
+        self._write_endings()
+        for _ in self._pool:
+            self._jobs.put(None)
+        for thread in self._pool:
+            thread.join(max(0.0, deadline - time.monotonic()) + 0.5)
+
+    # --- the pool ---
+
+    def _work(self) -> None:
+        while True:
+            try:
+                job = self._jobs.get(timeout=1)
+            except queue.Empty:
+                self.sender.idle()
+                continue
+            if job is None:
+                self.sender.idle()
+                return
+            begun = time.monotonic()
+            outcome: Outcome | None = None
+            if begun - job.prepared_at <= _FRESH_SECONDS:
+                try:
+                    outcome = self.sender.send(job)
+                except Exception as error:
+                    log.exception("Sending by %s failed in an unforeseen way.", self.channel)
+                    outcome = Retry(type(error).__name__)
+            self._results.append((job, outcome, time.monotonic() - begun))
+            self.wake.set()
+
+
+def retry_seconds(tries: int) -> float:
+    """How long a row waits after its n-th try: 1, 4, 15, 60, 300 s, give or take 30 %."""
+    steps = conf.RETRY_SECONDS
+    step = steps[min(max(tries, 1), len(steps)) - 1]
+    return step * random.uniform(1 - conf.RETRY_JITTER, 1 + conf.RETRY_JITTER)
+
+
+def _owner(row: Delivery) -> int:
+    return row.recipient_id if row.recipient_id is not None else -row.id
