@@ -3,8 +3,12 @@
 import base64
 import hashlib
 import hmac
+import json
 from datetime import UTC, datetime, timedelta
+from io import StringIO
 
+import pytest
+from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from realtime.services import turn
@@ -42,3 +46,20 @@ def test_without_servers_there_are_none(settings):
     servers(settings, urls=[], secret="")
     settings.REALTIME_STUN_URLS = []
     assert turn.ice(label="7:9", relay_only=False) == {"ice_servers": [], "ice_transport_policy": "all"}
+
+
+def test_an_operator_can_try_the_server(settings):
+    servers(settings)
+    out = StringIO()
+    call_command("turn_credentials", "--json", "--label", "7:9", stdout=out)
+    printed = json.loads(out.getvalue())
+    assert printed["urls"] == ["turn:turn.example.com:3478"]
+    assert printed["expires_in"] == 3600
+    expected = hmac.new(b"a shared secret", printed["username"].encode(), hashlib.sha1).digest()
+    assert base64.b64decode(printed["credential"]) == expected
+
+
+def test_without_a_server_the_command_says_what_to_set(settings):
+    servers(settings, urls=[], secret="")
+    with pytest.raises(CommandError, match="TURN_URLS"):
+        call_command("turn_credentials")

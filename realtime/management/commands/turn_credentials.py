@@ -1,0 +1,28 @@
+"""Credentials for the TURN server, to try it with a client of one's own (`turnutils_uclient -u … -w …`)."""
+
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from accounts.management.operator import OperatorCommand
+from realtime.conf import conf
+from realtime.services import turn
+
+
+class Command(OperatorCommand):
+    help = "Prints a user name and password that the TURN server accepts for an hour."
+    changes = False
+
+    def arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--label", default="operator", help="whose pseudonym stands in the user name")
+
+    def act(self, **options: Any) -> dict[str, Any]:
+        if not conf.TURN_URLS or not conf.TURN_SECRET:
+            raise CommandError("No TURN server: set TURN_URLS and TURN_SECRET.")
+        username, credential = turn.credentials(options["label"])
+        return {
+            "urls": list(conf.TURN_URLS),
+            "username": username,
+            "credential": credential,
+            "expires_in": conf.TURN_SECONDS,
+        }
