@@ -20,6 +20,8 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from notifications.selectors import delivery_lag_seconds
+
 OK, DEGRADED, FAILED, UNKNOWN = "ok", "degraded", "failed", "unknown"
 QUEUE_LAG_SECONDS = 120
 
@@ -112,10 +114,6 @@ def ping_channel_layer() -> None:
 
 
 def delivery_queue() -> Finding:
-    try:
-        from notifications.selectors import delivery_lag_seconds
-    except ImportError:
-        return Finding(OK)
     lag = delivery_lag_seconds()
     if lag > QUEUE_LAG_SECONDS:
         return Finding(DEGRADED, f"The oldest due mail or push waits for {lag:.0f} s. Is `manage.py deliver` running?")

@@ -19,6 +19,7 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from config.access import is_developer
+from notifications.selectors import delivery_lag_seconds
 
 REQUESTS = Counter("parley_http_requests", "Answered requests.", ["method", "route", "status"])
 SECONDS = Histogram(
@@ -56,10 +57,8 @@ class DeliveryQueue(Collector):
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         try:
-            from notifications.selectors import delivery_lag_seconds
-
             lag = delivery_lag_seconds()
-        except (DatabaseProblem, ImportError):
+        except DatabaseProblem:
             return
         yield GaugeMetricFamily("parley_delivery_lag_seconds", "Age of the oldest due mail or push.", value=lag)
 

@@ -12,6 +12,7 @@ from django.db.migrations.executor import MigrationExecutor
 
 from config import demo as demo_people
 from config import translations
+from notifications.services import delivery
 
 Note = Callable[[str], object]
 
@@ -51,11 +52,6 @@ def table(*, host: str, port: int, logins: Sequence[demo_people.Login]) -> str:
 @contextmanager
 def delivery_thread() -> Iterator[None]:
     """Mail and push leave from a thread of this process while the block runs."""
-    try:
-        from notifications.services import delivery
-    except ImportError:
-        yield
-        return
     delivery.start_thread()
     try:
         yield
