@@ -1,0 +1,34 @@
+"""Defaults of this app; a setting `MESSAGING_<NAME>` overrides the one of that name."""
+
+from dataclasses import dataclass
+
+from accounts.conf import prefixed
+
+
+@dataclass(frozen=True)
+class Defaults:
+    # Code points, after trimming.
+    BODY_LENGTH: int = 4096
+    PREVIEW_LENGTH: int = 200
+    REACTIONS_PER_MESSAGE: int = 6
+    REPORT_COMMENT_LENGTH: int = 2000
+
+    MESSAGES_PAGE: int = 50
+    MESSAGES_PAGE_MAX: int = 100
+    CONVERSATIONS_PAGE: int = 30
+    CONVERSATIONS_PAGE_MAX: int = 100
+    PEOPLE_PAGE: int = 20
+    PEOPLE_PAGE_MAX: int = 50
+    SEARCH_PAGE: int = 20
+    SEARCH_PAGE_MAX: int = 100
+    SEARCH_QUERY_LENGTH: int = 128
+    # Rows read newest first before the text index is asked, and the most that a query too short for
+    # that index may read in one request.
+    SEARCH_SCAN: int = 1000
+    SEARCH_SCAN_MAX: int = 5000
+
+    # An image that no message took is an abandoned upload after this time.
+    ORPHAN_IMAGE_HOURS: int = 24
+
+
+conf = prefixed("MESSAGING", Defaults())

@@ -1,0 +1,29 @@
+"""The errors of the contract that belong to messaging: one class each, with code, status and text."""
+
+from django.utils.translation import gettext_lazy as _
+
+from accounts.exceptions import ApiError
+
+
+class ConversationNotFound(ApiError):
+    status_code = 404
+    default_code = "conversation_not_found"
+    default_detail = _("There is no such conversation.")
+
+
+class MessageNotFound(ApiError):
+    status_code = 404
+    default_code = "message_not_found"
+    default_detail = _("There is no such message.")
+
+
+class NotMessageOwner(ApiError):
+    status_code = 403
+    default_code = "not_message_owner"
+    default_detail = _("Only its author may change or delete a message.")
+
+
+class IdempotencyConflict(ApiError):
+    status_code = 409
+    default_code = "idempotency_conflict"
+    default_detail = _("This client_id already belongs to a message with other content.")

@@ -1,0 +1,165 @@
+"""What two people say to each other."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+
+class Conversation(models.Model):
+    """The one conversation of two people; its row is the lock for all that happens inside."""
+
+    user_low = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, related_name="+", db_index=False
+    )
+    user_high = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
+    # Messages up to here were cleared by both sides and are gone.
+    purged_up_to_id = models.BigIntegerField(default=0)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        verbose_name = _("conversation")
+        verbose_name_plural = _("conversations")
+        constraints = [
+            models.UniqueConstraint(fields=["user_low", "user_high"], name="conversation_pair"),
+            models.CheckConstraint(
+                condition=Q(user_low__lt=F("user_high")), name="conversation_ordered"
+            ),
+        ]
+
+    def other_id(self, user_id: int) -> int:
+        """The id of the other one."""
+        return self.user_high_id if user_id == self.user_low_id else self.user_low_id
+
+
+class Participant(models.Model):
+    """One side of a conversation: its watermarks, and what they add up to."""
+
+    conversation = models.ForeignKey(Conversation, models.CASCADE, related_name="participants")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, related_name="+", db_index=False
+    )
+    # Watermarks are message ids; they only move forward. 0: nothing yet.
+    last_read_id = models.BigIntegerField(default=0)
+    delivered_id = models.BigIntegerField(default=0)
+    cleared_up_to_id = models.BigIntegerField(default=0)
+    # Follow from messages and watermarks; written in the transaction that changes those.
+    unread_count = models.PositiveIntegerField(default=0)
+    last_message_id = models.BigIntegerField(null=True, blank=True)
+    # The newest message id at the last sign of life: sorts the list, whatever the clocks say.
+    activity_id = models.BigIntegerField(default=0)
+    has_written = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["conversation", "user"], name="participant_once"),
+        ]
+        indexes = [
+            models.Index("user", F("activity_id").desc(), F("conversation").desc(), name="participant_list"),
+            models.Index(fields=["user"], condition=Q(unread_count__gt=0), name="participant_unread"),
+        ]
+
+
+class Message(models.Model):
+    """One message. Deleted, it stays as an empty stub so that order and replies keep their ground."""
+
+    class Kind(models.TextChoices):
+        TEXT = "text", _("text")
+        IMAGE = "image", _("image")
+        CALL = "call", _("call")
+
+    conversation = models.ForeignKey(
+        Conversation, models.CASCADE, related_name="messages", db_index=False
+    )
+    sender = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, related_name="+", db_index=False
+    )
+    kind = models.CharField(max_length=5, choices=Kind.choices, default=Kind.TEXT)
+    body = models.TextField(null=True, blank=True)
+    # The body as search compares it (accounts.text.fold).
+    body_folded = models.TextField(blank=True)
+    # No foreign key: the message replied to may be purged while the reply stays.
+    reply_to_id = models.BigIntegerField(null=True, blank=True)
+    image = models.OneToOneField(
+        "accounts.Image", models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    call_id = models.BigIntegerField(null=True, blank=True, unique=True)
+    call_media = models.CharField(max_length=5, blank=True)
+    call_outcome = models.CharField(max_length=10, blank=True)
+    call_duration_s = models.PositiveIntegerField(null=True, blank=True)
+    client_id = models.CharField(max_length=64, null=True, blank=True)
+    # What the sender asked for under this client_id, as SHA-256: edits do not change it.
+    request_digest = models.CharField(max_length=64, blank=True)
+    counts_as_unread = models.BooleanField(default=True)
+    edited_at = models.DateTimeField(null=True, blank=True)
+    deleted_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        verbose_name = _("message")
+        verbose_name_plural = _("messages")
+        constraints = [
+            models.UniqueConstraint(fields=["sender", "client_id"], name="message_client_id"),
+        ]
+        indexes = [models.Index("conversation", F("id").desc(), name="message_keyset")]
+
+
+class MessageRevision(models.Model):
+    """What a message said before an edit. For staff; erased with the message."""
+
+    message = models.ForeignKey(Message, models.CASCADE, related_name="revisions")
+    body = models.TextField(blank=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+
+class Reaction(models.Model):
+    message = models.ForeignKey(
+        Message, models.CASCADE, related_name="reactions", db_index=False
+    )
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
+    emoji = models.CharField(max_length=40)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["message", "user", "emoji"], name="reaction_once"),
+        ]
+
+
+class Report(models.Model):
+    """A participant shows a message to staff. The snapshot outlives the message."""
+
+    class State(models.TextChoices):
+        OPEN = "open", _("open")
+        RESOLVED = "resolved", _("resolved")
+        DISMISSED = "dismissed", _("dismissed")
+
+    message = models.ForeignKey(
+        Message, models.SET_NULL, null=True, blank=True, related_name="reports"
+    )
+    reporter = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    reported = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    reason = models.CharField(_("reason"), max_length=100)
+    comment = models.TextField(_("comment"), blank=True)
+    snapshot = models.JSONField(_("what the message said"), default=dict)
+    state = models.CharField(
+        _("state"), max_length=10, choices=State.choices, default=State.OPEN, db_index=True
+    )
+    resolution = models.CharField(_("resolution"), max_length=500, blank=True)
+    resolved_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    resolved_at = models.DateTimeField(_("resolved at"), null=True, blank=True)
+    created_at = models.DateTimeField(_("reported at"), default=timezone.now, editable=False)
+
+    class Meta:
+        verbose_name = _("report")
+        verbose_name_plural = _("reports")
+        constraints = [
+            models.UniqueConstraint(fields=["message", "reporter"], name="report_once"),
+        ]

@@ -1,0 +1,116 @@
+"""Conversations as one side sees them: one statement for any number."""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from accounts.serializers import user_card
+from messaging.selectors.tables import (
+    MESSAGE,
+    PARTICIPANT,
+    USER,
+    blocked_either_way,
+    moment,
+    places,
+    row,
+    rows,
+)
+
+
+class Person(NamedTuple):
+    """The columns of a user that a card shows."""
+
+    id: int
+    username: str
+    first_name: str
+    last_name: str
+    avatar_token: str
+
+
+_SELECT = (
+    "SELECT p.conversation_id, p.activity_id, p.unread_count, p.last_read_id, o.last_read_id, o.delivered_id,"
+    f" me.read_receipts, u.read_receipts, {blocked_either_way('p.user_id', 'o.user_id')},"
+    " m.id, m.kind, m.body, m.sender_id, m.created_at,"
+    " u.id, u.username, u.first_name, u.last_name, u.avatar_token"
+    f" FROM {PARTICIPANT} p"
+    f" JOIN {PARTICIPANT} o ON o.conversation_id = p.conversation_id AND o.user_id <> p.user_id"
+    f" JOIN {USER} u ON u.id = o.user_id JOIN {USER} me ON me.id = p.user_id"
+    f" LEFT JOIN {MESSAGE} m ON m.id = p.last_message_id"
+)
+
+
+def conversation_page(
+    *, user_id: int, limit: int, cursor: tuple[int, int] | None = None
+) -> tuple[list[dict[str, Any]], tuple[int, int] | None]:
+    """Conversations with the newest activity first, and where the next page starts (None: nowhere)."""
+    conditions = "p.user_id = %s"
+    params: list[Any] = [user_id]
+    if cursor is not None:
+        conditions += " AND (p.activity_id, p.conversation_id) < (%s, %s)"
+        params += cursor
+    found = rows(
+        f"{_SELECT} WHERE {conditions} ORDER BY p.activity_id DESC, p.conversation_id DESC LIMIT %s",
+        [*params, limit + 1],
+    )
+    page = found[:limit]
+    following = (page[-1][1], page[-1][0]) if len(found) > limit else None
+    return [_render(*found_row) for found_row in page], following
+
+
+def conversations_for(viewer_id: int, ids: Iterable[int]) -> dict[int, dict[str, Any]]:
+    """The viewer's conversations of these ids, in one query; foreign ones are missing."""
+    wanted = list(set(ids))
+    if not wanted:
+        return {}
+    found = rows(
+        f"{_SELECT} WHERE p.user_id = %s AND p.conversation_id IN ({places(wanted)})",
+        [viewer_id, *wanted],
+    )
+    return {found_row[0]: _render(*found_row) for found_row in found}
+
+
+def message_unread_count(user_id: int) -> int:
+    """Unread messages of a person over all conversations."""
+    found = row(
+        f"SELECT COALESCE(SUM(unread_count), 0) FROM {PARTICIPANT} WHERE user_id = %s AND unread_count > 0",
+        [user_id],
+    )
+    return int(found[0]) if found else 0
+
+
+def _render(
+    conversation_id: int,
+    activity_id: int,
+    unread_count: int,
+    last_read_id: int,
+    other_last_read_id: int,
+    other_delivered_id: int,
+    my_receipts: Any,
+    other_receipts: Any,
+    is_blocked: Any,
+    message_id: int | None,
+    kind: str,
+    body: str | None,
+    sender_id: int,
+    created_at: Any,
+    *person: Any,
+) -> dict[str, Any]:
+    receipts = my_receipts and other_receipts and not is_blocked
+    last_message = None
+    if message_id is not None:
+        last_message = {
+            "id": message_id,
+            "kind": kind,
+            "body": body or "",
+            "sender_id": sender_id,
+            "created_at": moment(created_at),
+        }
+    return {
+        "id": conversation_id,
+        "other_user": user_card(Person(*person)),
+        "last_message": last_message,
+        "unread_count": unread_count,
+        "last_read_id": last_read_id,
+        "other_last_read_id": other_last_read_id if receipts else None,
+        "other_delivered_id": None if is_blocked else other_delivered_id,
+        "is_blocked": bool(is_blocked),
+    }

@@ -1,0 +1,180 @@
+"""Open a conversation, read it, clear it."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from django.db import connection
+from django.utils.translation import gettext as _
+from rest_framework.exceptions import ValidationError
+
+from accounts import selectors as people
+from accounts.exceptions import EmailNotVerified, UserBlocked, UserNotFound
+from accounts.unit_of_work import unit_of_work
+from messaging import signals
+from messaging.exceptions import MessageNotFound
+from messaging.models import Conversation, Message, Participant
+from messaging.selectors.conversations import conversations_for, message_unread_count
+from messaging.selectors.tables import CONVERSATION, MESSAGE, row
+from messaging.services import lines, rates
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+
+def start(*, starter: "User", user_id: int) -> tuple[dict[str, Any], bool]:
+    """The conversation with that person as the starter sees it, and whether it is new.
+
+    An existing one is given back whatever stands between the two, so that its history stays readable.
+    EmailNotVerified, UserNotFound, UserBlocked, RateLimited, ValidationError (oneself).
+    """
+    if not starter.is_verified:
+        raise EmailNotVerified
+    if user_id == starter.id:
+        raise ValidationError({"user_id": [_("You cannot write to yourself.")]})
+    low, high = sorted((starter.id, user_id))
+    existing = Conversation.objects.filter(user_low_id=low, user_high_id=high).first()
+    if existing is not None:
+        return conversations_for(starter.id, [existing.id])[existing.id], False
+    other = _contactable(user_id)
+    if people.blocked_either_way(starter.id, other.id):
+        raise UserBlocked
+    rates.check("start_conversation", starter.id)
+    with unit_of_work():
+        conversation, created = _insert(low, high)
+        if created:
+            signals.conversation_started.send(
+                Conversation, conversation=conversation, starter_id=starter.id
+            )
+    return conversations_for(starter.id, [conversation.id])[conversation.id], created
+
+
+def mark_read(*, reader_id: int, conversation_id: object, message_id: int | None = None) -> dict[str, int]:
+    """Moves the reader's watermark up to a message, without one to the newest; never back.
+
+    `last_read_id`, `unread_count` of the conversation, `message_unread_count` of all.
+    ConversationNotFound, MessageNotFound (not visible, or of another conversation).
+    """
+    with unit_of_work():
+        line = lines.lock(conversation_id, reader_id)
+        side = line.sides()[0]
+        if message_id is None:
+            target = side.last_message_id or 0
+        else:
+            target = lines.visible(line, message_id).id
+        if target > side.last_read_id:
+            side.last_read_id = target
+            side.unread_count = lines.count_unread(side)
+            side.save(update_fields=["last_read_id", "unread_count"])
+            signals.conversation_read.send(
+                Conversation,
+                conversation=line.conversation,
+                reader_id=reader_id,
+                last_read_id=side.last_read_id,
+                unread_count=side.unread_count,
+            )
+        total = message_unread_count(reader_id)
+    return {
+        "last_read_id": side.last_read_id,
+        "unread_count": side.unread_count,
+        "message_unread_count": total,
+    }
+
+
+def clear(*, user_id: int, conversation_id: object, message_id: int | None = None) -> int:
+    """Hides all messages up to this one, without one up to the newest, from the caller's side alone.
+
+    Returns the watermark; it never moves back. ConversationNotFound, MessageNotFound.
+    """
+    with unit_of_work():
+        line = lines.lock(conversation_id, user_id)
+        side = line.sides()[0]
+        target = _clear_target(line, side, message_id)
+        if target > side.cleared_up_to_id:
+            side.cleared_up_to_id = target
+            side.unread_count = lines.count_unread(side)
+            side.last_message_id = lines.newest_visible_id(line.conversation.id, target)
+            side.save(update_fields=["cleared_up_to_id", "unread_count", "last_message_id"])
+            signals.conversation_cleared.send(
+                Conversation,
+                conversation=line.conversation,
+                user_id=user_id,
+                cleared_up_to_id=target,
+            )
+    return side.cleared_up_to_id
+
+
+def mark_delivered(*, user_id: int, delivered: Mapping[int, int]) -> dict[int, int]:
+    """A device has received messages: `{conversation id: newest message id}`. Returns what moved.
+
+    Foreign conversations are passed over, ids above the newest message count as the newest.
+    """
+    moved: dict[int, int] = {}
+    with unit_of_work():
+        mine = Participant.objects.filter(user_id=user_id, conversation_id__in=list(delivered))
+        behind = [
+            side.conversation_id
+            for side in mine
+            if side.delivered_id < delivered[side.conversation_id]
+        ]
+        # Ascending, as everybody who locks more than one.
+        for conversation_id in sorted(behind):
+            line = lines.lock(conversation_id, user_id)
+            side = line.sides()[0]
+            newest = row(
+                f"SELECT id FROM {MESSAGE} WHERE conversation_id = %s ORDER BY id DESC LIMIT 1",
+                [conversation_id],
+            )
+            target = min(delivered[conversation_id], newest[0] if newest else 0)
+            if target <= side.delivered_id:
+                continue
+            side.delivered_id = moved[conversation_id] = target
+            side.save(update_fields=["delivered_id"])
+            signals.conversation_delivered.send(
+                Conversation,
+                conversation=line.conversation,
+                user_id=user_id,
+                delivered_id=target,
+            )
+    return moved
+
+
+def _insert(low: int, high: int) -> tuple[Conversation, bool]:
+    """The row of the pair and both its sides; of many who insert at once, one creates it."""
+    conversation = Conversation(user_low_id=low, user_high_id=high)
+    created = row(
+        f"INSERT INTO {CONVERSATION} (user_low_id, user_high_id, purged_up_to_id, created_at)"
+        " VALUES (%s, %s, 0, %s) ON CONFLICT DO NOTHING RETURNING id",
+        [low, high, connection.ops.adapt_datetimefield_value(conversation.created_at)],
+    )
+    if created is None:
+        return Conversation.objects.get(user_low_id=low, user_high_id=high), False
+    conversation.id = created[0]
+    newest = row(f"SELECT MAX(id) FROM {MESSAGE}", [])
+    activity_id = (newest and newest[0]) or 0
+    Participant.objects.bulk_create(
+        Participant(conversation=conversation, user_id=user_id, activity_id=activity_id)
+        for user_id in (low, high)
+    )
+    return conversation, True
+
+
+def _clear_target(line: lines.Line, side: Participant, message_id: int | None) -> int:
+    if message_id is None:
+        return side.last_message_id or 0
+    if message_id <= side.cleared_up_to_id:
+        # Said twice: the message is behind the watermark already.
+        if Message.objects.filter(id=message_id, conversation=line.conversation).exists():
+            return message_id
+        raise MessageNotFound
+    return lines.visible(line, message_id).id
+
+
+
+
+def _contactable(user_id: int) -> "User":
+    if hasattr(people, "contactable_user"):
+        return people.contactable_user(user_id)
+    user = people.users_by_ids([user_id]).get(user_id)  # until the selector has landed
+    if user is None or not user.is_verified or not user.is_active:
+        raise UserNotFound
+    return user

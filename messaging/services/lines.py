@@ -1,0 +1,141 @@
+"""The lock of a conversation, and what its two sides are once it is held.
+
+Whatever changes inside a conversation locks its row first: message ids then grow in commit order,
+and everything that is counted agrees. Participants are locked after it, never before.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.db import connection
+
+from accounts.fields import parse_id
+from messaging.exceptions import ConversationNotFound, MessageNotFound
+from messaging.models import Conversation, Message, Participant
+from messaging.selectors.access import refuse_contact
+from messaging.selectors.tables import (
+    CONVERSATION,
+    MESSAGE,
+    PARTICIPANT,
+    USER,
+    blocked_either_way,
+    row,
+)
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+
+@dataclass(slots=True)
+class Line:
+    """A locked conversation from one side, and whether that side may reach the other."""
+
+    conversation: Conversation
+    user_id: int
+    other_id: int
+    who_can_message: str
+    other_has_written: bool
+    is_blocked: bool
+
+    def check_contact(self, actor: "User") -> None:
+        """EmailNotVerified, UserBlocked or MessagePermissionDenied."""
+        refuse_contact(
+            actor,
+            who_can_message=self.who_can_message,
+            has_written=self.other_has_written,
+            blocked=self.is_blocked,
+        )
+
+    def sides(self) -> tuple[Participant, Participant]:
+        """Both sides as they are now: one's own, then the other's. Locked by the conversation."""
+        both = {side.user_id: side for side in Participant.objects.filter(conversation=self.conversation)}
+        return both[self.user_id], both[self.other_id]
+
+
+def lock(conversation_id: object, user_id: int) -> Line:
+    """Locks the conversation for one of its two people, in one statement. ConversationNotFound.
+
+    What it tells of block and privacy was read when the statement began; whoever needs counts and
+    watermarks reads them from `sides()`, after the lock.
+    """
+    number = parse_id(conversation_id)
+    # NO KEY: rows that refer to the conversation may be inserted meanwhile.
+    locking = " FOR NO KEY UPDATE OF c" if connection.vendor == "postgresql" else ""
+    found: tuple[Any, ...] | None = None
+    if number is not None:
+        found = row(
+            "SELECT c.user_low_id, c.user_high_id, u.id, u.who_can_message, o.has_written,"
+            f" {blocked_either_way('o.user_id', '%s')}"
+            f" FROM {CONVERSATION} c"
+            f" JOIN {PARTICIPANT} o ON o.conversation_id = c.id AND o.user_id <> %s"
+            f" JOIN {USER} u ON u.id = o.user_id"
+            f" WHERE c.id = %s AND (c.user_low_id = %s OR c.user_high_id = %s){locking}",
+            [user_id, user_id, user_id, number, user_id, user_id],
+        )
+    if number is None or found is None:
+        raise ConversationNotFound
+    low, high, other_id, who_can_message, has_written, is_blocked = found
+    return Line(
+        conversation=Conversation(id=number, user_low_id=low, user_high_id=high),
+        user_id=user_id,
+        other_id=other_id,
+        who_can_message=who_can_message,
+        other_has_written=bool(has_written),
+        is_blocked=bool(is_blocked),
+    )
+
+
+def lock_message(message_id: object, user_id: int) -> tuple[Line, Message]:
+    """Locks the conversation of a message that this person can see, then reads the message.
+
+    MessageNotFound: deleted, cleared, foreign or never there.
+    """
+    number = parse_id(message_id)
+    found = number and row(f"SELECT conversation_id FROM {MESSAGE} WHERE id = %s", [number])
+    if not number or not found:
+        raise MessageNotFound
+    try:
+        line = lock(found[0], user_id)
+    except ConversationNotFound as error:
+        raise MessageNotFound from error
+    return line, visible(line, number)
+
+
+def visible(line: Line, message_id: int) -> Message:
+    """The message inside the locked conversation, as far as this side sees it. MessageNotFound."""
+    message = (
+        Message.objects.filter(
+            id=message_id,
+            conversation_id=line.conversation.id,
+            deleted_at=None,
+            conversation__participants__user_id=line.user_id,
+            conversation__participants__cleared_up_to_id__lt=message_id,
+        )
+        .first()
+    )
+    if message is None:
+        raise MessageNotFound
+    return message
+
+
+def newest_visible_id(conversation_id: int, cleared_up_to_id: int) -> int | None:
+    found = row(
+        f"SELECT id FROM {MESSAGE} WHERE conversation_id = %s AND id > %s AND deleted_at IS NULL"
+        " ORDER BY id DESC LIMIT 1",
+        [conversation_id, cleared_up_to_id],
+    )
+    return int(found[0]) if found else None
+
+
+def count_unread(side: Participant) -> int:
+    """What the watermarks of a side say is unread: the truth behind `unread_count`."""
+    return (
+        Message.objects.filter(
+            conversation_id=side.conversation_id,
+            id__gt=max(side.last_read_id, side.cleared_up_to_id),
+            counts_as_unread=True,
+            deleted_at=None,
+        )
+        .exclude(sender_id=side.user_id)
+        .count()
+    )

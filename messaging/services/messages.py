@@ -1,0 +1,232 @@
+"""Write, change and take back messages."""
+
+from typing import IO, TYPE_CHECKING, Any
+
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from rest_framework.exceptions import ValidationError
+
+from accounts.exceptions import ApiError
+from accounts.services import pictures
+from accounts.text import fold
+from accounts.unit_of_work import unit_of_work
+from messaging import signals
+from messaging.exceptions import NotMessageOwner
+from messaging.models import Message, MessageRevision
+from messaging.selectors.access import contact_permission, conversation_for
+from messaging.selectors.messages import messages_for, render
+from messaging.services import lines, rates, writing
+from messaging.text import clean_body, clean_client_id
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+
+def send(
+    *,
+    sender: "User",
+    conversation_id: object,
+    body: object,
+    reply_to_id: int | None = None,
+    client_id: object = None,
+) -> tuple[dict[str, Any], bool]:
+    """A text message as its sender sees it, and whether it is new: a repeated `client_id` gives the first one.
+
+    ConversationNotFound, EmailNotVerified, UserBlocked, MessagePermissionDenied, MessageNotFound (the
+    message replied to), IdempotencyConflict, RateLimited, ValidationError (body, client_id).
+    """
+    text = clean_body(body)
+    key = clean_client_id(client_id)
+    rates.check("send", sender.id)
+    return _send(
+        sender=sender,
+        conversation_id=conversation_id,
+        body=text,
+        reply_to_id=reply_to_id,
+        client_id=key,
+    )
+
+
+def send_image(
+    *,
+    sender: "User",
+    conversation_id: object,
+    upload: IO[bytes],
+    body: object = None,
+    reply_to_id: int | None = None,
+    client_id: object = None,
+) -> tuple[dict[str, Any], bool]:
+    """An image, with or without text; a repeat is the same uploaded bytes.
+
+    What `send` raises, and FileTooLarge, UnsupportedMediaType, InvalidImage, ServiceUnavailable.
+    """
+    text = clean_body(body, may_be_empty=True) or None
+    key = clean_client_id(client_id)
+    rates.check("media", sender.id)
+    # Decoding is dear: nobody gets it done for a message that could not be sent.
+    conversation = conversation_for(sender, conversation_id)
+    if key is None or not Message.objects.filter(sender_id=sender.id, client_id=key).exists():
+        contact_permission(sender, conversation)
+    with pictures.incoming(owner=sender, kind="message", upload=upload) as arrived:
+        return _send(
+            sender=sender,
+            conversation_id=conversation.id,
+            body=text,
+            reply_to_id=reply_to_id,
+            client_id=key,
+            arrived=arrived,
+        )
+
+
+def _send(
+    *,
+    sender: "User",
+    conversation_id: object,
+    body: str | None,
+    reply_to_id: int | None,
+    client_id: str | None,
+    arrived: pictures.Incoming | None = None,
+) -> tuple[dict[str, Any], bool]:
+    with unit_of_work():
+        line = lines.lock(conversation_id, sender.id)
+        digest = ""
+        if client_id is not None:
+            upload_digest = arrived.upload_digest if arrived else ""
+            digest = writing.digest_of(line.conversation.id, body, reply_to_id, upload_digest)
+        try:
+            line.check_contact(sender)
+            replied = lines.visible(line, reply_to_id) if reply_to_id is not None else None
+        except ApiError:
+            # What was accepted stays accepted: a repeat gets its message, whatever has changed since.
+            repeated = writing.original_of(sender.id, client_id, digest)
+            if isinstance(repeated, ApiError):
+                raise
+            return repeated, False
+        if arrived is not None and client_id is not None:
+            repeated = writing.original_of(sender.id, client_id, digest)
+            if isinstance(repeated, dict):
+                return repeated, False
+        image = arrived.keep() if arrived else None
+        message = Message(
+            conversation_id=line.conversation.id,
+            sender_id=sender.id,
+            kind=Message.Kind.IMAGE if image else Message.Kind.TEXT,
+            body=body,
+            body_folded=fold(body) if body else "",
+            reply_to_id=reply_to_id,
+            image_id=image.id if image else None,
+            client_id=client_id,
+            request_digest=digest,
+            created_at=timezone.now(),
+        )
+        unread = writing.insert(message, line)
+        if unread is None:
+            repeated = writing.original_of(sender.id, client_id, digest)
+            if isinstance(repeated, ApiError):
+                raise repeated
+            if image is not None:
+                pictures.discard([image.id])
+            return repeated, False
+        signals.message_sent.send(
+            Message,
+            message=message,
+            conversation=line.conversation,
+            recipient_id=line.other_id,
+            recipient_unread=unread,
+        )
+    return render(writing.row_of(message, replied, image), sender.id), True
+
+
+_CALL_TEXTS = {
+    ("audio", "missed"): "Missed voice call",
+    ("video", "missed"): "Missed video call",
+    ("audio", "canceled"): "Canceled voice call",
+    ("video", "canceled"): "Canceled video call",
+    ("audio", "declined"): "Declined voice call",
+    ("video", "declined"): "Declined video call",
+    ("audio", "busy"): "Voice call, line busy",
+    ("video", "busy"): "Video call, line busy",
+}
+
+
+def send_call_message(
+    *,
+    conversation_id: int,
+    caller_id: int,
+    call_id: int,
+    media: str,
+    outcome: str,
+    duration_s: int | None,
+    counts_as_unread: bool,
+) -> dict[str, Any]:
+    """The line that an ended call leaves, as the caller sees it; the same call again leaves no second one.
+
+    `counts_as_unread`: the callee has missed it. The text is for clients that know no calls: plain
+    English, whoever reads it.
+    """
+    plain = "Video call" if media == "video" else "Voice call"
+    body = _CALL_TEXTS.get((media, outcome), plain)
+    with unit_of_work():
+        line = lines.lock(conversation_id, caller_id)
+        message = Message(
+            conversation_id=conversation_id,
+            sender_id=caller_id,
+            kind=Message.Kind.CALL,
+            body=body,
+            body_folded=fold(body),
+            call_id=call_id,
+            call_media=media,
+            call_outcome=outcome,
+            call_duration_s=duration_s,
+            counts_as_unread=counts_as_unread,
+            created_at=timezone.now(),
+        )
+        unread = writing.insert(message, line)
+        if unread is None:
+            message = Message.objects.get(call_id=call_id)
+        else:
+            signals.message_sent.send(
+                Message,
+                message=message,
+                conversation=line.conversation,
+                recipient_id=line.other_id,
+                recipient_unread=unread,
+            )
+    return render(writing.row_of(message, None, None), caller_id)
+
+
+def edit(*, editor: "User", message_id: object, body: object) -> dict[str, Any]:
+    """The message with its new text. The same text again changes nothing and tells nobody.
+
+    MessageNotFound, NotMessageOwner, EmailNotVerified, UserBlocked, MessagePermissionDenied,
+    RateLimited, ValidationError (body). The text of an image may become empty.
+    """
+    rates.check("edit", editor.id)
+    with unit_of_work():
+        line, message = lines.lock_message(message_id, editor.id)
+        if message.sender_id != editor.id:
+            raise NotMessageOwner
+        line.check_contact(editor)
+        if message.kind == Message.Kind.CALL:
+            raise ValidationError({"body": [_("What a call left in the conversation has no text to change.")]})
+        text = clean_body(body, may_be_empty=message.kind == Message.Kind.IMAGE) or None
+        if text != message.body:
+            now = timezone.now()
+            MessageRevision.objects.create(message=message, body=message.body or "", created_at=now)
+            message.body, message.body_folded, message.edited_at = text, fold(text or ""), now
+            message.save(update_fields=["body", "body_folded", "edited_at"])
+            signals.message_edited.send(Message, message=message, conversation=line.conversation)
+        return messages_for(editor.id, [message.id])[message.id]
+
+
+def delete(*, user: "User", message_id: object) -> int:
+    """Takes a message back for both sides and erases what it said; its id. Allowed to blocked people too.
+
+    MessageNotFound (also when called again), NotMessageOwner.
+    """
+    with unit_of_work():
+        line, message = lines.lock_message(message_id, user.id)
+        if message.sender_id != user.id:
+            raise NotMessageOwner
+        writing.erase(message, line, now=timezone.now())
+    return message.id

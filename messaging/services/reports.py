@@ -1,0 +1,64 @@
+"""Show a message to staff, and what staff does with it."""
+
+from typing import TYPE_CHECKING
+
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from rest_framework.exceptions import ValidationError
+
+from accounts.unit_of_work import unit_of_work
+from messaging.conf import conf
+from messaging.models import Report
+from messaging.selectors.access import message_for
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+REASON_LENGTH = 100
+
+
+def report(*, reporter: "User", message_id: object, reason: str, comment: str = "") -> Report:
+    """A report with a snapshot of what the message said. Once per person and message: a second one
+    replaces the words of the first while that is open. MessageNotFound, ValidationError (reason, comment)."""
+    message = message_for(reporter.id, message_id)
+    why, more = reason.strip(), comment.strip()
+    if not why:
+        raise ValidationError({"reason": [_("This may not be blank.")]})
+    for name, text, most in (("reason", why, REASON_LENGTH), ("comment", more, conf.REPORT_COMMENT_LENGTH)):
+        if len(text) > most:
+            sentence = _("This may have at most %(length)d characters.") % {"length": most}
+            raise ValidationError({name: [sentence]})
+    with unit_of_work():
+        made, created = Report.objects.get_or_create(
+            message=message,
+            reporter_id=reporter.id,
+            defaults={
+                "reported_id": message.sender_id,
+                "reason": why,
+                "comment": more,
+                "snapshot": {
+                    "message_id": message.id,
+                    "conversation_id": message.conversation_id,
+                    "sender_id": message.sender_id,
+                    "kind": message.kind,
+                    "body": message.body,
+                    "created_at": message.created_at.isoformat(),
+                },
+            },
+        )
+        if not created and made.state == Report.State.OPEN:
+            made.reason, made.comment = why, more
+            made.save(update_fields=["reason", "comment"])
+    return made
+
+
+def close(*, report: Report, staff: "User", state: str, resolution: str = "") -> Report:
+    """Staff has looked at it: resolved (something was done) or dismissed. ValueError for another state."""
+    if state not in (Report.State.RESOLVED, Report.State.DISMISSED):
+        raise ValueError(f"a report cannot be closed as {state}")
+    with unit_of_work():
+        report = Report.objects.select_for_update().get(id=report.id)
+        report.state, report.resolution = state, resolution[:500]
+        report.resolved_by_id, report.resolved_at = staff.id, timezone.now()
+        report.save(update_fields=["state", "resolution", "resolved_by", "resolved_at"])
+    return report

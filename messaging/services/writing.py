@@ -1,0 +1,136 @@
+"""How a message gets into its conversation and out of it, under the lock of the line."""
+
+import hashlib
+import json
+from datetime import datetime
+from typing import Any
+
+from django.db import connection
+
+from accounts.exceptions import ApiError
+from accounts.services import pictures
+from messaging import signals
+from messaging.exceptions import IdempotencyConflict, MessageNotFound
+from messaging.models import Message, MessageRevision, Reaction
+from messaging.selectors.messages import MessageRow, messages_for, render
+from messaging.selectors.tables import MESSAGE, PARTICIPANT, rows
+from messaging.services import lines
+
+
+def insert(message: Message, line: lines.Line) -> int | None:
+    """Writes the message and both sides' counters; gives it its id. The other side's unread messages.
+
+    None, and nothing written, when the sender's client_id is taken.
+    """
+    fields = [field for field in Message._meta.concrete_fields if not field.primary_key]
+    columns = [field.column for field in fields]
+    values = [field.get_db_prep_save(getattr(message, field.attname), connection) for field in fields]
+    insert = (
+        f"INSERT INTO {MESSAGE} ({', '.join(columns)}) VALUES ({', '.join(['%s'] * len(columns))})"
+        " ON CONFLICT DO NOTHING RETURNING id"
+    )
+    counted = "unread_count + CASE WHEN user_id = %s THEN 0 ELSE %s END"
+    written = "has_written OR (user_id = %s AND %s)"
+    speaks = message.kind != Message.Kind.CALL
+    effects: list[Any] = [message.sender_id, int(message.counts_as_unread), message.sender_id, speaks]
+    if connection.vendor == "postgresql":
+        found = rows(
+            f"WITH new AS ({insert}), sides AS (UPDATE {PARTICIPANT} SET last_message_id = new.id,"
+            f" activity_id = new.id, unread_count = {counted}, has_written = {written}"
+            " FROM new WHERE conversation_id = %s RETURNING user_id, unread_count)"
+            " SELECT new.id, sides.user_id, sides.unread_count FROM new, sides",
+            [*values, *effects, message.conversation_id],
+        )
+    else:
+        new = rows(insert, values)
+        found = new and [
+            (new[0][0], *side)
+            for side in rows(
+                f"UPDATE {PARTICIPANT} SET last_message_id = %s, activity_id = %s,"
+                f" unread_count = {counted}, has_written = {written}"
+                " WHERE conversation_id = %s RETURNING user_id, unread_count",
+                [new[0][0], new[0][0], *effects, message.conversation_id],
+            )
+        ]
+    if not found:
+        return None
+    message.id = found[0][0]
+    message._state.adding = False
+    return next(unread for _, user_id, unread in found if user_id == line.other_id)
+
+
+def digest_of(*parts: object) -> str:
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def original_of(sender_id: int, client_id: str | None, digest: str) -> dict[str, Any] | ApiError:
+    """The message first sent under this client_id, or why a repeat does not get it."""
+    found = None
+    if client_id is not None:
+        found = Message.objects.filter(sender_id=sender_id, client_id=client_id).first()
+    if found is None or found.deleted_at is not None:
+        return MessageNotFound()
+    if found.request_digest != digest:
+        return IdempotencyConflict()
+    seen = messages_for(sender_id, [found.id]).get(found.id)
+    return seen or render(row_of(found, None, found.image), sender_id)
+
+
+def row_of(message: Message, replied: Message | None, image: Any) -> MessageRow:
+    reply_image = replied.image if replied else None
+    return MessageRow(
+        id=message.id,
+        conversation_id=message.conversation_id,
+        sender_id=message.sender_id,
+        kind=message.kind,
+        body=message.body,
+        reply_to_id=message.reply_to_id,
+        edited_at=message.edited_at,
+        created_at=message.created_at,
+        client_id=message.client_id,
+        call_id=message.call_id,
+        call_media=message.call_media,
+        call_outcome=message.call_outcome,
+        call_duration_s=message.call_duration_s,
+        image_token=image.token if image else None,
+        image_width=image.width if image else 0,
+        image_height=image.height if image else 0,
+        image_mime=image.mime if image else "",
+        image_size=image.size if image else 0,
+        image_blurhash=image.blurhash if image else "",
+        reply_sender_id=replied.sender_id if replied else None,
+        reply_kind=replied.kind if replied else "",
+        reply_body=replied.body if replied else None,
+        reply_image_token=reply_image.token if reply_image else None,
+    )
+
+
+def erase(message: Message, line: lines.Line, *, now: datetime) -> None:
+    """Empties the message and puts both sides right. Inside a unit of work, under the lock of `line`."""
+    sides = line.sides()
+    MessageRevision.objects.filter(message=message).delete()
+    Reaction.objects.filter(message=message).delete()
+    image_id = message.image_id
+    message.body = None
+    message.body_folded = message.request_digest = ""
+    message.image = None
+    message.deleted_at = now
+    message.save(update_fields=["body", "body_folded", "request_digest", "image", "deleted_at"])
+    if image_id is not None:
+        pictures.discard([image_id])
+    was_unread = False
+    for side in sides:
+        changed = []
+        watermark = max(side.last_read_id, side.cleared_up_to_id)
+        if message.counts_as_unread and side.user_id != message.sender_id and message.id > watermark:
+            side.unread_count = lines.count_unread(side)
+            was_unread = True
+            changed.append("unread_count")
+        if side.last_message_id == message.id:
+            side.last_message_id = lines.newest_visible_id(side.conversation_id, side.cleared_up_to_id)
+            changed.append("last_message_id")
+        if changed:
+            side.save(update_fields=changed)
+    signals.message_deleted.send(
+        Message, message=message, conversation=line.conversation, was_unread=was_unread
+    )

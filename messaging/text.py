@@ -1,0 +1,82 @@
+"""What people may write: bodies, client ids, emoji, search texts. Every door gets the same answer."""
+
+import re
+from functools import cache
+
+import emoji
+from django.utils.translation import gettext as _
+from rest_framework.exceptions import ValidationError
+
+from accounts.text import fold, normalise
+from messaging.conf import conf
+
+_CLIENT_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+# Nothing to see: white space, and characters of no width that some clients send for an empty line.
+_INVISIBLE = re.compile(r"[\s\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0]*")
+_TEXT_STYLE = "\ufe0e"
+_EMOJI_STYLE = "\ufe0f"
+
+
+def _plain(field: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise ValidationError({field: [_("This must be text.")]})
+    if "\x00" in value:
+        raise ValidationError({field: [_("Null characters are not allowed.")]})
+    if _SURROGATE.search(value):
+        raise ValidationError({field: [_("This is not valid Unicode text.")]})
+    return normalise(value)
+
+
+def clean_body(value: object, *, may_be_empty: bool = False) -> str:
+    """The body as it is stored: composed and trimmed. ValidationError naming `body`."""
+    body = _plain("body", "" if value is None and may_be_empty else value).strip()
+    if _INVISIBLE.fullmatch(body):
+        if may_be_empty:
+            return ""
+        raise ValidationError({"body": [_("This may not be blank.")]})
+    if len(body) > conf.BODY_LENGTH:
+        text = _("This may have at most %(length)d characters.")
+        raise ValidationError({"body": [text % {"length": conf.BODY_LENGTH}]})
+    return body
+
+
+def clean_client_id(value: object) -> str | None:
+    """The client's own id of a message. ValidationError naming `client_id`."""
+    if value is None:
+        return None
+    if not isinstance(value, str) or not _CLIENT_ID.fullmatch(value):
+        text = _("Use 1 to 64 letters, digits, hyphens and underscores.")
+        raise ValidationError({"client_id": [text]})
+    return value
+
+
+def clean_emoji(value: object) -> str:
+    """Exactly one emoji, in its fully qualified spelling (❤ becomes ❤️). ValidationError naming `emoji`."""
+    if isinstance(value, str) and len(value) <= 32 and _TEXT_STYLE not in value:
+        known = _spellings().get(value.strip().replace(_EMOJI_STYLE, ""))
+        if known is not None:
+            return known
+    raise ValidationError({"emoji": [_("This must be exactly one emoji.")]})
+
+
+def clean_query(value: object) -> str:
+    """A search text, folded as the bodies are. ValidationError naming `q`."""
+    query = _plain("q", value if value is not None else "").strip()
+    if len(query) > conf.SEARCH_QUERY_LENGTH:
+        text = _("This may have at most %(length)d characters.")
+        raise ValidationError({"q": [text % {"length": conf.SEARCH_QUERY_LENGTH}]})
+    folded = fold(query)
+    if not folded:
+        raise ValidationError({"q": [_("This may not be blank.")]})
+    return folded
+
+
+@cache
+def _spellings() -> dict[str, str]:
+    """Each emoji without its style marks → the spelling Unicode calls fully qualified."""
+    return {
+        spelling.replace(_EMOJI_STYLE, ""): spelling
+        for spelling, data in emoji.EMOJI_DATA.items()
+        if data["status"] == emoji.STATUS["fully_qualified"]
+    }

@@ -1,0 +1,1 @@
+"""The doors of messaging over HTTP, a module per story."""

@@ -1,0 +1,106 @@
+"""People to write to, and conversations with them."""
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.viewsets import ViewSet
+
+from accounts.permissions import IsVerified
+from messaging import selectors
+from messaging.conf import conf
+from messaging.exceptions import ConversationNotFound
+from messaging.pagination import decode_cursor, encode_cursor, page_size
+from messaging.serializers import inputs, outputs
+from messaging.services import conversations, people
+from messaging.text import clean_query
+from messaging.viewsets.inputs import checked
+
+LIMIT = OpenApiParameter("limit", int, description="Larger values are clamped to the maximum.")
+
+
+class PeopleViewSet(ViewSet):
+    permission_classes = [IsVerified]
+
+    @extend_schema(
+        operation_id="messages_search_users",
+        parameters=[OpenApiParameter("q", str, required=True), LIMIT],
+        responses=outputs.PeopleReply,
+    )
+    def search(self, request: Request) -> Response:
+        """People whose username, first or last name starts with `q`."""
+        limit = page_size(request.query_params, default=conf.PEOPLE_PAGE, maximum=conf.PEOPLE_PAGE_MAX)
+        q = request.query_params.get("q")
+        clean_query(q)
+        return Response({"users": people.search(viewer=request.user, q=q or "", limit=limit)})
+
+
+class ConversationViewSet(ViewSet):
+    def get_permissions(self):
+        if self.action == "start":
+            return [IsVerified()]
+        return super().get_permissions()
+
+    @extend_schema(
+        operation_id="messages_list_conversations",
+        parameters=[LIMIT, OpenApiParameter("cursor", str, description="`next_cursor` of the page before.")],
+        responses=outputs.ConversationsReply,
+    )
+    def list(self, request: Request) -> Response:
+        """Conversations, newest activity first."""
+        query = request.query_params
+        limit = page_size(query, default=conf.CONVERSATIONS_PAGE, maximum=conf.CONVERSATIONS_PAGE_MAX)
+        found, following = selectors.conversation_page(
+            user_id=request.user.id, limit=limit, cursor=decode_cursor(query.get("cursor"))
+        )
+        return Response(
+            {
+                "conversations": found,
+                "has_more": following is not None,
+                "next_cursor": encode_cursor(*following) if following else None,
+            }
+        )
+
+    @extend_schema(
+        operation_id="messages_start_conversation",
+        request=inputs.StartConversationInput,
+        responses={200: outputs.ConversationReply, 201: outputs.ConversationReply},
+    )
+    def start(self, request: Request) -> Response:
+        """The conversation with a person: 201 when it is new, 200 when it existed."""
+        user_id = checked(inputs.StartConversationInput, request)["user_id"]
+        conversation, created = conversations.start(starter=request.user, user_id=user_id)
+        return Response({"conversation": conversation}, status=201 if created else 200)
+
+    @extend_schema(operation_id="messages_get_conversation", responses=outputs.ConversationReply)
+    def retrieve(self, request: Request, conversation_id: str) -> Response:
+        """One conversation."""
+        number = selectors.conversation_for(request.user, conversation_id).id
+        found = selectors.conversations_for(request.user.id, [number])
+        if number not in found:
+            raise ConversationNotFound
+        return Response({"conversation": found[number]})
+
+    @extend_schema(
+        operation_id="messages_mark_read", request=inputs.UpToMessageInput, responses=outputs.ReadReply
+    )
+    def read(self, request: Request, conversation_id: str) -> Response:
+        """Marks messages read up to one, without one up to the newest; never moves back."""
+        message_id = checked(inputs.UpToMessageInput, request).get("message_id")
+        return Response(
+            conversations.mark_read(
+                reader_id=request.user.id, conversation_id=conversation_id, message_id=message_id
+            )
+        )
+
+    @extend_schema(
+        operation_id="messages_clear_conversation",
+        request=inputs.UpToMessageInput,
+        responses=outputs.ClearedReply,
+    )
+    def clear(self, request: Request, conversation_id: str) -> Response:
+        """Removes messages up to one, without one all of them, from the caller's side only."""
+        message_id = checked(inputs.UpToMessageInput, request).get("message_id")
+        cleared = conversations.clear(
+            user_id=request.user.id, conversation_id=conversation_id, message_id=message_id
+        )
+        return Response({"cleared_up_to_id": cleared})
