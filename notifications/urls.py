@@ -1,3 +1,18 @@
-from django.urls import path  # noqa: F401
+"""Section 4.3 of the contract, and what api.md adds to it."""
 
-urlpatterns: list = []
+from django.urls import path
+
+from notifications.viewsets.feed import FeedViewSet
+from notifications.viewsets.preferences import PreferencesViewSet
+
+urlpatterns = [
+    path("notifications", FeedViewSet.as_view({"get": "list"})),
+    path("notifications/unread-count", FeedViewSet.as_view({"get": "unread_count"})),
+    path("notifications/read-all", FeedViewSet.as_view({"post": "read_all"})),
+    path(
+        "notifications/preferences",
+        PreferencesViewSet.as_view({"get": "show", "put": "replace", "patch": "change"}),
+    ),
+    path("notifications/<str:notification_id>/read", FeedViewSet.as_view({"post": "read"})),
+    path("notifications/<str:notification_id>", FeedViewSet.as_view({"delete": "remove"})),
+]

@@ -1,5 +1,27 @@
 """Reads that other apps may use."""
 
+from notifications.selectors.counts import counts
 from notifications.selectors.delivery import delivery_lag_seconds
+from notifications.selectors.feed import (
+    Page,
+    feed_page,
+    notifications_for,
+    preferences_of,
+    unread_count,
+    visible,
+)
+from notifications.selectors.pushes import PushContent, is_quiet, push_content
 
-__all__ = ["delivery_lag_seconds"]
+__all__ = [
+    "Page",
+    "PushContent",
+    "counts",
+    "delivery_lag_seconds",
+    "feed_page",
+    "is_quiet",
+    "notifications_for",
+    "preferences_of",
+    "push_content",
+    "unread_count",
+    "visible",
+]

@@ -1,0 +1,88 @@
+"""Facts of messaging and accounts become rows of the feed. Connected when the app is ready."""
+
+from typing import Any
+
+from django.dispatch import receiver
+
+from accounts import signals as accounts
+from messaging import signals as messaging
+from notifications.services import devices, feed
+from notifications.signals import social_event_happened
+
+
+@receiver(messaging.message_sent)
+def message_sent(*, message: Any, conversation: Any, recipient_id: int, **_: Any) -> None:
+    if message.counts_as_unread:
+        feed.message_arrived(
+            recipient_id=recipient_id,
+            sender_id=message.sender_id,
+            conversation_id=conversation.id,
+            message_id=message.id,
+            at=message.created_at,
+        )
+
+
+@receiver(messaging.message_deleted)
+def message_deleted(*, message: Any, conversation: Any, was_unread: bool, **_: Any) -> None:
+    if was_unread:
+        low, high = conversation.user_low_id, conversation.user_high_id
+        feed.message_withdrawn(
+            recipient_id=high if message.sender_id == low else low,
+            conversation_id=conversation.id,
+            message_id=message.id,
+        )
+
+
+@receiver(messaging.conversation_read)
+def conversation_read(*, conversation: Any, reader_id: int, unread_count: int, **_: Any) -> None:
+    feed.conversation_read(
+        reader_id=reader_id, conversation_id=conversation.id, unread_count=unread_count
+    )
+
+
+@receiver(messaging.conversation_cleared)
+def conversation_cleared(*, conversation: Any, user_id: int, **_: Any) -> None:
+    from messaging.selectors import conversations_for
+
+    # Cleared up to an older message, it may still hold unread ones.
+    left = conversations_for(user_id, [conversation.id])
+    unread = left[conversation.id]["unread_count"] if left else 0
+    feed.conversation_read(
+        reader_id=user_id, conversation_id=conversation.id, unread_count=unread
+    )
+
+
+@receiver(accounts.block_changed)
+def block_changed(*, blocker_id: int, blocked_id: int, blocked: bool, **_: Any) -> None:
+    if blocked:
+        feed.part_people(a_id=blocker_id, b_id=blocked_id)
+
+
+@receiver(accounts.session_revoked)
+def session_revoked(*, user_id: int, session_ids: list[int], **_: Any) -> None:
+    devices.forget_sessions(session_ids=session_ids)
+
+
+@receiver(accounts.standing_changed)
+def standing_changed(*, user_id: int, standing: str, **_: Any) -> None:
+    if standing == "blocked":
+        devices.forget_all(user_id=user_id)
+
+
+@receiver(accounts.account_erased)
+def account_erased(*, user_id: int, **_: Any) -> None:
+    feed.forget_person(user_id=user_id)
+
+
+@receiver(social_event_happened)
+def on_social_event(*, action: str, kind: str, recipient_id: int, actor_id: int, **particulars: Any) -> None:
+    wanted = ("target_id", "title", "comment_id", "occurred_at")
+    known = {name: particulars[name] for name in wanted if name in particulars}
+    if action == "create":
+        feed.notify(kind=kind, recipient_id=recipient_id, actor_id=actor_id, **known)
+    elif action == "retract":
+        known.pop("title", None)
+        known.pop("occurred_at", None)
+        feed.retract(kind=kind, recipient_id=recipient_id, actor_id=actor_id, **known)
+    else:
+        raise ValueError(f"action is create or retract, not {action!r}")

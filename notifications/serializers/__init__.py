@@ -1,0 +1,1 @@
+"""Notifications as JSON, one module per story."""

@@ -1,0 +1,147 @@
+"""The feed: what a client may ask, and what it gets."""
+
+from typing import Any
+
+from django.utils.translation import gettext_lazy as _
+from rest_framework import serializers
+
+from accounts.serializers import user_card
+from notifications import kinds
+from notifications.models import Notification
+from notifications.pagination import Position
+
+DEFAULT_LIMIT = 20
+MAX_LIMIT = 50
+# Further down, a client pages by cursor: an offset is counted row by row.
+MAX_OFFSET = 1_000_000
+
+
+def notification_json(row: Notification) -> dict[str, Any]:
+    """Section 2.5 of the contract. The row's actor is loaded."""
+    kind = kinds.KINDS[row.kind]
+    return {
+        "id": row.id,
+        "type": row.kind,
+        "is_read": row.is_read,
+        "actor": user_card(row.actor),
+        "target": {
+            "type": kind.target_type,
+            "id": row.target_id if kind.has_target else row.actor_id,
+            "title": row.target_title if kind.target_type == "post" else row.actor.display_name,
+        },
+        "count": row.count,
+        "created_at": row.created_at,
+    }
+
+
+class _WholeNumberField(serializers.Field):
+    """A whole number in a query string, at least `minimum`; above `maximum` it counts as that."""
+
+    default_error_messages = {
+        "invalid": _("This must be a whole number."),
+        "too_small": _("This must be at least {minimum}."),
+    }
+
+    def __init__(self, *, minimum: int, maximum: int, **kwargs: Any) -> None:
+        self.minimum, self.maximum = minimum, maximum
+        super().__init__(**kwargs)
+
+    def to_internal_value(self, data: Any) -> int:
+        text = str(data)
+        digits = text.removeprefix("-")
+        if not (digits.isascii() and digits.isdigit()):
+            self.fail("invalid")
+        # Longer than any limit of ours, and maybe longer than Python cares to convert.
+        number = int(digits) if len(digits) <= 18 else self.maximum
+        if text.startswith("-"):
+            number = -number
+        if number < self.minimum:
+            self.fail("too_small", minimum=self.minimum)
+        return min(number, self.maximum)
+
+    def to_representation(self, value: int) -> int:
+        return value
+
+
+class _FlagField(serializers.Field):
+    """true or false in a query string."""
+
+    default_error_messages = {"invalid": _("This must be true or false.")}
+
+    def to_internal_value(self, data: Any) -> bool:
+        if data not in ("true", "false", "1", "0"):
+            self.fail("invalid")
+        return data in ("true", "1")
+
+    def to_representation(self, value: bool) -> bool:
+        return value
+
+
+class _CursorField(serializers.Field):
+    default_error_messages = {"invalid": _("This is not a cursor of ours.")}
+
+    def to_internal_value(self, data: Any) -> Position:
+        try:
+            return Position.decode(str(data))
+        except ValueError:
+            self.fail("invalid")
+
+    def to_representation(self, value: Position) -> str:
+        return value.encode()
+
+
+class FeedQuery(serializers.Serializer):
+    limit = _WholeNumberField(minimum=1, maximum=MAX_LIMIT, default=DEFAULT_LIMIT)
+    offset = _WholeNumberField(minimum=0, maximum=MAX_OFFSET, default=0)
+    cursor = _CursorField(default=None)
+    unread = _FlagField(default=False)
+
+
+class ActorSerializer(serializers.Serializer):
+    id = serializers.IntegerField()
+    username = serializers.CharField()
+    first_name = serializers.CharField()
+    last_name = serializers.CharField()
+    avatar_url = serializers.CharField(allow_null=True)
+
+
+class TargetSerializer(serializers.Serializer):
+    type = serializers.ChoiceField(choices=["post", "user", "conversation"])
+    id = serializers.IntegerField()
+    title = serializers.CharField(allow_blank=True)
+
+
+class NotificationSerializer(serializers.Serializer):
+    id = serializers.IntegerField()
+    type = serializers.ChoiceField(choices=list(kinds.KINDS))
+    is_read = serializers.BooleanField()
+    actor = ActorSerializer()
+    target = TargetSerializer()
+    count = serializers.IntegerField()
+    created_at = serializers.DateTimeField()
+
+
+class FeedOutput(serializers.Serializer):
+    ok = serializers.BooleanField()
+    notifications = NotificationSerializer(many=True)
+    unread_count = serializers.IntegerField()
+    has_more = serializers.BooleanField()
+    next_cursor = serializers.CharField(allow_null=True)
+
+
+class CountsOutput(serializers.Serializer):
+    ok = serializers.BooleanField()
+    unread_count = serializers.IntegerField()
+    message_unread_count = serializers.IntegerField()
+
+
+class ReadAllOutput(CountsOutput):
+    updated = serializers.IntegerField()
+
+
+class ReadOutput(CountsOutput):
+    notification = NotificationSerializer()
+
+
+class RemovedOutput(CountsOutput):
+    notification_id = serializers.IntegerField()

@@ -1,0 +1,117 @@
+"""Where a person's pushes go: push tokens, each bound to the sign-in that registered it."""
+
+import hashlib
+from collections.abc import Iterable
+
+from django.contrib.auth import get_user_model
+from django.db.models import Q
+from django.utils import timezone
+
+from accounts.unit_of_work import unit_of_work
+from notifications.conf import conf
+from notifications.models import Device
+from notifications.services import delivery
+
+
+def register(
+    *,
+    user_id: int,
+    session_id: int,
+    token: str,
+    platform: str = Device.Platform.ANDROID,
+    device_id: str | None = None,
+    locale: str = "",
+    app_version: str = "",
+) -> Device:
+    """The token reaches this person from now on, through this sign-in.
+
+    A token that belonged to somebody else moves, and what was queued for them at it is dropped; a new
+    token of a known `device_id` replaces the old one; a switched-off token works again; above 20
+    devices (DEVICES_PER_USER) the one longest unseen goes.
+    """
+    now = timezone.now()
+    digest = token_digest(token)
+    particulars = {
+        "user_id": user_id,
+        "session_id": session_id,
+        "registration_id": token,
+        "device_id": device_id,
+        "type": platform,
+        "locale": locale,
+        "app_version": app_version,
+        "active": True,
+        "failures": 0,
+        "last_seen_at": now,
+    }
+    with unit_of_work():
+        # One registration of a person at a time, or two could pass the limit together.
+        get_user_model().objects.select_for_update(no_key=True).only("id").get(id=user_id)
+        device = _own_or_moved(user_id, digest, device_id)
+        if device is None:
+            fresh = Device(token_digest=digest, date_created=now, **particulars)
+            # The same token may arrive for somebody else at this moment: then theirs is moved.
+            Device.objects.bulk_create([fresh], ignore_conflicts=True)
+            device = Device.objects.select_for_update().get(token_digest=digest)
+        if device.user_id != user_id:
+            delivery.cancel(reason="token moved", device_ids=[device.id])
+        particulars["token_digest"] = digest
+        Device.objects.filter(id=device.id).update(**particulars)
+        _keep_within_limit(user_id, device.id)
+    return Device.objects.get(id=device.id)
+
+
+def remove(*, user_id: int, token: str) -> None:
+    """One's own token is forgotten; an unknown or foreign one changes nothing."""
+    _forget(Q(user_id=user_id, token_digest=token_digest(token)), "token removed")
+
+
+def forget_sessions(*, session_ids: Iterable[int]) -> None:
+    """These sign-ins have ended, and with them their pushes."""
+    _forget(Q(session_id__in=list(session_ids)), "session ended")
+
+
+def forget_all(*, user_id: int) -> None:
+    """No device of this person is reached any more."""
+    _forget(Q(user_id=user_id), "account blocked")
+
+
+def token_digest(token: str) -> str:
+    """What a token is found by: SHA-256 in hex."""
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def _own_or_moved(user_id: int, digest: str, device_id: str | None) -> Device | None:
+    """The row that takes the token: its own one, else that of the same device. All of them locked."""
+    same_device = Q(user_id=user_id, device_id=device_id) if device_id else Q(pk=None)
+    rows = list(
+        Device.objects.select_for_update()
+        .filter(Q(token_digest=digest) | same_device)
+        .order_by("id")
+    )
+    by_token = next((row for row in rows if row.token_digest == digest), None)
+    for row in rows:
+        if by_token is not None and row.id != by_token.id:
+            delivery.cancel(reason="token replaced", device_ids=[row.id])
+            row.delete()
+    return by_token or (rows[0] if rows else None)
+
+
+def _keep_within_limit(user_id: int, newest_id: int) -> None:
+    others = Device.objects.filter(user_id=user_id).exclude(id=newest_id)
+    extra = list(
+        others.order_by("-last_seen_at", "-id").values_list("id", flat=True)[
+            conf.DEVICES_PER_USER - 1 :
+        ]
+    )
+    if extra:
+        _forget(Q(id__in=extra), "too many devices")
+
+
+def _forget(which: Q, reason: str) -> None:
+    with unit_of_work():
+        ids = list(
+            Device.objects.select_for_update().filter(which).order_by("id").values_list("id", flat=True)
+        )
+        if ids:
+            delivery.cancel(reason=reason, device_ids=ids)
+            Device.objects.filter(id__in=ids).delete()

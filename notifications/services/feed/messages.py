@@ -1,0 +1,130 @@
+"""Rows of kind `message`: one unread row per conversation.
+
+Messaging locks the conversation before it states a fact, so for one conversation these run one after the
+other. They have no members: a row counts the unread messages from its first one on. The functions stand on
+the way of every message, so they are hand-written statements, the same for both databases.
+"""
+
+from datetime import datetime
+from functools import cache
+
+from django.contrib.auth import get_user_model
+from django.db import connection
+from django.utils import timezone
+
+from accounts.unit_of_work import unit_of_work
+from notifications.models import Notification, Preferences
+from notifications.services import delivery
+from notifications.services.feed.members import remove
+from notifications.signals import notification_changed
+
+# Preferences and the recipient's standing are checked by the same statement that writes.
+_ARRIVE = """
+INSERT INTO {row} (recipient_id, kind, group_key, is_open, actor_id, target_id, target_title, count,
+                   first_message_id, is_read, first_at, created_at)
+SELECT person.id, 'message', %s, true, %s, %s, '', 1, %s, false, %s, %s
+FROM {user} person LEFT JOIN {preferences} choice ON choice.user_id = person.id
+WHERE person.id = %s AND COALESCE(choice.enabled AND choice.messages, true)
+  AND (person.blocked_at IS NULL OR person.blocked_until <= %s)
+ON CONFLICT (recipient_id, kind, group_key) WHERE is_open
+DO UPDATE SET count = {row}.count + 1, created_at = excluded.created_at
+RETURNING id, COALESCE((SELECT quiet_mode FROM {preferences} WHERE user_id = {row}.recipient_id), false)
+"""
+
+_RESOLVE = """
+UPDATE {row} SET is_read = true, is_open = false, read_at = %s
+WHERE recipient_id = %s AND kind = 'message' AND group_key = %s AND is_open
+RETURNING id
+"""
+
+_LESSEN = """
+UPDATE {row} SET count = %s
+WHERE recipient_id = %s AND kind = 'message' AND group_key = %s AND is_open AND count > %s
+RETURNING id
+"""
+
+
+def message_arrived(
+    *, recipient_id: int, sender_id: int, conversation_id: int, message_id: int, at: datetime
+) -> None:
+    """A message that counts as unread for its recipient. Whether the two may write to each other was
+    messaging's decision."""
+    moment = connection.ops.adapt_datetimefield_value(at)
+    now = connection.ops.adapt_datetimefield_value(timezone.now())
+    values = [
+        _key(conversation_id), sender_id, conversation_id, message_id, moment, moment, recipient_id, now,
+    ]  # fmt: skip
+    with unit_of_work():
+        with connection.cursor() as cursor:
+            cursor.execute(_named(_ARRIVE), values)
+            stored = cursor.fetchone()
+        if stored is None:
+            return
+        notification_id, is_silent = stored[0], bool(stored[1])
+        if not is_silent:
+            delivery.enqueue_push(recipient_id=recipient_id, notification_id=notification_id)
+        notification_changed.send(
+            Notification,
+            recipient_id=recipient_id,
+            notification_id=notification_id,
+            silent=is_silent,
+        )
+
+
+def message_withdrawn(*, recipient_id: int, conversation_id: int, message_id: int) -> None:
+    """An unread message was deleted: it counts no more, and takes an empty row with it."""
+    with unit_of_work():
+        row = (
+            Notification.objects.select_for_update()
+            .filter(
+                recipient_id=recipient_id,
+                kind="message",
+                group_key=_key(conversation_id),
+                is_open=True,
+                first_message_id__lte=message_id,
+            )
+            .first()
+        )
+        if row is None:
+            return
+        if row.count <= 1:
+            remove(row)
+            return
+        row.count -= 1
+        row.save(update_fields=["count"])
+        notification_changed.send(
+            Notification, recipient_id=recipient_id, notification_id=row.id, silent=True
+        )
+
+
+def conversation_read(*, reader_id: int, conversation_id: int, unread_count: int) -> None:
+    """The reader has `unread_count` unread messages left in the conversation; 0 resolves its row."""
+    key = _key(conversation_id)
+    with unit_of_work():
+        with connection.cursor() as cursor:
+            if unread_count == 0:
+                now = connection.ops.adapt_datetimefield_value(timezone.now())
+                cursor.execute(_named(_RESOLVE), [now, reader_id, key])
+            else:
+                cursor.execute(_named(_LESSEN), [unread_count, reader_id, key, unread_count])
+            changed = cursor.fetchone()
+        if changed is None:
+            return
+        if unread_count == 0:
+            delivery.cancel(reason="read", notification_ids=[changed[0]])
+        notification_changed.send(
+            Notification, recipient_id=reader_id, notification_id=changed[0], silent=True
+        )
+
+
+def _key(conversation_id: int) -> str:
+    return f"conversation:{conversation_id}"
+
+
+@cache
+def _named(statement: str) -> str:
+    return (
+        statement.replace("{row}", Notification._meta.db_table)
+        .replace("{user}", get_user_model()._meta.db_table)
+        .replace("{preferences}", Preferences._meta.db_table)
+    )

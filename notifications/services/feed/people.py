@@ -1,0 +1,38 @@
+"""People who part, and people who leave."""
+
+from django.db.models import Q
+
+from accounts.unit_of_work import unit_of_work
+from notifications.models import Device, Member, Notification, Preferences
+from notifications.services import delivery
+from notifications.services.feed.members import remove, take_out
+
+
+def part_people(*, a_id: int, b_id: int) -> None:
+    """After a block: neither appears in the other's feed. An end of the block brings nothing back."""
+    with unit_of_work():
+        for recipient_id, actor_id in sorted(((a_id, b_id), (b_id, a_id))):
+            _take_out_everywhere(actor_id, Q(recipient_id=recipient_id))
+
+
+def forget_person(*, user_id: int) -> None:
+    """An account is being erased: its feed, devices and preferences go, and it leaves the feeds of others."""
+    with unit_of_work():
+        _take_out_everywhere(user_id, Q())
+        devices = list(Device.objects.filter(user_id=user_id).values_list("id", flat=True))
+        if devices:
+            delivery.cancel(reason="account erased", device_ids=devices)
+        Device.objects.filter(user_id=user_id).delete()
+        Notification.objects.filter(recipient_id=user_id).delete()
+        Preferences.objects.filter(user_id=user_id).delete()
+
+
+def _take_out_everywhere(actor_id: int, where: Q) -> None:
+    # Rows without members (messages) name the actor themselves.
+    with_actor = Q(actor_id=actor_id) | Q(
+        id__in=Member.objects.filter(actor_id=actor_id).values("notification_id")
+    )
+    rows = Notification.objects.select_for_update().filter(where & with_actor).order_by("id")
+    for row in rows:
+        if not take_out(row, Q(actor_id=actor_id)) and row.actor_id == actor_id:
+            remove(row)

@@ -1,0 +1,24 @@
+"""The words of a push, in the language of whoever reads it."""
+
+from django.utils import translation
+from django.utils.translation import gettext as _
+
+from notifications.kinds import Counts, Kind
+
+BODY_LENGTH = 200
+
+
+def push_text(
+    kind: Kind, *, actor_name: str, target_title: str, count: int, language: str
+) -> tuple[str, str]:
+    """Title and body. The title is the actor's name; the body never holds anybody's words."""
+    with translation.override(language):
+        if count <= 1 or kind.many is None:
+            body = str(kind.one)
+        elif kind.counts is Counts.ACTORS:
+            body = kind.many % {"count": count - 1}
+        else:
+            body = kind.many % {"count": count}
+        if target_title:
+            body = _("%(sentence)s: %(title)s") % {"sentence": body, "title": target_title}
+    return actor_name, body if len(body) <= BODY_LENGTH else body[: BODY_LENGTH - 1] + "…"

@@ -1,0 +1,1 @@
+"""The doors of this app over HTTP, one module per story."""
