@@ -35,7 +35,7 @@ _QUERY = [
 class FeedViewSet(ViewSet):
     @extend_schema(operation_id="notifications_list", parameters=_QUERY, responses=FeedOutput)
     def list(self, request: Request) -> Response:
-        query = FeedQuery(data=request.query_params)
+        query = FeedQuery(data=request.query_params.dict())
         query.is_valid(raise_exception=True)
         asked = query.validated_data
         user_id = person(request).id

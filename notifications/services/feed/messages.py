@@ -7,6 +7,7 @@ the way of every message, so they are hand-written statements, the same for both
 
 from datetime import datetime
 from functools import cache
+from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.db import connection
@@ -51,7 +52,7 @@ def message_arrived(
     messaging's decision."""
     moment = connection.ops.adapt_datetimefield_value(at)
     now = connection.ops.adapt_datetimefield_value(timezone.now())
-    values = [
+    values: list[Any] = [
         _key(conversation_id), sender_id, conversation_id, message_id, moment, moment, recipient_id, now,
     ]  # fmt: skip
     with unit_of_work():
