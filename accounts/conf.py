@@ -7,6 +7,11 @@ from django.conf import settings
 
 D = TypeVar("D")
 
+# How many within how many seconds, and what to do while the counter is out of reach.
+Rate = tuple[int, int, str]
+COUNT_IN_DATABASE = "count_in_database"
+ALLOW = "allow"
+
 
 class _Prefixed:
     def __init__(self, prefix: str, defaults: object) -> None:
@@ -37,6 +42,14 @@ class Defaults:
     CODE_MINUTES: int = 10
     CODE_TRIES: int = 5
 
+    # Wrong passwords in a row, and the seconds of waiting from then on; every further five: the last.
+    LOCK_STEPS: tuple[tuple[int, int], ...] = ((5, 60), (10, 300), (15, 900))
+    LOCK_EVERY: int = 5
+    # Wrong passwords of longer ago are forgotten.
+    LOCK_QUIET_HOURS: int = 24
+    # A trusted device is not locked out, but may be wrong only so often an hour while it would be.
+    TRUSTED_DEVICE_TRIES: int = 10
+
     TRUSTED_PROXIES: int = 0
     TRUSTED_DEVICE_DAYS: int = 30
     TRUSTED_DEVICES_MAX: int = 10
@@ -62,21 +75,25 @@ class Defaults:
     UNCONFIRMED_DAYS: int = 7
     DELETE_GRACE_DAYS: int = 14
 
-    # scope: (allowed, seconds, what to do when the counter is dead)
-    RATES: dict[str, tuple[int, int, str]] = field(
+    # What the rates are keyed by is said where they are checked, in the viewsets.
+    RATES: dict[str, Rate | tuple[Rate, ...]] = field(
         default_factory=lambda: {
-            "login": (5, 60, "count_in_database"),
-            "login_client": (30, 60, "count_in_database"),
-            "resend_otp": (3, 60, "count_in_database"),
-            "forgot_password": (3, 60, "count_in_database"),
-            "signup": (20, 60, "count_in_database"),
-            "verify": (10, 60, "count_in_database"),
-            "verify_reset": (10, 60, "count_in_database"),
-            "two_step": (10, 60, "count_in_database"),
-            "resend_two_step": (3, 60, "count_in_database"),
-            "action_challenge": (3, 60, "count_in_database"),
-            "action_verify": (10, 60, "count_in_database"),
-            "refresh": (30, 60, "allow"),
+            "login": (5, 60, COUNT_IN_DATABASE),
+            "login_client": (30, 60, COUNT_IN_DATABASE),
+            "resend_otp": (3, 60, COUNT_IN_DATABASE),
+            "forgot_password": (3, 60, COUNT_IN_DATABASE),
+            "signup": (20, 60, COUNT_IN_DATABASE),
+            # More mails than these to one address are silently not sent.
+            "code_mails_hour": (10, 3600, COUNT_IN_DATABASE),
+            "code_mails_day": (30, 86_400, COUNT_IN_DATABASE),
+            "notice_mails": (3, 3600, COUNT_IN_DATABASE),
+            "verify": (10, 60, COUNT_IN_DATABASE),
+            "verify_reset": (10, 60, COUNT_IN_DATABASE),
+            "two_step": (10, 60, COUNT_IN_DATABASE),
+            "resend_two_step": (3, 60, COUNT_IN_DATABASE),
+            "action_challenge": (3, 60, COUNT_IN_DATABASE),
+            "action_verify": (10, 60, COUNT_IN_DATABASE),
+            "refresh": (30, 60, ALLOW),
         }
     )
 

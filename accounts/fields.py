@@ -5,8 +5,9 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
+from rest_framework.fields import empty
 
-from accounts.text import normalise
+from accounts.text import MAX_ADDRESS, clean_name, normalise, normalise_address, supported_language
 
 MAX_ID = 2**63 - 1
 _ID = re.compile(r"[1-9][0-9]{0,18}")
@@ -36,6 +37,57 @@ class TextField(serializers.CharField):
         if not isinstance(data, str):
             self.fail("not_text")
         return normalise(super().to_internal_value(data))
+
+
+class NameField(TextField):
+    """A first or last name: one line without control characters, 1 to 50 of them."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        kwargs.setdefault("max_length", 50)
+        super().__init__(**kwargs)
+
+    def to_internal_value(self, data: Any) -> str:
+        name = clean_name(super().to_internal_value(data))
+        if not name and not self.allow_blank:
+            self.fail("blank")
+        return name
+
+
+class AddressField(TextField):
+    """An e-mail address in the one spelling under which it is stored."""
+
+    default_error_messages = {"not_an_address": _("This is not an e-mail address.")}
+
+    def __init__(self, **kwargs: Any) -> None:
+        kwargs.setdefault("max_length", MAX_ADDRESS)
+        super().__init__(**kwargs)
+
+    def to_internal_value(self, data: Any) -> str:
+        try:
+            return normalise_address(super().to_internal_value(data))
+        except ValueError:
+            self.fail("not_an_address")
+
+
+class LanguageField(serializers.CharField):
+    """A BCP 47 tag, become a language of ours; never an error."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(required=False, allow_null=True, **kwargs)
+
+    def run_validation(self, data: Any = empty) -> Any:
+        return supported_language(None if data is empty else data)
+
+
+class CodeField(TextField):
+    """A one-time code as people type it: digits, perhaps in groups."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        kwargs.setdefault("max_length", 64)
+        super().__init__(**kwargs)
+
+    def to_internal_value(self, data: Any) -> str:
+        return "".join(super().to_internal_value(data).split()).replace("-", "")
 
 
 class PasswordField(serializers.CharField):

@@ -7,25 +7,67 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.models import PermissionsMixin
-from django.db import models
+from django.db import IntegrityError, models, transaction
 from django.db.models.functions import Lower
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from accounts.exceptions import EmailTaken, UsernameTaken
+from accounts.text import fold, new_username, normalise_address
+
 
 class UserManager(BaseUserManager["User"]):
-    def create_superuser(self, email: str, password: str, **fields: Any) -> "User":
-        """Django's `createsuperuser`: a confirmed account that may enter the admin."""
-        from accounts.services import registration
+    def add(self, user: "User") -> None:
+        """Saves a new account, under a free username when it brings none. EmailTaken, UsernameTaken."""
+        wanted = user.username
+        for _attempt in range(8):
+            user.username = wanted or new_username(user.first_name)
+            try:
+                with transaction.atomic():
+                    user.save(force_insert=True)
+                return
+            except IntegrityError as error:
+                if self.filter(email=user.email).exists():
+                    raise EmailTaken from error
+                if wanted:
+                    raise UsernameTaken from error
+        raise UsernameTaken
 
-        user = registration.create_user(email=email, password=password, **fields)
-        user.is_staff = user.is_superuser = True
-        user.email_verified_at = timezone.now()
-        user.save()
+    def create_superuser(self, email: str, password: str | None = None, **fields: Any) -> "User":
+        """Django's `createsuperuser`: a confirmed account that may enter the admin."""
+        user = self.model(
+            email=normalise_address(email),
+            is_staff=True,
+            is_superuser=True,
+            email_verified_at=timezone.now(),
+            **fields,
+        )
+        user.set_password(password)
+        self.add(user)
         return user
 
 
-class User(AbstractBaseUser, PermissionsMixin):
+class PasswordLock(models.Model):
+    """Wrong passwords in a row, and the wait that they brought about."""
+
+    wrong_passwords = models.PositiveIntegerField(default=0)
+    wrong_password_at = models.DateTimeField(null=True, blank=True)
+    locked_until = models.DateTimeField(_("locked until"), null=True, blank=True)
+
+    class Meta:
+        abstract = True
+
+
+class UnknownAddress(PasswordLock):
+    """The lock of an address without account: sign-in answers the same for it as for a real one."""
+
+    key = models.CharField(max_length=64, unique=True, help_text=_("keyed digest of the address"))
+
+    class Meta:
+        indexes = [models.Index(fields=["wrong_password_at"], name="unknownaddress_age")]
+
+
+class User(PasswordLock, AbstractBaseUser, PermissionsMixin):
     class WhoCanMessage(models.TextChoices):
         EVERYONE = "everyone", _("everyone")
         CONTACTS = "contacts", _("contacts")
@@ -54,8 +96,6 @@ class User(AbstractBaseUser, PermissionsMixin):
     blocked_at = models.DateTimeField(_("blocked at"), null=True, blank=True)
     blocked_until = models.DateTimeField(_("blocked until"), null=True, blank=True)
     blocked_reason = models.CharField(_("reason for the block"), max_length=500, blank=True)
-    wrong_passwords = models.PositiveIntegerField(default=0)
-    locked_until = models.DateTimeField(_("locked until"), null=True, blank=True)
     erase_after = models.DateTimeField(_("to be erased after"), null=True, blank=True)
     # Somebody else tried to register this address before it was confirmed.
     contested_at = models.DateTimeField(null=True, blank=True)
@@ -91,6 +131,17 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     def __str__(self) -> str:
         return self.username
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Keeps what search compares in step with the names."""
+        self.username_folded = fold(self.username)[:64]
+        self.first_name_folded = fold(self.first_name)[:200]
+        self.last_name_folded = fold(self.last_name)[:200]
+        changed = kwargs.get("update_fields")
+        if changed is not None:
+            folded = {f"{name}_folded" for name in ("username", "first_name", "last_name") if name in changed}
+            kwargs["update_fields"] = set(changed) | folded
+        super().save(*args, **kwargs)
 
     @property
     def is_verified(self) -> bool:

@@ -1,9 +1,12 @@
 """What log lines and audit rows must know about the request at hand: its id, and who called from where."""
 
+import ipaddress
 from contextvars import ContextVar, Token
 from dataclasses import dataclass
 
 from django.http import HttpRequest
+
+from accounts.conf import conf
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,3 +29,47 @@ def leave(token: Token[RequestContext]) -> None:
 def request_id() -> str:
     """The id of the request at hand, or an empty string outside of one."""
     return _current.get().request_id
+
+
+def client_address() -> str | None:
+    """The address of whoever made the request at hand; None outside of one."""
+    request = _current.get().request
+    return address_of(request) if request is not None else None
+
+
+def address_of(request: HttpRequest) -> str | None:
+    """The client's address, IPv4-mapped ones unwrapped; None when the server knows none.
+
+    Every trusted proxy appends the peer it saw to X-Forwarded-For, so the client stands as many
+    places from the RIGHT as there are proxies. What stands further left is the client's own word.
+    """
+    peer = _address(request.META.get("REMOTE_ADDR", ""))
+    if conf.TRUSTED_PROXIES < 1:
+        return peer
+    forwarded = request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")
+    if len(forwarded) < conf.TRUSTED_PROXIES:
+        return peer
+    return _address(forwarded[-conf.TRUSTED_PROXIES]) or peer
+
+
+def network_of(address: str | None) -> str:
+    """What counts as one client: an IPv4 address, or the /64 of an IPv6 address."""
+    if address is None:
+        return "unknown"
+    if ":" in address:
+        return str(ipaddress.ip_network(f"{address}/64", strict=False).network_address)
+    return address
+
+
+def _address(text: str) -> str | None:
+    text = text.strip()
+    if text.startswith("["):  # [2001:db8::1]:443
+        text = text[1:].partition("]")[0]
+    elif text.count(":") == 1:  # 192.0.2.1:443
+        text = text.partition(":")[0]
+    try:
+        address = ipaddress.ip_address(text.partition("%")[0])
+    except ValueError:
+        return None
+    mapped = getattr(address, "ipv4_mapped", None)
+    return str(mapped or address)

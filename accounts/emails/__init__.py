@@ -1,0 +1,46 @@
+"""Mails about an account, in its language: one function, one table of texts, two templates."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from django.core.mail import send_mail
+from django.template.loader import render_to_string
+from django.utils import translation
+
+from accounts.emails.texts import LETTERS
+from accounts.text import clean_name
+
+# A name may greet, it may not advertise: nothing that a mail reader would turn into a link.
+_LINKS = re.compile(r"\S*(?:://|www\.|@)\S*|\b[\w-]+(?:\.[\w-]+)*\.[^\W\d_]{2,}\b\S*", re.IGNORECASE)
+MAX_NAME = 50
+
+
+def send(kind: str, to: str, language: str, context: Mapping[str, Any] | None = None) -> None:
+    """Mails the letter `kind`. `context` fills its sentences; `name` greets, `code` is shown large.
+
+    Call it inside the unit of work that is the reason for it: the mail is queued with the change.
+    """
+    letter = LETTERS[kind]
+    values = dict(context or {})
+    name = clean(str(values.pop("name", "")))
+    filling = {key: clean_name(str(value)) for key, value in values.items()}
+    with translation.override(language):
+        content = {
+            "language": translation.get_language(),
+            "right_to_left": translation.get_language_bidi(),
+            "subject": str(letter.subject) % filling,
+            "name": name,
+            "before": [str(sentence) % filling for sentence in letter.before],
+            "code": filling.get("code", ""),
+            "link": filling.get("link", ""),
+            "after": [str(sentence) % filling for sentence in letter.after],
+        }
+        text = render_to_string("accounts/email/letter.txt", content)
+        html = render_to_string("accounts/email/letter.html", content)
+    send_mail(content["subject"], text, None, [to], html_message=html)
+
+
+def clean(name: str) -> str:
+    """The name without control characters and links, at most 50 characters."""
+    return clean_name(_LINKS.sub(" ", clean_name(name)))[:MAX_NAME].strip()

@@ -1,0 +1,28 @@
+"""What sign-up, confirmation and recovery take."""
+
+from rest_framework import serializers
+
+from accounts.fields import AddressField, CodeField, LanguageField, NameField, PasswordField
+
+
+class SignUpInput(serializers.Serializer):
+    first_name = NameField()
+    last_name = NameField()
+    email = AddressField()
+    password = PasswordField()
+    language = LanguageField()
+
+
+class AddressInput(serializers.Serializer):
+    email = AddressField()
+
+
+class VerifyInput(serializers.Serializer):
+    email = AddressField()
+    code = CodeField()
+
+
+class ResetInput(serializers.Serializer):
+    email = AddressField()
+    code = CodeField()
+    new_password = PasswordField()

@@ -1,0 +1,24 @@
+"""Rates counted in the database, for as long as the fast counter is out of reach."""
+
+from datetime import UTC, datetime
+
+from django.db import connection
+from django.utils import timezone
+
+from accounts.models import RateCount
+
+
+def count(*, key: str, seconds: int) -> tuple[int, int]:
+    """Counts one use in the present window: how many it has now, and the seconds left of it."""
+    now = int(timezone.now().timestamp())
+    elapsed = now % seconds
+    starts_at = datetime.fromtimestamp(now - elapsed, tz=UTC)
+    table = connection.ops.quote_name(RateCount._meta.db_table)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"INSERT INTO {table} (key, window_starts_at, count) VALUES (%s, %s, 1) "  # noqa: S608
+            f"ON CONFLICT (key, window_starts_at) DO UPDATE SET count = {table}.count + 1 RETURNING count",
+            [key, connection.ops.adapt_datetimefield_value(starts_at)],
+        )
+        counted: int = cursor.fetchone()[0]
+    return counted, seconds - elapsed

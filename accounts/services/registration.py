@@ -1,0 +1,162 @@
+"""Sign-up: an account, its code, and the proof that the address is its owner's."""
+
+from datetime import datetime
+from typing import Any
+
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
+from django.utils import timezone
+from rest_framework import serializers
+
+from accounts import emails
+from accounts.exceptions import AccountBlocked, EmailTaken, InvalidOtp
+from accounts.models import User
+from accounts.services import codes, pending_tokens, sessions, sign_in
+from accounts.services.sign_in import Caller
+from accounts.signals import account_erased, account_verified
+from accounts.text import normalise_address
+from accounts.unit_of_work import unit_of_work
+
+SIGNUP = "signup"
+RESET = "reset"
+
+
+def sign_up(*, email: str, password: str, first_name: str, last_name: str, language: str) -> User:
+    """A new unconfirmed account, and a code on its way to the address.
+
+    EmailTaken for every registered address, ValidationError (`password`) for a weak password.
+    """
+    refuse_weak_password(password, User(email=email, first_name=first_name, last_name=last_name), field="password")
+    if _registered(email):
+        _note_second_attempt(email)
+        raise EmailTaken
+    user = User(email=email, first_name=first_name, last_name=last_name, language=language)
+    user.set_password(password)  # outside of the transaction: hashing takes its time
+    try:
+        with unit_of_work():
+            User.objects.add(user)
+            _mail_code(user)
+    except EmailTaken:
+        _note_second_attempt(email)
+        raise
+    return user
+
+
+def create_user(
+    *,
+    email: str,
+    password: str | None,
+    first_name: str,
+    last_name: str = "",
+    language: str = "en",
+    verified: bool = False,
+    **fields: Any,
+) -> User:
+    """An account without mails and questions, for staff, `createsuperuser` and the demo.
+
+    ValueError for what is no address, EmailTaken, UsernameTaken.
+    """
+    user = User(email=normalise_address(email), first_name=first_name, last_name=last_name, language=language, **fields)
+    user.set_password(password)
+    user.email_verified_at = timezone.now() if verified else None
+    with unit_of_work():
+        User.objects.add(user)
+        if verified:
+            account_verified.send(User, user=user)
+    return user
+
+
+def verify_email(*, email: str, code: str, caller: Caller) -> tuple[User, str]:
+    """Confirms the address by its code and signs in: the person and a session token.
+
+    InvalidOtp for a wrong or expired code and for an unknown address, AccountBlocked.
+    """
+    user = User.objects.filter(email=email).first()
+    if user is None:
+        raise InvalidOtp
+    checked = codes.check(user=user, purpose=SIGNUP, address=email, text=code)
+    with unit_of_work():
+        user = User.objects.select_for_update(no_key=True).get(id=user.id)
+        if user.is_blocked(timezone.now()):
+            raise AccountBlocked
+        if user.email != email:
+            raise InvalidOtp
+        codes.consume(checked)
+        confirm(user)
+        _session, token = sign_in.complete(user=user, caller=caller, announce=False)
+    return user, token
+
+
+def confirm(user: User) -> None:
+    """The address is its owner's now. Runs in the caller's unit of work, with the row locked.
+
+    Where somebody else had tried to register it, whoever set the password may not be the owner: it
+    stops working, what was opened with it ends, and the owner is asked to choose one.
+    """
+    if user.is_verified:
+        return
+    now = timezone.now()
+    user.email_verified_at = now
+    changed = ["email_verified_at"]
+    if user.contested_at is not None:
+        user.contested_at = None
+        user.set_unusable_password()
+        changed += ["contested_at", "password"]
+        sessions.revoke_all(user_id=user.id, reason="contested")
+        pending_tokens.end_all(user_id=user.id)
+        code = codes.issue(user=user, purpose=RESET, address=user.email)
+        emails.send("choose_password", user.email, user.language, {"name": user.first_name, "code": code})
+    user.save(update_fields=changed)
+    account_verified.send(User, user=user)
+
+
+def resend(*, email: str) -> None:
+    """A new code for an unconfirmed account; nothing for any other address, and nobody can tell."""
+    user = User.objects.filter(email=email).first()
+    if user is None or user.is_verified or user.is_blocked(timezone.now()):
+        return
+    with unit_of_work():
+        _mail_code(user)
+
+
+def tell_owner(*, email: str) -> None:
+    """Somebody tried to sign up with a confirmed address: its owner hears of it."""
+    user = User.objects.filter(email=email).exclude(email_verified_at=None).first()
+    if user is not None:
+        with unit_of_work():
+            emails.send("already_registered", user.email, user.language, {"name": user.first_name})
+
+
+def purge_unconfirmed(*, created_before: datetime, batch: int) -> int:
+    """Removes accounts that nobody confirmed. Returns how many."""
+    stale = User.objects.filter(email_verified_at=None, is_staff=False, created_at__lt=created_before)
+    ids = list(stale.order_by("created_at").values_list("id", flat=True)[:batch])
+    for user_id in ids:
+        with unit_of_work():
+            if User.objects.filter(id=user_id, email_verified_at=None).exists():
+                account_erased.send(User, user_id=user_id)
+                User.objects.filter(id=user_id).delete()
+    return len(ids)
+
+
+def refuse_weak_password(password: str, user: User, *, field: str) -> None:
+    """ValidationError on `field` for a short or common password, or one like the person's names."""
+    try:
+        validate_password(password, user)
+    except ValidationError as error:
+        raise serializers.ValidationError({field: error.messages}) from error
+
+
+def _registered(email: str) -> bool:
+    return User.objects.filter(email=email).exists()
+
+
+def _mail_code(user: User) -> None:
+    code = codes.issue(user=user, purpose=SIGNUP, address=user.email)
+    emails.send("signup_code", user.email, user.language, {"name": user.first_name, "code": code})
+
+
+def _note_second_attempt(email: str) -> None:
+    """Remembers that an unconfirmed address is contested."""
+    contested = User.objects.filter(email=email, email_verified_at=None)
+    contested.update(contested_at=timezone.now())

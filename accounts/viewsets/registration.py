@@ -1,0 +1,55 @@
+"""Sign-up and the proof of the address."""
+
+from django.utils import translation
+from django.utils.translation import gettext as _
+from drf_spectacular.utils import extend_schema
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.viewsets import ViewSet
+
+from accounts import ratelimits
+from accounts.exceptions import EmailTaken
+from accounts.serializers.account import MessageOutput, SignedInOutput, account
+from accounts.serializers.registration import AddressInput, SignUpInput, VerifyInput
+from accounts.services import registration
+from accounts.viewsets.callers import caller_of
+
+
+class RegistrationViewSet(ViewSet):
+    authentication_classes = []
+    permission_classes = [AllowAny]
+
+    @extend_schema(operation_id="auth_signup", request=SignUpInput, responses={201: MessageOutput})
+    def signup(self, request: Request) -> Response:
+        ratelimits.check("signup", ratelimits.client_key(request._request))
+        form = SignUpInput(data=request.data)
+        form.is_valid(raise_exception=True)
+        if not getattr(request, "language_was_asked_for", True):
+            translation.activate(form.validated_data["language"])
+        try:
+            registration.sign_up(**form.validated_data)
+        except EmailTaken:
+            email = form.validated_data["email"]
+            if ratelimits.allows("notice_mails", email):
+                registration.tell_owner(email=email)
+            raise
+        return Response({"message": _("A confirmation code was sent to your e-mail address.")}, status=201)
+
+    @extend_schema(operation_id="auth_verify", request=VerifyInput, responses=SignedInOutput)
+    def verify(self, request: Request) -> Response:
+        form = VerifyInput(data=request.data)
+        form.is_valid(raise_exception=True)
+        ratelimits.check("verify", form.validated_data["email"])
+        user, token = registration.verify_email(**form.validated_data, caller=caller_of(request))
+        return Response({"token": token, "user": account(user)})
+
+    @extend_schema(operation_id="auth_resend_otp", request=AddressInput, responses=MessageOutput)
+    def resend(self, request: Request) -> Response:
+        form = AddressInput(data=request.data)
+        form.is_valid(raise_exception=True)
+        email = form.validated_data["email"]
+        ratelimits.check("resend_otp", email)
+        if ratelimits.allows("code_mails_hour", email) and ratelimits.allows("code_mails_day", email):
+            registration.resend(email=email)
+        return Response({"message": _("If this address is waiting to be confirmed, a new code was sent to it.")})
