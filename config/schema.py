@@ -1,6 +1,18 @@
-"""OpenAPI hooks: the error envelope on every operation."""
+"""OpenAPI hooks: the error envelope on every operation, the bearer token of those that need one."""
 
 from typing import Any
+
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+
+
+class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    """The session token in the Authorization header."""
+
+    target_class = "accounts.authentication.BearerAuthentication"
+    name = "bearer"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        return {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}
 
 
 def describe_errors(result: dict[str, Any], generator: Any, **kwargs: Any) -> dict[str, Any]:

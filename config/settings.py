@@ -243,8 +243,6 @@ def _mail_transport(url: str) -> dict[str, Any]:
 
 
 MAILBOX_DIR = VAR_DIR / "mail"
-EMAIL_BACKEND = "django.core.mail.backends.filebased.EmailBackend"
-EMAIL_FILE_PATH = MAILBOX_DIR
 NOTIFICATIONS_MAIL_TRANSPORT = _mail_transport(env.str("EMAIL_URL", default=f"file://{MAILBOX_DIR}"))
 
 # --- Files ----------------------------------------------------------------------------------
