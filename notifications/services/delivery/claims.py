@@ -19,8 +19,8 @@ from notifications.models import Delivery
 
 State = Delivery.State
 
-# Rows that a claim looks at for each row that it takes, to serve many people and not one.
-_LOOK_AHEAD = 4
+# Rows that a claim looks at, per row that it takes and at least, to serve many people and not one.
+_LOOK_AHEAD, _LOOK_AT_LEAST = 4, 200
 
 
 @dataclass(slots=True)
@@ -81,7 +81,7 @@ def claim(*, channel: str, limit: int, busy: Collection[int] = ()) -> list[int]:
             RETURNING id
             """,
             [
-                channel, at, at, *own, limit * _LOOK_AHEAD,
+                channel, at, at, *own, max(limit * _LOOK_AHEAD, _LOOK_AT_LEAST),
                 _moment(now + timedelta(seconds=conf.LEASE_SECONDS)), limit,
             ],
         )

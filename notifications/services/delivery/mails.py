@@ -1,4 +1,4 @@
-"""Putting things into the queue and taking them back, inside the transaction that causes it."""
+"""Queueing mail inside the transaction that causes it."""
 
 import uuid
 from collections.abc import Sequence

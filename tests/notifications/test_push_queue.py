@@ -1,0 +1,140 @@
+"""One statement queues the pushes of an event; a group has one waiting row per device."""
+
+import uuid
+from datetime import timedelta
+
+import pytest
+from django.db import transaction
+from django.utils import timezone
+
+from notifications.models import Delivery, Device, Notification
+from notifications.services import delivery
+from notifications.services.delivery import claims
+from tests.factories import sign_in
+
+pytestmark = pytest.mark.django_db
+
+
+def make_device(user, token=None, **fields):
+    session, _ = sign_in(user)
+    token = token or uuid.uuid4().hex
+    return Device.objects.create(
+        user=user, session=session, registration_id=token, token_digest=uuid.uuid4().hex, **fields
+    )
+
+
+def make_row(recipient, actor, kind="message", group="9", **fields):
+    return Notification.objects.create(
+        recipient=recipient, actor=actor, kind=kind, group_key=group, target_id=9, **fields
+    )
+
+
+def push(row):
+    return delivery.enqueue_push(recipient_id=row.recipient_id, notification_id=row.id)
+
+
+def test_one_statement_for_all_devices(alice, bob, django_assert_num_queries):
+    devices = [make_device(bob), make_device(bob)]
+    make_device(bob, active=False)
+    make_device(alice)
+    row = make_row(bob, alice)
+    with transaction.atomic(), django_assert_num_queries(1):
+        assert push(row) == 2
+    rows = Delivery.objects.order_by("device_id")
+    assert [one.device_id for one in rows] == [device.id for device in devices]
+    assert {(one.kind, one.priority, one.state, one.recipient_id) for one in rows} == {
+        ("message", 2, "pending", bob.id)
+    }
+
+
+def test_while_one_waits_it_stands_for_the_next(alice, bob):
+    make_device(bob)
+    row = make_row(bob, alice)
+    push(row)
+    push(row)
+    assert Delivery.objects.count() == 1
+
+
+def test_the_second_push_of_a_group_waits_a_minute(alice, bob):
+    make_device(bob)
+    row = make_row(bob, alice)
+    push(row)
+    [first] = claims.claim(channel="push", limit=10)
+    push(row)
+    push(row)
+    one, two = Delivery.objects.order_by("id")
+    assert one.id == first
+    assert two.due_at - one.due_at == pytest.approx(timedelta(seconds=60), abs=timedelta(seconds=1))
+    assert claims.claim(channel="push", limit=10) == []
+
+
+def test_another_group_does_not_wait(alice, bob):
+    make_device(bob)
+    push(make_row(bob, alice))
+    claims.claim(channel="push", limit=10)
+    push(make_row(bob, alice, group="10"))
+    assert len(claims.claim(channel="push", limit=10)) == 1
+
+
+def test_after_reading_the_next_leaves_at_once(alice, bob):
+    make_device(bob)
+    row = make_row(bob, alice)
+    push(row)
+    claims.claim(channel="push", limit=10)
+    Notification.objects.filter(id=row.id).update(is_open=False, is_read=True)
+    push(make_row(bob, alice))
+    assert len(claims.claim(channel="push", limit=10)) == 1
+
+
+def test_liking_and_unliking_is_one_push_a_minute(alice, bob):
+    make_device(bob)
+    sent = 0
+    for _ in range(20):
+        row = make_row(bob, alice, kind="post_like", group="post:7")
+        push(row)
+        sent += len(claims.claim(channel="push", limit=10))
+        delivery.cancel(reason="withdrawn", notification_ids=[row.id])
+        row.delete()
+    assert sent == 1
+
+
+def test_a_cancelled_push_can_be_asked_for_again(alice, bob):
+    make_device(bob)
+    row = make_row(bob, alice)
+    push(row)
+    assert delivery.cancel(reason="read", notification_ids=[row.id]) == 1
+    assert claims.claim(channel="push", limit=10) == []
+    push(row)
+    assert len(claims.claim(channel="push", limit=10)) == 1
+
+
+def test_claims_serve_calls_first_and_people_in_turns(alice, bob, charlie):
+    for person in (alice, bob):
+        make_device(person)
+    for number in range(30):
+        push(make_row(bob, charlie, kind="comment", group=f"post:{number}"))
+    push(make_row(alice, charlie, kind="comment", group="post:1"))
+    make_device(charlie)
+    call = {"type": "incoming_call", "call_id": "c1"}
+    delivery.enqueue_call_push(
+        recipient_id=charlie.id, data=call, expires_at=timezone.now() + timedelta(seconds=30)
+    )
+    ids = claims.claim(channel="push", limit=3)
+    owners = set(Delivery.objects.filter(id__in=ids).values_list("recipient_id", flat=True))
+    assert owners == {alice.id, bob.id, charlie.id}
+
+
+def test_call_ended_reaches_only_the_phones_that_rang(alice):
+    rung, other = make_device(alice), make_device(alice)
+    later = timezone.now() + timedelta(seconds=30)
+    ring = {"type": "incoming_call", "call_id": "c1"}
+    assert delivery.enqueue_call_push(recipient_id=alice.id, data=ring, expires_at=later) == 2
+    Delivery.objects.filter(device=rung).update(state="sent")
+    ended = {"type": "call_ended", "call_id": "c1", "outcome": "missed"}
+    assert delivery.enqueue_call_push(recipient_id=alice.id, data=ended, expires_at=later) == 1
+    states = {(row.device_id, row.kind): row.state for row in Delivery.objects.all()}
+    assert states == {
+        (rung.id, "incoming_call"): "sent",
+        (other.id, "incoming_call"): "cancelled",
+        (rung.id, "call_ended"): "pending",
+    }
