@@ -1,0 +1,67 @@
+"""What becomes of the words of a person whose account is erased: they go, for both sides."""
+
+from django.db.models import Q
+from django.utils import timezone
+
+from accounts.services import pictures
+from accounts.unit_of_work import unit_of_work
+from messaging import signals
+from messaging.conf import conf
+from messaging.models import Conversation, Message, MessageRevision, Reaction, Report
+from messaging.services import lines
+
+
+def erase_person(user_id: int) -> None:
+    """Empties every message the person wrote, takes back every reaction, and puts all sides right.
+
+    The conversations stay for the others, with what they wrote themselves. Of many messages in one
+    conversation only the newest are announced one by one: nobody has older ones on the screen.
+    """
+    mine = Q(user_low_id=user_id) | Q(user_high_id=user_id)
+    for conversation_id in list(Conversation.objects.filter(mine).order_by("id").values_list("id", flat=True)):
+        with unit_of_work():
+            _erase_in(lines.lock(conversation_id, user_id), user_id)
+    with unit_of_work():
+        # Nobody is left to act against: what remains of a report is that there was one.
+        Report.objects.filter(reported_id=user_id).update(snapshot={})
+        Report.objects.filter(reporter_id=user_id).update(comment="", reporter=None)
+
+
+def _erase_in(line: lines.Line, user_id: int) -> None:
+    now = timezone.now()
+    written = Message.objects.filter(conversation=line.conversation, sender_id=user_id, deleted_at=None)
+    announced = list(written.order_by("-id")[: conf.ERASURE_ANNOUNCED])
+    reactions = Reaction.objects.filter(message__conversation=line.conversation)
+    reacted_to = set(
+        reactions.filter(user_id=user_id).exclude(message__sender_id=user_id).values_list("message_id", flat=True)
+    )
+    image_ids = list(written.exclude(image=None).values_list("image_id", flat=True))
+    sides = line.sides()
+    unread_before = {
+        message.id
+        for message in announced
+        if message.counts_as_unread
+        and message.id > max(sides[1].last_read_id, sides[1].cleared_up_to_id)
+    }
+    MessageRevision.objects.filter(
+        message__conversation=line.conversation, message__sender_id=user_id
+    ).delete()
+    reactions.filter(Q(user_id=user_id) | Q(message__sender_id=user_id)).delete()
+    written.update(body=None, body_folded="", request_digest="", image=None, deleted_at=now)
+    pictures.discard(image_ids)
+    for side in sides:
+        side.unread_count = lines.count_unread(side)
+        side.last_message_id = lines.newest_visible_id(side.conversation_id, side.cleared_up_to_id)
+        side.save(update_fields=["unread_count", "last_message_id"])
+    for message_id in sorted(reacted_to):
+        signals.reactions_changed.send(
+            Message, message_id=message_id, conversation=line.conversation, actor_id=user_id
+        )
+    for message in reversed(announced):
+        message.body, message.image, message.deleted_at = None, None, now
+        signals.message_deleted.send(
+            Message,
+            message=message,
+            conversation=line.conversation,
+            was_unread=message.id in unread_before,
+        )

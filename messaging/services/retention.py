@@ -1,0 +1,66 @@
+"""What may go: messages that both sides have cleared, and images that no message holds."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import Exists, Min, OuterRef
+from django.db.models.functions import Greatest
+
+from accounts.services import pictures
+from accounts.unit_of_work import unit_of_work
+from messaging.conf import conf
+from messaging.models import Conversation, Message, Participant
+
+
+def purge(now: datetime, batch: int) -> dict[str, int]:
+    """Deletes at most about `batch` rows of each kind in short transactions; how many of which.
+
+    Call again while the numbers are not 0.
+    """
+    return {"messages": _purge_cleared(batch), "images": _purge_images(now, batch)}
+
+
+def _purge_cleared(batch: int) -> int:
+    """Rows behind both watermarks. With a row its client_id is free again."""
+    behind = (
+        Participant.objects.values("conversation_id")
+        .annotate(floor=Min("cleared_up_to_id"))
+        .filter(floor__gt=Greatest("conversation__purged_up_to_id", 0))
+        .order_by("conversation_id")
+        .values_list("conversation_id", "floor")[:batch]
+    )
+    purged = 0
+    for conversation_id, floor in list(behind):
+        if purged >= batch:
+            break
+        with unit_of_work():
+            conversation = Conversation.objects.select_for_update(no_key=True).get(id=conversation_id)
+            doomed = list(
+                Message.objects.filter(conversation_id=conversation_id, id__lte=floor)
+                .order_by("id")
+                .values_list("id", "image_id")[: batch - purged]
+            )
+            ids = [message_id for message_id, _ in doomed]
+            pictures.discard(image_id for _, image_id in doomed if image_id)
+            Message.objects.filter(id__in=ids).delete()
+            if len(doomed) < batch - purged:
+                conversation.purged_up_to_id = floor
+                conversation.save(update_fields=["purged_up_to_id"])
+            purged += len(doomed)
+    return purged
+
+
+def _purge_images(now: datetime, batch: int) -> int:
+    Image: Any = Message._meta.get_field("image").related_model
+    abandoned = list(
+        Image.objects.filter(
+            ~Exists(Message.objects.filter(image_id=OuterRef("id"))),
+            kind=Image.Kind.MESSAGE,
+            created_at__lt=now - timedelta(hours=conf.ORPHAN_IMAGE_HOURS),
+        )
+        .order_by("id")
+        .values_list("id", flat=True)[:batch]
+    )
+    if abandoned:
+        pictures.discard(abandoned)
+    return len(abandoned)
