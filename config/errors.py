@@ -23,7 +23,7 @@ logger = logging.getLogger("parley.errors")
 DATABASE_RETRY_SECONDS = 2
 
 # DRF's own exceptions under the codes of the contract.
-CODES = {
+CODES: dict[type[exceptions.APIException], str] = {
     exceptions.ParseError: "parse_error",
     exceptions.ValidationError: "validation_error",
     exceptions.NotAuthenticated: "token_invalid",

@@ -1,0 +1,101 @@
+"""The main job through the real server: two people talk, the server dies in the middle, nothing is lost, nothing is twice."""
+
+import threading
+
+import pytest
+
+from tests.flows.people import Person, eventually
+
+BEFORE, DURING = 5, 25
+
+
+@pytest.fixture
+def alice(server):
+    person = Person(server, "Alice")
+    yield person
+    person.close()
+
+
+@pytest.fixture
+def bob(server):
+    person = Person(server, "Bob")
+    yield person
+    person.close()
+
+
+@pytest.mark.timeout(240)
+def test_two_people_talk_and_the_server_dies(server, mail_sink, alice, bob):
+    server.start()
+    alice.sign_up(mail_sink)
+    bob.sign_up(mail_sink)
+    conversation_id = alice.call("POST", "/messages/conversations", {"user_id": bob.id}, status=201)["conversation"][
+        "id"
+    ]
+    listener = bob.socket()
+    speaker = alice.socket()
+
+    sent = []
+    for number in range(BEFORE):
+        body = f"over REST {number}"
+        sent.append(alice.send(conversation_id, body, f"rest-{number}"))
+        assert heard(listener)["message"]["body"] == body
+    for number in range(BEFORE):
+        body, ref = f"over the socket {number}", f"s{number}"
+        data = {"conversation_id": conversation_id, "body": body, "client_id": f"socket-{number}"}
+        speaker.say("message.send", data, ref=ref)
+        reply = speaker.wait_for("reply", ref=ref)
+        assert reply["ok"] is True, reply
+        sent.append(reply["data"]["message"])
+        assert heard(listener)["message"]["body"] == body
+
+    # The server dies while Alice writes; her app repeats what was not acknowledged.
+    def write():
+        for number in range(DURING):
+            sent.append(alice.send(conversation_id, f"through the storm {number}", f"storm-{number}"))
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    eventually(lambda: len(sent) >= 2 * BEFORE + 3, what="the first messages of the storm")
+    server.kill()
+    listener.hear_to_the_end()
+    position = listener.position()
+    server.start()
+    writer.join(timeout=120)
+    assert not writer.is_alive()
+
+    again = bob.socket(resume=position)
+    again.wait_for("synced")
+    seen = [event["data"]["message"] for event in news(listener.events)]
+    wanted = len(sent)
+    while len(seen) + len(news(again.events)) < wanted:
+        again.hear()
+    events = [*listener.events, *again.events]
+    seen += [event["data"]["message"] for event in news(again.events)]
+
+    # Numbers without a hole and without a repeat, over both connections.
+    numbers = [event["seq"] for event in events]
+    assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+    assert [message["id"] for message in seen] == [message["id"] for message in sent]
+    assert [message["body"] for message in seen] == [message["body"] for message in sent]
+    assert len({message["id"] for message in sent}) == wanted
+
+    # And over REST: the same messages, the unread count, and what reading does to it.
+    assert [message["id"] for message in reversed(bob.messages(conversation_id))] == [m["id"] for m in sent]
+    assert bob.call("GET", "/notifications/unread-count")["message_unread_count"] == wanted
+    bob.call("POST", f"/messages/conversations/{conversation_id}/read", {})
+    assert bob.call("GET", "/notifications/unread-count")["message_unread_count"] == 0
+    assert again.wait_for("conversation.read")["data"]["unread_count"] == 0
+
+    again.close()
+    speaker.close()
+    assert server.stop() == 0
+    assert "Traceback" not in server.output()
+
+
+def heard(socket):
+    """The next new message on a socket."""
+    return socket.wait_for("message.new")["data"]
+
+
+def news(events):
+    return [event for event in events if event["type"] == "message.new"]

@@ -1,0 +1,47 @@
+"""The README's walk with curl runs as it stands."""
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import httpx
+import pytest
+from django.conf import settings
+
+from config import markdown
+from config.pages import QUICK_START, README_ADDRESS
+
+pytestmark = pytest.mark.skipif(not shutil.which("curl"), reason="needs curl")
+
+
+def blocks():
+    text = (Path(settings.BASE_DIR) / "README.md").read_text(encoding="utf-8")
+    return re.findall(r"^```bash\n(.*?)^```$", markdown.section(text, QUICK_START), re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.timeout(180)
+def test_the_walk_runs_as_it_stands(server):
+    # The walk reads the mailbox of this machine.
+    del server.environment["EMAIL_URL"]
+    server.start()
+    script = "set -euo pipefail\n" + "\necho; echo ---\n".join(blocks())
+    script = script.replace(README_ADDRESS, server.base)
+    result = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False, timeout=120)
+    assert result.returncode == 0, result.stdout + result.stderr
+    replies = [json.loads(line) for line in re.findall(r"\{.*?\}(?=\{|\n|$)", result.stdout) if line]
+    assert replies, result.stdout
+    assert all(reply["ok"] is True for reply in replies), replies
+    listed = next(reply for reply in replies if "messages" in reply)
+    assert [message["body"] for message in listed["messages"]] == ["Hello Ben!"]
+    assert replies[-1]["message_unread_count"] == 0
+
+
+@pytest.mark.timeout(120)
+def test_the_quick_start_page_shows_the_same_blocks(server):
+    server.start()
+    page = httpx.get(f"{server.base}/docs/quickstart", timeout=20).text
+    for block in blocks():
+        first = block.replace(README_ADDRESS, server.base).splitlines()[0]
+        assert first.replace("&", "&amp;").replace('"', "&quot;").replace("'", "&#x27;") in page
