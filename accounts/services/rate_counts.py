@@ -16,7 +16,7 @@ def count(*, key: str, seconds: int) -> tuple[int, int]:
     table = connection.ops.quote_name(RateCount._meta.db_table)
     with connection.cursor() as cursor:
         cursor.execute(
-            f"INSERT INTO {table} (key, window_starts_at, count) VALUES (%s, %s, 1) "  # noqa: S608
+            f"INSERT INTO {table} (key, window_starts_at, count) VALUES (%s, %s, 1) "
             f"ON CONFLICT (key, window_starts_at) DO UPDATE SET count = {table}.count + 1 RETURNING count",
             [key, connection.ops.adapt_datetimefield_value(starts_at)],
         )

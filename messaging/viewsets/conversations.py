@@ -6,6 +6,7 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from accounts.permissions import IsVerified
+from accounts.serializers import user_card
 from messaging import selectors
 from messaging.conf import conf
 from messaging.exceptions import ConversationNotFound
@@ -31,7 +32,8 @@ class PeopleViewSet(ViewSet):
         limit = page_size(request.query_params, default=conf.PEOPLE_PAGE, maximum=conf.PEOPLE_PAGE_MAX)
         q = request.query_params.get("q")
         clean_query(q)
-        return Response({"users": people.search(viewer=request.user, q=q or "", limit=limit)})
+        found = people.search(viewer=request.user, q=q or "", limit=limit)
+        return Response({"users": [user_card(user) for user in found]})
 
 
 class ConversationViewSet(ViewSet):
