@@ -87,9 +87,10 @@ class User(PasswordLock, AbstractBaseUser, PermissionsMixin):
     username_changed_at = models.DateTimeField(null=True, blank=True)
 
     # What people search is compared without case and accents (accounts.text.fold).
-    username_folded = models.CharField(max_length=64, editable=False, db_index=True)
-    first_name_folded = models.CharField(max_length=200, editable=False, db_index=True)
-    last_name_folded = models.CharField(max_length=200, editable=False, db_index=True)
+    # Migration 0002 gives them a plain byte order on PostgreSQL, so that one index serves prefix and order.
+    username_folded = models.CharField(max_length=64, editable=False)
+    first_name_folded = models.CharField(max_length=200, editable=False)
+    last_name_folded = models.CharField(max_length=200, editable=False)
 
     # Standing
     email_verified_at = models.DateTimeField(_("confirmed at"), null=True, blank=True)
@@ -128,6 +129,11 @@ class User(PasswordLock, AbstractBaseUser, PermissionsMixin):
         verbose_name = _("user")
         verbose_name_plural = _("users")
         constraints = [models.UniqueConstraint(Lower("username"), name="user_username_unique")]
+        indexes = [
+            models.Index(fields=["username_folded"], name="user_search_username"),
+            models.Index(fields=["first_name_folded"], name="user_search_first_name"),
+            models.Index(fields=["last_name_folded"], name="user_search_last_name"),
+        ]
 
     def __str__(self) -> str:
         return self.username

@@ -1,12 +1,15 @@
 """Reads that other apps may use."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Exists, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils import timezone
 
+from accounts.exceptions import UserNotFound
 from accounts.models import Block, User
+from accounts.text import fold
 
 
 def users_by_ids(ids: Iterable[int]) -> dict[int, User]:
@@ -41,3 +44,57 @@ def blocked_by_staff(now: datetime, prefix: str = "") -> Q:
     return Q(**{f"{prefix}blocked_at__isnull": False}) & (
         Q(**{f"{prefix}blocked_until__isnull": True}) | Q(**{f"{prefix}blocked_until__gt": now})
     )
+
+
+def user_by_id(user_id: int) -> User:
+    """The person of this id, whatever their standing. UserNotFound."""
+    user = User.objects.filter(id=user_id).first()
+    if user is None:
+        raise UserNotFound
+    return user
+
+
+def contactable_user(user_id: int) -> User:
+    """A person whom others may write to: confirmed and not blocked by staff. UserNotFound."""
+    user = _contactable().filter(id=user_id).first()
+    if user is None:
+        raise UserNotFound
+    return user
+
+
+def search_people(viewer: User, q: str, limit: int) -> list[User]:
+    """People whose username, first or last name begins with `q`, without regard to case and accents.
+
+    The exact username comes first, then usernames, first names, full names and last names in their
+    order. Each list is read from its index no further than `limit`, however many people there are.
+    """
+    wanted = fold(q.strip().removeprefix("@"))
+    if not wanted or limit < 1:
+        return []
+    others = _contactable().exclude(id=viewer.id).exclude(block_between(viewer.id, OuterRef("id")))
+    found: dict[int, User] = {}
+    for matching, order in _matches(wanted):
+        if len(found) < limit:
+            for user in others.filter(matching).order_by(*order, "id")[:limit]:
+                found.setdefault(user.id, user)
+    return list(found.values())[:limit]
+
+
+def _contactable() -> QuerySet[User]:
+    confirmed = User.objects.exclude(email_verified_at=None)
+    return confirmed.exclude(blocked_by_staff(timezone.now()))
+
+
+def _matches(wanted: str) -> Iterator[tuple[Q, tuple[str, ...]]]:
+    yield _begins("username_folded", wanted), ("username_folded",)
+    yield _begins("first_name_folded", wanted), ("first_name_folded", "last_name_folded")
+    words = wanted.split(" ")
+    for cut in range(1, min(len(words), 4)):
+        first, last = " ".join(words[:cut]), " ".join(words[cut:])
+        yield Q(first_name_folded=first) & _begins("last_name_folded", last), ("last_name_folded",)
+    yield _begins("last_name_folded", wanted), ("last_name_folded", "first_name_folded")
+
+
+def _begins(column: str, text: str) -> Q:
+    """A prefix as a range: an index serves it on both databases, and no character is a wildcard."""
+    return Q(**{f"{column}__gte": text, f"{column}__lt": text + "\U0010ffff"})
