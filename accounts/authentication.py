@@ -8,8 +8,8 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 
 from accounts.exceptions import TokenInvalid
-from accounts.models import Session, User
-from accounts.services import sessions
+from accounts.models import PendingToken, Session, User
+from accounts.services import sessions, two_step
 
 
 def bearer_token(request: Request) -> str | None:
@@ -21,6 +21,16 @@ def bearer_token(request: Request) -> str | None:
     if scheme.lower() != "bearer" or not token.strip() or " " in token.strip():
         raise TokenInvalid
     return token.strip()
+
+
+def session_of(request: Request) -> Session:
+    """The session behind the token; for views that let nobody else in."""
+    return cast(Session, request.auth)
+
+
+def second_step_of(request: Request) -> PendingToken:
+    """The unfinished sign-in behind a two-step token; for views that take nothing else."""
+    return cast(PendingToken, request.auth)
 
 
 def person(request: Request) -> User:
@@ -42,3 +52,19 @@ class BearerAuthentication(BaseAuthentication):
 
     def authenticate_header(self, request: Request) -> str:
         return 'Bearer realm="api"'
+
+
+class TwoStepAuthentication(BaseAuthentication):
+    """The opaque token that login gives before the second step; request.auth is its row."""
+
+    def authenticate(self, request: Request) -> tuple[User, PendingToken]:
+        token = bearer_token(request)
+        if token is None:
+            raise TokenInvalid
+        pending = two_step.authenticate(token)
+        if not getattr(request, "language_was_asked_for", True):
+            translation.activate(pending.user.language)
+        return pending.user, pending
+
+    def authenticate_header(self, request: Request) -> str:
+        return 'Bearer realm="two-step"'

@@ -98,6 +98,8 @@ class User(PasswordLock, AbstractBaseUser, PermissionsMixin):
     blocked_until = models.DateTimeField(_("blocked until"), null=True, blank=True)
     blocked_reason = models.CharField(_("reason for the block"), max_length=500, blank=True)
     erase_after = models.DateTimeField(_("to be erased after"), null=True, blank=True)
+    # The person is gone; the nameless row stays for what others hold of a conversation.
+    erased_at = models.DateTimeField(_("erased at"), null=True, blank=True)
     # Somebody else tried to register this address before it was confirmed.
     contested_at = models.DateTimeField(null=True, blank=True)
     # The last time a password was set by a mailed code alone.

@@ -8,13 +8,49 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from accounts.exceptions import UserNotFound
-from accounts.models import Block, User
+from accounts.models import Block, EmailChange, Session, TrustedDevice, User
 from accounts.text import fold
 
 
 def users_by_ids(ids: Iterable[int]) -> dict[int, User]:
     """The people of these ids, in one query."""
     return {user.id: user for user in User.objects.filter(id__in=set(ids))}
+
+
+def blockable_user(user_id: int) -> User:
+    """Somebody that another person may have met: confirmed and not erased. UserNotFound else."""
+    user = User.objects.filter(id=user_id, email_verified_at__isnull=False).first()
+    if user is None:
+        raise UserNotFound
+    return user
+
+
+def blocks_made_by(user_id: int) -> list[Block]:
+    """The blocks of a person with the people they are about, newest first."""
+    return list(Block.objects.filter(blocker_id=user_id).select_related("blocked").order_by("-id"))
+
+
+def live_sessions(user_id: int) -> list[Session]:
+    """Sign-ins whose token still works, the last used first."""
+    now = timezone.now()
+    live = Session.objects.filter(user_id=user_id, ended_at=None, expires_at__gt=now, token_expires_at__gt=now)
+    return list(live.order_by("-last_used_at", "-id"))
+
+
+def live_devices(user_id: int) -> list[TrustedDevice]:
+    """Devices that may skip the second step, the last used first."""
+    live = TrustedDevice.objects.filter(user_id=user_id, expires_at__gt=timezone.now())
+    return list(live.order_by("-last_used_at", "-id"))
+
+
+def address_is_taken(email: str, *, asked_by: int | None = None) -> bool:
+    """Registered, or kept free for somebody who may still undo leaving it (unless that is the one who asks)."""
+    if User.objects.filter(email=email).exists():
+        return True
+    left = EmailChange.objects.filter(
+        old_email=email, confirmed_at__isnull=False, undone_at=None, expires_at__gt=timezone.now()
+    )
+    return left.exclude(user_id=asked_by).exists() if asked_by else left.exists()
 
 
 def blocked_either_way(a_id: int, b_id: int) -> bool:

@@ -15,6 +15,16 @@ class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-c
         return {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}
 
 
+class TwoStepScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    """The opaque token of an unfinished sign-in in the Authorization header."""
+
+    target_class = "accounts.authentication.TwoStepAuthentication"
+    name = "two_step"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        return {"type": "http", "scheme": "bearer", "description": "The `two_step_token` that login gives."}
+
+
 def describe_errors(result: dict[str, Any], generator: Any, **kwargs: Any) -> dict[str, Any]:
     """Adds the Error component and a `default` response that refers to it."""
     schemas = result.setdefault("components", {}).setdefault("schemas", {})

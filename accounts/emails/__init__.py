@@ -10,6 +10,7 @@ from django.utils import translation
 
 from accounts.conf import conf
 from accounts.emails.texts import LETTERS
+from accounts.models import User
 from accounts.text import clean_name
 
 # A name may greet, it may not advertise: nothing that a mail reader would turn into a link.
@@ -42,6 +43,11 @@ def send(kind: str, to: str, language: str, context: Mapping[str, Any] | None = 
     mail = EmailMultiAlternatives(content["subject"], text, None, [to], headers=_headers(content["code"]))
     mail.attach_alternative(html, "text/html")
     mail.send()
+
+
+def send_to(user: User, kind: str, **context: Any) -> None:
+    """Mails the letter `kind` to a person, in their language and by their name."""
+    send(kind, user.email, user.language, {"name": user.first_name, **context})
 
 
 def clean(name: str) -> str:

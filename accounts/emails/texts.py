@@ -20,6 +20,12 @@ class Letter:
 _TEN_MINUTES = _("The code is valid for 10 minutes and works once.")
 _NOT_YOU = _("If this was not you, you need not do anything.")
 _NEVER_SHARE = _("Nobody from our side will ever ask you for this code.")
+_UNDO_NOW = _("If this was not you, change your password at once: that ends every other sign-in.")
+_ACTION = (
+    _TEN_MINUTES,
+    _NEVER_SHARE,
+    _("If you did not ask for this, somebody is signed in to your account: change your password."),
+)
 
 LETTERS: dict[str, Letter] = {
     "signup_code": Letter(
@@ -83,5 +89,140 @@ LETTERS: dict[str, Letter] = {
             _("Device: %(device)s"),
         ),
         (_("If you see sign-ins that you do not know, change your password."),),
+    ),
+    "two_step_code": Letter(
+        _("Your code for the second step"),
+        (_("Enter this code in place of your second password to finish signing in:"),),
+        (
+            _TEN_MINUTES,
+            _NEVER_SHARE,
+            _("If you are not signing in right now, somebody knows your first password: change it."),
+        ),
+    ),
+    "two_step_code_refused": Letter(
+        _("No code for the second step yet"),
+        (
+            _(
+                "A code in place of your second password was asked for. Your first password was set by e-mail less than 7 days ago, so we send no such code for now: otherwise whoever reads your mail could pass both steps."
+            ),
+            _("Use your second password or one of your recovery codes."),
+        ),
+        (_("If you are not signing in right now, choose a new first password."),),
+    ),
+    "wrong_second_password": Letter(
+        _("Wrong second passwords for your account"),
+        (
+            _("Somebody entered the right first password of your account, and then several wrong second passwords."),
+            _(
+                "After 10 wrong ones a day only recovery codes and trusted devices pass the second step until the next day."
+            ),
+        ),
+        (_("If this was not you, change your first password now: somebody knows it."),),
+    ),
+    "recovery_code_used": Letter(
+        _("A recovery code was used"),
+        (
+            _("One of your recovery codes was used to sign in. Codes left: %(left)s."),
+            _("For 15 minutes that sign-in can set a new second password without the old one."),
+        ),
+        (_("If this was not you, change your password at once: that ends every other sign-in."),),
+    ),
+    "two_step_enabled": Letter(
+        _("Two-step verification is on"),
+        (
+            _("Your account now asks for a second password when you sign in."),
+            _("Keep your recovery codes where you can find them without this mailbox."),
+        ),
+        (_UNDO_NOW,),
+    ),
+    "two_step_changed": Letter(
+        _("Your second password was changed"),
+        (_("The second password of your account was changed. No device skips the second step any more."),),
+        (_UNDO_NOW,),
+    ),
+    "two_step_disabled": Letter(
+        _("Two-step verification is off"),
+        (_("Your account no longer asks for a second password. Your recovery codes no longer work."),),
+        (_UNDO_NOW,),
+    ),
+    "recovery_codes_replaced": Letter(
+        _("You have new recovery codes"),
+        (_("New recovery codes were made for your account. The old ones no longer work."),),
+        (_UNDO_NOW,),
+    ),
+    "password_changed_by_you": Letter(
+        _("Your password was changed"),
+        (_("The password of your account was changed. All other devices were signed out and are no longer trusted."),),
+        (_("If this was not you, ask for a new password at once with “Forgot password”."),),
+    ),
+    "change_email": Letter(
+        _("Confirm your new e-mail address"),
+        (_("Enter this code to make this the e-mail address of your account:"),),
+        (_TEN_MINUTES, _("If you did not ask for this, you can ignore this mail.")),
+    ),
+    "email_changed": Letter(
+        _("Your e-mail address was changed"),
+        (
+            _("The e-mail address of your account is now %(address)s. Mails no longer go here."),
+            _("If this was not you, take it back within 7 days with this link:"),
+        ),
+        (_("Taking it back signs out all devices."),),
+    ),
+    "email_change_undone": Letter(
+        _("Your e-mail address is back"),
+        (_("The change of your e-mail address was taken back, and all devices were signed out."),),
+        (_("Sign in and choose a new password now."),),
+    ),
+    "deletion_scheduled": Letter(
+        _("Your account will be deleted"),
+        (
+            _("You asked us to delete your account. On %(date)s everything in it will be erased for good."),
+            _("All devices were signed out. To keep the account, sign in before that day."),
+        ),
+        (_("If this was not you, sign in and change your password."),),
+    ),
+    "action:change_password": Letter(
+        _("Code to change your password"),
+        (_("With this code the password of your account will be changed, and all other devices will be signed out:"),),
+        _ACTION,
+    ),
+    "action:change_email": Letter(
+        _("Code to change your e-mail address"),
+        (_("With this code your account will get another e-mail address in place of this one:"),),
+        _ACTION,
+    ),
+    "action:two_step_enable": Letter(
+        _("Code to switch two-step verification on"),
+        (_("With this code your account will ask for a second password when you sign in:"),),
+        _ACTION,
+    ),
+    "action:two_step_change": Letter(
+        _("Code to change your second password"),
+        (_("With this code the second password of your account will be changed:"),),
+        _ACTION,
+    ),
+    "action:two_step_disable": Letter(
+        _("Code to switch two-step verification off"),
+        (_("With this code your account will no longer ask for a second password when you sign in:"),),
+        _ACTION,
+    ),
+    "action:recovery_codes": Letter(
+        _("Code for new recovery codes"),
+        (_("With this code new recovery codes will be made, and your old ones will stop working:"),),
+        _ACTION,
+    ),
+    "action:export_data": Letter(
+        _("Code to download your data"),
+        (_("With this code everything we hold on you will be downloaded as one file:"),),
+        _ACTION,
+    ),
+    "action:delete_account": Letter(
+        _("Code to delete your account"),
+        (
+            _(
+                "With this code your account will be deleted: you will be signed out everywhere, and after 14 days everything in it will be erased for good:"
+            ),
+        ),
+        _ACTION,
     ),
 }

@@ -46,6 +46,7 @@ class Migration(migrations.Migration):
                 ('blocked_until', models.DateTimeField(blank=True, null=True, verbose_name='blocked until')),
                 ('blocked_reason', models.CharField(blank=True, max_length=500, verbose_name='reason for the block')),
                 ('erase_after', models.DateTimeField(blank=True, null=True, verbose_name='to be erased after')),
+                ('erased_at', models.DateTimeField(blank=True, null=True, verbose_name='erased at')),
                 ('contested_at', models.DateTimeField(blank=True, null=True)),
                 ('password_reset_at', models.DateTimeField(blank=True, null=True)),
                 ('failed_codes', models.PositiveIntegerField(default=0)),

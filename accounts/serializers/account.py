@@ -57,7 +57,7 @@ class OkOutput(serializers.Serializer):
     ok = serializers.BooleanField()
 
 
-class MessageOutput(serializers.Serializer):
+class SentenceOutput(serializers.Serializer):
     """A sentence for the reader."""
 
     ok = serializers.BooleanField()

@@ -36,9 +36,7 @@ def recognise(*, user: User, token: str) -> TrustedDevice | None:
     checked (a trusted device is not locked out), so this notes no use."""
     if not token:
         return None
-    return TrustedDevice.objects.filter(
-        user=user, digest=opaque_digest(token), expires_at__gt=timezone.now()
-    ).first()
+    return TrustedDevice.objects.filter(user=user, digest=opaque_digest(token), expires_at__gt=timezone.now()).first()
 
 
 def note_use(device: TrustedDevice) -> None:
@@ -49,9 +47,7 @@ def note_use(device: TrustedDevice) -> None:
 def remove(*, user: User, device_id: int | None) -> None:
     """Ends the trust in one device and the sessions that it opened. NotFound for another's."""
     with unit_of_work():
-        live = TrustedDevice.objects.select_for_update().filter(
-            user=user, expires_at__gt=timezone.now()
-        )
+        live = TrustedDevice.objects.select_for_update().filter(user=user, expires_at__gt=timezone.now())
         device = live.filter(id=device_id).first()
         if device is None:
             raise NotFound

@@ -34,18 +34,12 @@ def issue(
 
 def find(token: str, *, kind: PendingToken.Kind) -> PendingToken | None:
     """The row of a token with its user, whatever its state; None for an unknown one or another kind."""
-    return (
-        PendingToken.objects.select_related("user")
-        .filter(digest=opaque_digest(token), kind=kind)
-        .first()
-    )
+    return PendingToken.objects.select_related("user").filter(digest=opaque_digest(token), kind=kind).first()
 
 
 def is_live(pending: PendingToken, *, tries: int) -> bool:
     """Neither spent, nor expired, nor tried too often."""
-    return (
-        pending.used_at is None and pending.expires_at > timezone.now() and pending.tries < tries
-    )
+    return pending.used_at is None and pending.expires_at > timezone.now() and pending.tries < tries
 
 
 def count_try(pending: PendingToken, *, tries: int) -> bool:
@@ -66,6 +60,9 @@ def spend(pending: PendingToken) -> bool:
     return spent.update(used_at=now) == 1
 
 
-def end_all(*, user_id: int) -> None:
-    """Ends every unfinished step of a person; its tokens are from now on revoked, not unknown."""
-    PendingToken.objects.filter(user_id=user_id, used_at=None).update(used_at=timezone.now())
+def end_all(*, user_id: int, kind: PendingToken.Kind | None = None) -> None:
+    """Ends the unfinished steps of a person; their tokens are from now on revoked, not unknown."""
+    unused = PendingToken.objects.filter(user_id=user_id, used_at=None)
+    if kind is not None:
+        unused = unused.filter(kind=kind)
+    unused.update(used_at=timezone.now())

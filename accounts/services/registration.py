@@ -11,6 +11,7 @@ from rest_framework import serializers
 from accounts import emails
 from accounts.exceptions import AccountBlocked, EmailTaken, InvalidOtp
 from accounts.models import User
+from accounts.selectors import address_is_taken
 from accounts.services import codes, pending_tokens, sessions, sign_in
 from accounts.services.sign_in import Caller
 from accounts.signals import account_erased, account_verified
@@ -129,7 +130,7 @@ def tell_owner(*, email: str) -> None:
 
 def purge_unconfirmed(*, created_before: datetime, batch: int) -> int:
     """Removes accounts that nobody confirmed. Returns how many."""
-    stale = User.objects.filter(email_verified_at=None, is_staff=False, created_at__lt=created_before)
+    stale = User.objects.filter(email_verified_at=None, erased_at=None, is_staff=False, created_at__lt=created_before)
     ids = list(stale.order_by("created_at").values_list("id", flat=True)[:batch])
     for user_id in ids:
         with unit_of_work():
@@ -148,7 +149,7 @@ def refuse_weak_password(password: str, user: User, *, field: str) -> None:
 
 
 def _registered(email: str) -> bool:
-    return User.objects.filter(email=email).exists()
+    return address_is_taken(email)
 
 
 def _mail_code(user: User) -> None:

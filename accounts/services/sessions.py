@@ -8,7 +8,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from accounts.conf import conf
-from accounts.exceptions import AccountBlocked, TokenRevoked
+from accounts.exceptions import AccountBlocked, NotFound, TokenRevoked
 from accounts.models import Session, TrustedDevice, User
 from accounts.signals import session_revoked
 from accounts.tokens import SessionClaims, decode_session_token, encode_session_token
@@ -122,6 +122,26 @@ def revoke(sessions: Iterable[Session], *, reason: str) -> int:
             own = [session_id for session_id, owner in live if owner == user_id]
             session_revoked.send(Session, user_id=user_id, session_ids=own, reason=reason)
     return len(live)
+
+
+def end(*, user: User, session_id: int | None) -> None:
+    """Ends one live session of the person. NotFound for another's, an ended or an impossible one."""
+    with unit_of_work():
+        if not revoke(Session.objects.filter(user=user, id=session_id), reason="revoked"):
+            raise NotFound
+
+
+def rotate(session: Session) -> str:
+    """The next token of a live session, as a refresh would give it; the caller may have it."""
+    with unit_of_work():
+        session = Session.objects.select_for_update().get(id=session.id)
+        now = timezone.now()
+        session.generation += 1
+        session.generation_used_at = None
+        session.last_used_at = now
+        session.token_expires_at = _token_expiry(now, session.expires_at)
+        session.save(update_fields=["generation", "generation_used_at", "last_used_at", "token_expires_at"])
+    return _token(session, now)
 
 
 def revoke_all(*, user_id: int, reason: str, but: Session | None = None) -> int:

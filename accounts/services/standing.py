@@ -47,9 +47,7 @@ def unblock(*, user: User, reason: str = "", actor: User | None = None, actor_la
         account.blocked_at = account.blocked_until = None
         account.blocked_reason = ""
         account.save(update_fields=["blocked_at", "blocked_until", "blocked_reason"])
-        audit.record(
-            action="user.unblocked", actor=actor, actor_label=actor_label, target=account, reason=reason
-        )
+        audit.record(action="user.unblocked", actor=actor, actor_label=actor_label, target=account, reason=reason)
         standing_changed.send(User, user_id=account.id, standing="active")
     user.refresh_from_db()
 
@@ -61,16 +59,12 @@ def unlock(*, user: User, reason: str = "", actor: User | None = None, actor_lab
         account.wrong_passwords = account.wrong_second_passwords = 0
         account.locked_until = None
         account.save(update_fields=["wrong_passwords", "wrong_second_passwords", "locked_until"])
-        audit.record(
-            action="user.unlocked", actor=actor, actor_label=actor_label, target=account, reason=reason
-        )
+        audit.record(action="user.unlocked", actor=actor, actor_label=actor_label, target=account, reason=reason)
         standing_changed.send(User, user_id=account.id, standing="active")
     user.refresh_from_db()
 
 
-def mark_verified(
-    *, user: User, reason: str = "", actor: User | None = None, actor_label: str = ""
-) -> None:
+def mark_verified(*, user: User, reason: str = "", actor: User | None = None, actor_label: str = "") -> None:
     """Confirms an address without a code; nothing happens when it is confirmed."""
     with unit_of_work():
         account = _locked(user)
@@ -78,16 +72,12 @@ def mark_verified(
             return
         account.email_verified_at = timezone.now()
         account.save(update_fields=["email_verified_at"])
-        audit.record(
-            action="user.verified", actor=actor, actor_label=actor_label, target=account, reason=reason
-        )
+        audit.record(action="user.verified", actor=actor, actor_label=actor_label, target=account, reason=reason)
         account_verified.send(User, user=account)
     user.refresh_from_db()
 
 
-def sign_out_everywhere(
-    *, user: User, reason: str = "", actor: User | None = None, actor_label: str = ""
-) -> int:
+def sign_out_everywhere(*, user: User, reason: str = "", actor: User | None = None, actor_label: str = "") -> int:
     """Ends every sign-in and every trusted device. Returns how many sign-ins ended."""
     with unit_of_work():
         account = _locked(user)

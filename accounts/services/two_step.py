@@ -1,12 +1,144 @@
-"""The second step of a sign-in: second password, mailed code, or recovery code."""
+"""The second step of a sign-in: second password, mailed code, or recovery code.
 
+A try is counted on the token and on the account before anything is compared. Spending the token,
+and the code if there is one, is part of the transaction that starts the session.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.utils import timezone
+
+from accounts import emails
 from accounts.conf import conf
-from accounts.models import PendingToken, User
-from accounts.services import pending_tokens
+from accounts.exceptions import AccountBlocked, InvalidOtp, InvalidTwoStep, TokenInvalid, TokenRevoked
+from accounts.models import Code, PendingToken, User
+from accounts.services import codes, devices, pending_tokens, recovery_codes, second_password, sign_in
+from accounts.services.sign_in import Caller
+from accounts.unit_of_work import unit_of_work
+
+PURPOSE = "two_step"
+MAILED_DIGITS = 8
+MOST_DIGITS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class SignedIn:
+    user: User
+    token: str
+    device_token: str | None = None
+    recovery_codes_left: int = 0
 
 
 def begin(*, user: User) -> str:
     """The `two_step_token` that login gives after the right first password. Several may be pending."""
-    return pending_tokens.issue(
-        kind=PendingToken.Kind.TWO_STEP, user=user, minutes=conf.TWO_STEP_TOKEN_MINUTES
-    )
+    return pending_tokens.issue(kind=PendingToken.Kind.TWO_STEP, user=user, minutes=conf.TWO_STEP_TOKEN_MINUTES)
+
+
+def authenticate(token: str) -> PendingToken:
+    """The live second step behind a token, with its user.
+
+    TokenInvalid for an unknown token, AccountBlocked, TokenRevoked for a spent, dead or expired one.
+    """
+    pending = pending_tokens.find(token, kind=PendingToken.Kind.TWO_STEP)
+    if pending is None:
+        raise TokenInvalid
+    if pending.user.is_blocked(timezone.now()):
+        raise AccountBlocked
+    if not pending_tokens.is_live(pending, tries=conf.TWO_STEP_TRIES):
+        raise TokenRevoked
+    return pending
+
+
+def with_password(*, pending: PendingToken, password: str, remember: bool, caller: Caller) -> SignedIn:
+    """Signs in with the second password or the mailed code.
+
+    InvalidTwoStep, AccountLocked after a day's wrong ones, TokenRevoked for a token that is used up.
+    """
+    user = pending.user
+    second_password.count_guess(user)
+    if not pending_tokens.count_try(pending, tries=conf.TWO_STEP_TRIES):
+        second_password.take_guess_back(user)
+        raise TokenRevoked
+    code: Code | None = None
+    if not second_password.matches(user, password):
+        code = _mailed_code(user, password)
+        if code is None:
+            second_password.report_wrong_guess(user)
+            raise InvalidTwoStep
+    second_password.take_guess_back(user)
+    device = device_token = None
+    with unit_of_work():
+        user = _spend(pending)
+        if code is not None:
+            _consume(code)
+        if remember:
+            device, device_token = devices.remember(user=user, device_name=caller.device_name)
+        _, token = sign_in.complete(user=user, caller=caller, trusted_device=device)
+    return SignedIn(user, token, device_token)
+
+
+def with_recovery_code(*, pending: PendingToken, typed: str, caller: Caller) -> SignedIn:
+    """Signs in with a recovery code, which is used up; the owner is told.
+
+    InvalidTwoStep, or TokenRevoked for a token that is used up. For a quarter of an hour the new
+    session may set a new second password without the old one.
+    """
+    if not pending_tokens.count_try(pending, tries=conf.TWO_STEP_TRIES):
+        raise TokenRevoked
+    code = recovery_codes.find(user=pending.user, typed=typed)
+    if code is None:
+        raise InvalidTwoStep
+    with unit_of_work():
+        user = _spend(pending)
+        if not recovery_codes.consume(code):
+            raise InvalidTwoStep
+        session, token = sign_in.complete(user=user, caller=caller)
+        session.second_password_free_until = timezone.now() + timedelta(minutes=conf.SECOND_PASSWORD_FREE_MINUTES)
+        session.save(update_fields=["second_password_free_until"])
+        left = recovery_codes.left(user=user)
+        emails.send_to(user, "recovery_code_used", left=left)
+    return SignedIn(user, token, recovery_codes_left=left)
+
+
+def resend(*, pending: PendingToken) -> None:
+    """Mails a code that stands in for the second password, or says in that mail why there is none.
+
+    For a week after the first password was set by mail there is none: one mailbox would be both steps.
+    """
+    user = pending.user
+    reset_at = user.password_reset_at
+    hold = timedelta(days=conf.MAILED_STEP_HOLD_DAYS)
+    with unit_of_work():
+        if reset_at is not None and timezone.now() - reset_at < hold:
+            emails.send_to(user, "two_step_code_refused")
+            return
+        code = codes.issue(user=user, purpose=PURPOSE, address=user.email, digits=MAILED_DIGITS)
+        emails.send_to(user, "two_step_code", code=code)
+
+
+def _mailed_code(user: User, typed: str) -> Code | None:
+    text = "".join(typed.split()).replace("-", "")
+    if not (text.isascii() and text.isdigit() and MAILED_DIGITS <= len(text) <= MOST_DIGITS):
+        return None
+    try:
+        return codes.check(user=user, purpose=PURPOSE, address=user.email, text=text)
+    except InvalidOtp:
+        return None
+
+
+def _consume(code: Code) -> None:
+    try:
+        codes.consume(code)
+    except InvalidOtp as error:
+        raise InvalidTwoStep from error
+
+
+def _spend(pending: PendingToken) -> User:
+    """Uses the token up; the user as the row is now, locked."""
+    user = User.objects.select_for_update(no_key=True).get(id=pending.user_id)
+    if user.is_blocked(timezone.now()):
+        raise AccountBlocked
+    if not pending_tokens.spend(pending):
+        raise TokenRevoked
+    return user

@@ -8,7 +8,7 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from accounts import ratelimits
-from accounts.serializers.account import MessageOutput
+from accounts.serializers.account import SentenceOutput
 from accounts.serializers.registration import AddressInput, ResetInput
 from accounts.services import password
 
@@ -17,7 +17,7 @@ class ForgottenPasswordViewSet(ViewSet):
     authentication_classes = []
     permission_classes = [AllowAny]
 
-    @extend_schema(operation_id="auth_forgot_password", request=AddressInput, responses=MessageOutput)
+    @extend_schema(operation_id="auth_forgot_password", request=AddressInput, responses=SentenceOutput)
     def forgot(self, request: Request) -> Response:
         form = AddressInput(data=request.data)
         form.is_valid(raise_exception=True)
@@ -27,7 +27,7 @@ class ForgottenPasswordViewSet(ViewSet):
             password.forgot(email=email)
         return Response({"message": _("If there is an account with this address, a code was sent to it.")})
 
-    @extend_schema(operation_id="auth_verify_reset", request=ResetInput, responses=MessageOutput)
+    @extend_schema(operation_id="auth_verify_reset", request=ResetInput, responses=SentenceOutput)
     def reset(self, request: Request) -> Response:
         form = ResetInput(data=request.data)
         form.is_valid(raise_exception=True)

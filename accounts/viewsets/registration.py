@@ -10,7 +10,7 @@ from rest_framework.viewsets import ViewSet
 
 from accounts import ratelimits
 from accounts.exceptions import EmailTaken
-from accounts.serializers.account import MessageOutput, SignedInOutput, account
+from accounts.serializers.account import SentenceOutput, SignedInOutput, account
 from accounts.serializers.registration import AddressInput, SignUpInput, VerifyInput
 from accounts.services import registration
 from accounts.viewsets.callers import caller_of
@@ -20,7 +20,7 @@ class RegistrationViewSet(ViewSet):
     authentication_classes = []
     permission_classes = [AllowAny]
 
-    @extend_schema(operation_id="auth_signup", request=SignUpInput, responses={201: MessageOutput})
+    @extend_schema(operation_id="auth_signup", request=SignUpInput, responses={201: SentenceOutput})
     def signup(self, request: Request) -> Response:
         ratelimits.check("signup", ratelimits.client_key(request._request))
         form = SignUpInput(data=request.data)
@@ -44,7 +44,7 @@ class RegistrationViewSet(ViewSet):
         user, token = registration.verify_email(**form.validated_data, caller=caller_of(request))
         return Response({"token": token, "user": account(user)})
 
-    @extend_schema(operation_id="auth_resend_otp", request=AddressInput, responses=MessageOutput)
+    @extend_schema(operation_id="auth_resend_otp", request=AddressInput, responses=SentenceOutput)
     def resend(self, request: Request) -> Response:
         form = AddressInput(data=request.data)
         form.is_valid(raise_exception=True)

@@ -1,0 +1,26 @@
+"""Challenge and action token as JSON."""
+
+from rest_framework import serializers
+
+from accounts.fields import CodeField, TextField
+
+
+class ChallengeInput(serializers.Serializer):
+    action = TextField(max_length=64)
+
+
+class ChallengeOutput(serializers.Serializer):
+    ok = serializers.BooleanField()
+    challenge_token = serializers.CharField()
+    expires_in = serializers.IntegerField(help_text="Seconds.")
+
+
+class ActionVerifyInput(serializers.Serializer):
+    challenge_token = TextField(max_length=256)
+    code = CodeField()
+
+
+class ActionOutput(serializers.Serializer):
+    ok = serializers.BooleanField()
+    action_token = serializers.CharField()
+    expires_in = serializers.IntegerField(help_text="Seconds.")

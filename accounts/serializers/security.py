@@ -1,0 +1,40 @@
+"""Password, address and the end of an account as JSON."""
+
+from rest_framework import serializers
+
+from accounts.fields import AddressField, CodeField, PasswordField, TextField
+
+
+class ChangePasswordInput(serializers.Serializer):
+    current_password = PasswordField()
+    new_password = PasswordField()
+
+
+class NewTokenOutput(serializers.Serializer):
+    ok = serializers.BooleanField()
+    message = serializers.CharField()
+    token = serializers.CharField()
+
+
+class ChangeEmailInput(serializers.Serializer):
+    email = AddressField()
+
+
+class ChangeEmailVerifyInput(serializers.Serializer):
+    code = CodeField()
+
+
+class EmailUndoInput(serializers.Serializer):
+    token = TextField(max_length=256)
+
+
+class DeletionOutput(serializers.Serializer):
+    ok = serializers.BooleanField()
+    message = serializers.CharField()
+    erase_after = serializers.DateTimeField()
+
+
+class ChangeEmailOutput(serializers.Serializer):
+    ok = serializers.BooleanField()
+    message = serializers.CharField()
+    email = serializers.EmailField()

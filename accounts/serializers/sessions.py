@@ -1,0 +1,64 @@
+"""Sign-ins and trusted devices as their owner sees them."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from accounts.models import Session, TrustedDevice
+
+
+class SessionSerializer(serializers.Serializer):
+    id = serializers.IntegerField()
+    device_name = serializers.CharField(allow_blank=True)
+    ip = serializers.IPAddressField(allow_null=True)
+    user_agent = serializers.CharField(allow_blank=True)
+    created_at = serializers.DateTimeField()
+    last_used_at = serializers.DateTimeField()
+    is_current = serializers.BooleanField()
+
+
+class SessionsOutput(serializers.Serializer):
+    ok = serializers.BooleanField()
+    sessions = SessionSerializer(many=True)
+
+
+class RevokedOutput(serializers.Serializer):
+    ok = serializers.BooleanField()
+    revoked = serializers.IntegerField(help_text="How many sessions ended.")
+
+
+class DeviceSerializer(serializers.Serializer):
+    id = serializers.IntegerField()
+    device_name = serializers.CharField(allow_blank=True)
+    created_at = serializers.DateTimeField()
+    last_used_at = serializers.DateTimeField()
+    expires_at = serializers.DateTimeField()
+
+
+class DevicesOutput(serializers.Serializer):
+    ok = serializers.BooleanField()
+    devices = DeviceSerializer(many=True)
+
+
+def session_of(session: Session, *, current: Session) -> dict[str, Any]:
+    """One entry of the list of sign-ins."""
+    return {
+        "id": session.id,
+        "device_name": session.device_name,
+        "ip": session.ip,
+        "user_agent": session.user_agent,
+        "created_at": session.created_at,
+        "last_used_at": session.last_used_at,
+        "is_current": session.id == current.id,
+    }
+
+
+def device_of(device: TrustedDevice) -> dict[str, Any]:
+    """One entry of the list of trusted devices."""
+    return {
+        "id": device.id,
+        "device_name": device.device_name,
+        "created_at": device.created_at,
+        "last_used_at": device.last_used_at,
+        "expires_at": device.expires_at,
+    }

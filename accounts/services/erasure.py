@@ -1,0 +1,105 @@
+"""The end of an account: two weeks to think it over, then nothing personal is left.
+
+What stays is a nameless row: conversations of other people point to it, and what they wrote
+themselves is theirs. What the erased person wrote goes; whoever holds it listens to
+`account_erased`.
+"""
+
+import secrets
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from django.contrib.admin.models import LogEntry
+from django.utils import timezone
+
+from accounts import emails
+from accounts.conf import conf
+from accounts.models import (
+    AuditEntry,
+    Block,
+    Code,
+    EmailChange,
+    Image,
+    PendingToken,
+    RecoveryCode,
+    Session,
+    TrustedDevice,
+    User,
+)
+from accounts.services import actions, pending_tokens, pictures, sessions
+from accounts.signals import account_erased, profile_changed
+from accounts.unit_of_work import unit_of_work
+
+
+def schedule(*, user: User, granted: PendingToken) -> datetime:
+    """Erases the account in two weeks and signs it out everywhere; signing in cancels. Returns when."""
+    with unit_of_work():
+        actions.spend(granted)
+        user = User.objects.select_for_update().get(id=user.id)
+        user.erase_after = timezone.now() + timedelta(days=conf.DELETE_GRACE_DAYS)
+        user.save(update_fields=["erase_after"])
+        pending_tokens.end_all(user_id=user.id)
+        sessions.revoke_all(user_id=user.id, reason="account_deleted")
+        emails.send_to(user, "deletion_scheduled", date=f"{user.erase_after:%Y-%m-%d}")
+    return user.erase_after
+
+
+def erase(*, user_id: int) -> bool:
+    """Erases everything held on a person now. False when there is nobody (left) to erase."""
+    with unit_of_work():
+        user = User.objects.select_for_update().filter(id=user_id, erased_at=None).first()
+        if user is None:
+            return False
+        sessions.revoke_all(user_id=user_id, reason="account_erased")
+        account_erased.send(User, user_id=user_id)
+        _delete_rows(user_id)
+        _forget_in_audit(user_id)
+        _make_nameless(user)
+        profile_changed.send(User, user_id=user_id)
+    return True
+
+
+def erase_due(*, now: datetime, batch: int) -> int:
+    """Erases accounts whose time to think it over has passed. Returns how many."""
+    due = User.objects.filter(erase_after__lte=now, erased_at=None).order_by("erase_after")
+    erased = 0
+    for user_id in list(due.values_list("id", flat=True)[:batch]):
+        with unit_of_work():
+            # Signing in at the last moment still counts.
+            still_due = User.objects.select_for_update().filter(id=user_id, erase_after__lte=now)
+            erased += still_due.exists() and erase(user_id=user_id)
+    return erased
+
+
+def _delete_rows(user_id: int) -> None:
+    pictures.discard(Image.objects.filter(owner_id=user_id).values_list("id", flat=True))
+    own: tuple[Callable[[], object], ...] = tuple(
+        model.objects.filter(user_id=user_id).delete
+        for model in (PendingToken, Session, TrustedDevice, Code, RecoveryCode, EmailChange)
+    )
+    for delete in own:
+        delete()
+    Block.objects.filter(blocker_id=user_id).delete()
+    Block.objects.filter(blocked_id=user_id).delete()
+    LogEntry.objects.filter(user_id=user_id).delete()
+
+
+def _forget_in_audit(user_id: int) -> None:
+    """What was done stays in the log; to whom, and from where, is a number only."""
+    label = f"user {user_id}"
+    AuditEntry.objects.filter(target_id=user_id).update(target_label=label, details={})
+    AuditEntry.objects.filter(actor_id=user_id).update(actor_label=label, ip=None)
+
+
+def _make_nameless(user: User) -> None:
+    blank = User(
+        id=user.id,
+        email=f"erased-{user.id}@invalid",
+        username=f"deleted_{user.id}_{secrets.token_hex(2)}",
+        created_at=user.created_at,
+        erased_at=timezone.now(),
+    )
+    blank.set_unusable_password()
+    blank.save(force_update=True)
+    blank.groups.clear()
+    blank.user_permissions.clear()

@@ -1,0 +1,136 @@
+"""Everything held on a person, in one zip. Other apps contribute what they hold."""
+
+import json
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from typing import IO, Any
+
+from django.core.files.storage import default_storage
+from django.core.serializers.json import DjangoJSONEncoder
+from django.utils import timezone
+
+from accounts.models import (
+    AuditEntry,
+    Block,
+    EmailChange,
+    Image,
+    PendingToken,
+    RecoveryCode,
+    Session,
+    TrustedDevice,
+    User,
+)
+from accounts.services import actions, pictures
+
+# What an exporter gives: names of files with JSON values, or with bytes as they are.
+Files = Iterator[tuple[str, Any]]
+Exporter = Callable[[int], Files]
+
+IN_MEMORY_BYTES = 8_000_000
+
+_exporters: dict[str, Exporter] = {}
+
+PROFILE = (
+    "id", "email", "username", "first_name", "last_name", "bio", "language", "created_at",
+    "last_seen_at", "username_changed_at", "email_verified_at", "blocked_at", "blocked_until",
+    "blocked_reason", "erase_after", "password_reset_at", "second_password_hint",
+    "second_password_changed_at", "who_can_message", "read_receipts", "show_last_seen",
+    "relay_calls", "is_staff", "last_login",
+)  # fmt: skip
+SESSION = (
+    "id", "device_name", "ip", "user_agent", "created_at", "last_used_at", "expires_at", "ended_at", "ended_reason",
+)  # fmt: skip
+
+
+def register(folder: str, exporter: Exporter) -> None:
+    """Adds what another app holds; called from its AppConfig.ready().
+
+    `exporter(user_id)` yields (name of a file, value): bytes are written as they are, all else as
+    JSON, into `folder` of the zip.
+    """
+    _exporters[folder] = exporter
+
+
+def export(*, user: User, granted: PendingToken) -> IO[bytes]:
+    """The zip, for somebody with the permission of an action token, which is used up."""
+    actions.spend(granted)
+    return archive(user_id=user.id)
+
+
+def archive(*, user_id: int) -> IO[bytes]:
+    """The zip of everything held on a person, as a file at its beginning; the caller closes it."""
+    file = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY_BYTES)  # noqa: SIM115 (the caller closes it)
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as zipped:
+        for folder, exporter in {"account": _account, **_exporters}.items():
+            for name, value in exporter(user_id):
+                content = value if isinstance(value, bytes) else _json(value)
+                zipped.writestr(f"{folder}/{name}", content)
+    file.seek(0)
+    return file
+
+
+def _account(user_id: int) -> Files:
+    user = User.objects.get(id=user_id)
+    yield (
+        "profile.json",
+        {name: getattr(user, name) for name in PROFILE}
+        | {
+            "two_step_enabled": user.two_step_enabled,
+            "recovery_codes_left": RecoveryCode.objects.filter(user=user, used_at=None).count(),
+            "exported_at": timezone.now(),
+        },
+    )
+    yield "sessions.json", list(Session.objects.filter(user=user).order_by("id").values(*SESSION))
+    yield (
+        "trusted_devices.json",
+        list(
+            TrustedDevice.objects.filter(user=user)
+            .order_by("id")
+            .values("id", "device_name", "created_at", "last_used_at", "expires_at")
+        ),
+    )
+    yield (
+        "email_changes.json",
+        list(
+            EmailChange.objects.filter(user=user)
+            .order_by("id")
+            .values("old_email", "new_email", "created_at", "confirmed_at", "undone_at")
+        ),
+    )
+    yield (
+        "blocks.json",
+        list(Block.objects.filter(blocker=user).order_by("id").values("blocked_id", "blocked__username", "created_at")),
+    )
+    yield (
+        "unfinished_steps.json",
+        list(
+            PendingToken.objects.filter(user=user)
+            .order_by("id")
+            .values("kind", "action", "created_at", "expires_at", "used_at")
+        ),
+    )
+    yield (
+        "log.json",
+        list(AuditEntry.objects.filter(target=user).order_by("id").values("action", "reason", "created_at")),
+    )
+    for picture in Image.objects.filter(owner=user, kind=Image.Kind.AVATAR):
+        yield f"avatar-{picture.id}.{picture.mime.rsplit('/', 1)[-1]}", _bytes_of(picture)
+
+
+def _bytes_of(picture: Image) -> bytes:
+    with default_storage.open(pictures.file_name(picture.token, picture.mime)) as file:
+        content: bytes = file.read()
+    return content
+
+
+class _Encoder(DjangoJSONEncoder):
+    def default(self, o: Any) -> Any:
+        if isinstance(o, datetime):
+            return o.isoformat().replace("+00:00", "Z")
+        return super().default(o)
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, cls=_Encoder, ensure_ascii=False, indent=2).encode()

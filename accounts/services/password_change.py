@@ -1,0 +1,50 @@
+"""A new first password by somebody who knows the old one."""
+
+from django.contrib.auth.hashers import make_password
+from django.utils.translation import gettext as _
+from rest_framework.exceptions import ValidationError
+
+from accounts import emails
+from accounts.exceptions import InvalidCredentials
+from accounts.models import PendingToken, Session, User
+from accounts.services import (
+    actions,
+    codes,
+    devices,
+    pending_tokens,
+    registration,
+    second_password,
+    sessions,
+)
+from accounts.unit_of_work import unit_of_work
+
+
+def change(*, user: User, session: Session, granted: PendingToken, current_password: str, new_password: str) -> str:
+    """Sets the new password; every other session, trusted device, code and unfinished step ends.
+
+    Returns the session's next token. InvalidCredentials for a wrong old password; ValidationError on
+    `new_password` for a weak one, the old one, or the second one.
+    """
+    actions.count_try(granted)
+    if not user.check_password(current_password):
+        raise InvalidCredentials(_("The current password is wrong."))
+    registration.refuse_weak_password(new_password, user, field="new_password")
+    if new_password == current_password:
+        raise ValidationError({"new_password": [_("This is your password already.")]})
+    if second_password.matches(user, new_password):
+        raise ValidationError({"new_password": [_("Choose another password than your second one.")]})
+    encoded = make_password(new_password)
+    with unit_of_work():
+        locked = User.objects.select_for_update(no_key=True).get(id=user.id)
+        actions.spend(granted)
+        if locked.password != user.password:
+            # Changed or reset since it was compared: the proof is no longer worth anything.
+            raise InvalidCredentials
+        locked.password = encoded
+        locked.save(update_fields=["password"])
+        sessions.revoke_all(user_id=user.id, reason="password_changed", but=session)
+        devices.forget_all(user_id=user.id)
+        codes.end_all(user_id=user.id)
+        pending_tokens.end_all(user_id=user.id)
+        emails.send_to(locked, "password_changed_by_you")
+        return sessions.rotate(session)

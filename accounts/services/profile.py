@@ -1,0 +1,76 @@
+"""What people say about themselves, and who may reach them."""
+
+import re
+from datetime import timedelta
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from rest_framework.exceptions import ValidationError
+
+from accounts.conf import conf
+from accounts.exceptions import EmailNotVerified, UsernameTaken
+from accounts.models import User
+from accounts.signals import profile_changed
+from accounts.unit_of_work import unit_of_work
+
+USERNAME = re.compile(r"[A-Za-z0-9_]{3,32}")
+# Names that would pass for the house itself, and the names of erased accounts.
+RESERVED = frozenset({"admin", "administrator", "help", "moderator", "official", "parley", "root", "staff", "support"})
+RESERVED_PREFIX = "deleted_"
+
+
+def update(*, user: User, **changes: Any) -> User:
+    """Changes some of username, first_name, last_name, bio and language (already cleaned).
+
+    UsernameTaken; ValidationError on `username` for a bad one or a second change within 30 days;
+    EmailNotVerified for a username before the address is confirmed.
+    """
+    with unit_of_work():
+        user = User.objects.select_for_update().get(id=user.id)
+        changed = {name: value for name, value in changes.items() if getattr(user, name) != value}
+        if not changed:
+            return user
+        if "username" in changed:
+            _check_username(user, changed["username"])
+            changed["username_changed_at"] = timezone.now()
+        for name, value in changed.items():
+            setattr(user, name, value)
+        try:
+            with transaction.atomic():
+                user.save(update_fields=list(changed))
+        except IntegrityError as error:
+            raise UsernameTaken from error
+        profile_changed.send(User, user_id=user.id)
+    return user
+
+
+def set_privacy(*, user: User, **changes: Any) -> User:
+    """Changes some of who_can_message, read_receipts, show_last_seen and relay_calls."""
+    with unit_of_work():
+        user = User.objects.select_for_update().get(id=user.id)
+        for name, value in changes.items():
+            setattr(user, name, value)
+        if changes:
+            user.save(update_fields=list(changes))
+    return user
+
+
+def _check_username(user: User, username: str) -> None:
+    if not user.is_verified:
+        raise EmailNotVerified
+    lowered = username.lower()
+    if not USERNAME.fullmatch(username):
+        raise _not_right(_("Use 3 to 32 letters (a to z), digits and underscores."))
+    if lowered in RESERVED or lowered.startswith(RESERVED_PREFIX):
+        raise _not_right(_("This username is reserved."))
+    last = user.username_changed_at
+    if last is not None and timezone.now() - last < timedelta(days=conf.USERNAME_DAYS):
+        raise _not_right(_("You can change your username once in %(days)d days.") % {"days": conf.USERNAME_DAYS})
+    if User.objects.filter(username__iexact=username).exclude(id=user.id).exists():
+        raise UsernameTaken
+
+
+def _not_right(sentence: str) -> ValidationError:
+    return ValidationError({"username": [sentence]})

@@ -1,0 +1,194 @@
+"""The second password: what it may be, guesses at it, and switching it on and off."""
+
+from datetime import datetime, time, timedelta
+from difflib import SequenceMatcher
+
+from django.contrib.auth.hashers import check_password, make_password
+from django.db.models import F
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from rest_framework.exceptions import ValidationError
+
+from accounts import emails
+from accounts.conf import conf
+from accounts.exceptions import AccountLocked, InvalidTwoStep
+from accounts.models import PendingToken, Session, User
+from accounts.services import actions, devices, pending_tokens, recovery_codes, registration
+from accounts.text import fold
+from accounts.unit_of_work import unit_of_work
+
+# A hint this similar to the password gives it away (Django's own measure for user attributes).
+MAX_SIMILARITY = 0.7
+
+
+def enable(*, user: User, granted: PendingToken, password: str, hint: str | None = None) -> list[str]:
+    """Switches two-step verification on. Returns the recovery codes, this once.
+
+    ValidationError on `password` or `hint`, and when it is on already.
+    """
+    if user.two_step_enabled:
+        raise ValidationError({"password": [_("Two-step verification is already on.")]})
+    actions.count_try(granted)
+    _check_new(user, password, hint or "", field="password")
+    encoded = make_password(password)
+    with unit_of_work():
+        actions.spend(granted)
+        user = User.objects.select_for_update().get(id=user.id)
+        if user.two_step_enabled:
+            raise ValidationError({"password": [_("Two-step verification is already on.")]})
+        _set(user, encoded, hint or "")
+        texts = recovery_codes.replace_all(user=user)
+        emails.send_to(user, "two_step_enabled")
+    return texts
+
+
+def change(
+    *,
+    user: User,
+    session: Session,
+    granted: PendingToken,
+    new_password: str,
+    password: str | None = None,
+    hint: str | None = None,
+) -> None:
+    """A new second password; without a `hint` there is none afterwards.
+
+    InvalidTwoStep for a wrong old one, which a session that has just used a recovery code need not
+    know. ValidationError on `password`, `new_password` or `hint`. Ends the trust in all devices.
+    """
+    _must_be_on(user)
+    free_until = session.second_password_free_until
+    if free_until is None or free_until <= timezone.now():
+        if password is None:
+            raise ValidationError({"password": [_("This field is required.")]})
+        _prove(user, granted, password)
+    else:
+        actions.count_try(granted)
+    _check_new(user, new_password, hint or "", field="new_password")
+    encoded = make_password(new_password)
+    with unit_of_work():
+        actions.spend(granted)
+        user = User.objects.select_for_update().get(id=user.id)
+        _set(user, encoded, hint or "")
+        Session.objects.filter(user=user).update(second_password_free_until=None)
+        emails.send_to(user, "two_step_changed")
+
+
+def disable(*, user: User, granted: PendingToken, password: str) -> None:
+    """Switches two-step verification off; recovery codes and trusted devices go with it.
+
+    InvalidTwoStep for a wrong second password.
+    """
+    _must_be_on(user)
+    _prove(user, granted, password)
+    with unit_of_work():
+        actions.spend(granted)
+        user = User.objects.select_for_update().get(id=user.id)
+        _set(user, "", "")
+        recovery_codes.delete_all(user=user)
+        emails.send_to(user, "two_step_disabled")
+
+
+def new_recovery_codes(*, user: User, granted: PendingToken) -> list[str]:
+    """Ten new recovery codes, this once; the old ones are dead. ValidationError while two-step is off."""
+    _must_be_on(user)
+    with unit_of_work():
+        actions.spend(granted)
+        texts = recovery_codes.replace_all(user=user)
+        emails.send_to(user, "recovery_codes_replaced")
+    return texts
+
+
+def reset(*, user: User) -> None:
+    """Support takes the second step away from somebody who has proved who they are by other means."""
+    with unit_of_work():
+        user = User.objects.select_for_update().get(id=user.id)
+        if user.two_step_enabled:
+            _set(user, "", "")
+            recovery_codes.delete_all(user=user)
+            emails.send_to(user, "two_step_disabled")
+
+
+def count_guess(user: User) -> None:
+    """Counts one guess at the second password of an account, before it is compared.
+
+    AccountLocked when the day's guesses are used up, over all sign-ins and sessions.
+    """
+    now = timezone.now()
+    today = now.date()
+    own = User.objects.filter(id=user.id)
+    own.exclude(wrong_second_passwords_day=today).update(wrong_second_passwords=0, wrong_second_passwords_day=today)
+    allowed = own.filter(wrong_second_passwords__lt=conf.WRONG_SECOND_PASSWORDS_A_DAY)
+    if allowed.update(wrong_second_passwords=F("wrong_second_passwords") + 1) != 1:
+        raise AccountLocked(retry_after=_seconds_to_midnight(now))
+
+
+def take_guess_back(user: User) -> None:
+    """The guess was right, or nothing was compared."""
+    User.objects.filter(id=user.id, wrong_second_passwords__gt=0).update(
+        wrong_second_passwords=F("wrong_second_passwords") - 1
+    )
+
+
+def report_wrong_guess(user: User) -> None:
+    """Tells the owner once there are several: whoever guesses knows the first password."""
+    wrong = User.objects.values_list("wrong_second_passwords", flat=True).get(id=user.id)
+    if wrong >= conf.WRONG_SECOND_PASSWORDS_MAILED:
+        with unit_of_work():
+            emails.send_to(user, "wrong_second_password")
+
+
+def matches(user: User, password: str) -> bool:
+    """Whether this is the second password of an account that has one."""
+    return user.two_step_enabled and check_password(password, user.second_password)
+
+
+def _prove(user: User, granted: PendingToken, password: str) -> None:
+    count_guess(user)
+    try:
+        actions.count_try(granted)
+    except Exception:
+        take_guess_back(user)
+        raise
+    if not matches(user, password):
+        report_wrong_guess(user)
+        raise InvalidTwoStep
+    take_guess_back(user)
+
+
+def _set(user: User, encoded: str, hint: str) -> None:
+    user.second_password = encoded
+    user.second_password_hint = hint
+    user.second_password_changed_at = timezone.now()
+    user.save(update_fields=["second_password", "second_password_hint", "second_password_changed_at"])
+    devices.forget_all(user_id=user.id)
+    pending_tokens.end_all(user_id=user.id, kind=PendingToken.Kind.TWO_STEP)
+
+
+def _must_be_on(user: User) -> None:
+    if not user.two_step_enabled:
+        raise ValidationError({"two_step": [_("Two-step verification is off.")]})
+
+
+def _check_new(user: User, password: str, hint: str, *, field: str) -> None:
+    registration.refuse_weak_password(password, user, field=field)
+    if user.check_password(password):
+        raise ValidationError({field: [_("Choose another password than your first one.")]})
+    if hint and _gives_away(hint, password):
+        raise ValidationError({"hint": [_("This hint gives the password away.")]})
+
+
+def _gives_away(hint: str, password: str) -> bool:
+    told, secret = _bare(hint), _bare(password)
+    if not told or not secret:
+        return fold(password) in fold(hint)
+    return secret in told or secret[::-1] in told or SequenceMatcher(a=told, b=secret).ratio() >= MAX_SIMILARITY
+
+
+def _bare(text: str) -> str:
+    return "".join(character for character in fold(text) if character.isalnum())
+
+
+def _seconds_to_midnight(now: datetime) -> int:
+    midnight = datetime.combine(now.date() + timedelta(days=1), time(), tzinfo=now.tzinfo)
+    return max(1, int((midnight - now).total_seconds()) + 1)

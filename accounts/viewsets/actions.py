@@ -1,0 +1,58 @@
+"""The extra confirmation that sensitive actions need."""
+
+from django.utils.translation import gettext as _
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.viewsets import ViewSet
+
+from accounts import ratelimits
+from accounts.authentication import person, session_of
+from accounts.conf import conf
+from accounts.models import PendingToken
+from accounts.permissions import IsVerified
+from accounts.serializers.actions import ActionOutput, ActionVerifyInput, ChallengeInput, ChallengeOutput
+from accounts.services import actions
+
+ACTION_TOKEN = OpenApiParameter(
+    "X-Action-Token",
+    OpenApiTypes.STR,
+    OpenApiParameter.HEADER,
+    required=True,
+    description="From action-verify; good for one use of one action by one session.",
+)
+
+
+def granted(request: Request, action: str) -> PendingToken:
+    """The permission in the request's X-Action-Token. ActionTokenRequired, ActionTokenInvalid."""
+    return actions.grant(
+        user=person(request),
+        session=session_of(request),
+        action=action,
+        token=request.headers.get("X-Action-Token", "").strip(),
+    )
+
+
+class ActionViewSet(ViewSet):
+    permission_classes = [IsVerified]
+
+    @extend_schema(operation_id="auth_action_challenge", request=ChallengeInput, responses=ChallengeOutput)
+    def challenge(self, request: Request) -> Response:
+        form = ChallengeInput(data=request.data)
+        form.is_valid(raise_exception=True)
+        action = actions.action_named(form.validated_data["action"])
+        if action is None:
+            raise ValidationError({"action": [_("There is no such action.")]})
+        ratelimits.check("action_challenge", person(request).id)
+        token = actions.challenge(user=person(request), session=session_of(request), action=action)
+        return Response({"challenge_token": token, "expires_in": conf.CHALLENGE_MINUTES * 60})
+
+    @extend_schema(operation_id="auth_action_verify", request=ActionVerifyInput, responses=ActionOutput)
+    def verify(self, request: Request) -> Response:
+        ratelimits.check("action_verify", person(request).id)
+        form = ActionVerifyInput(data=request.data)
+        form.is_valid(raise_exception=True)
+        token = actions.verify(user=person(request), session=session_of(request), **form.validated_data)
+        return Response({"action_token": token, "expires_in": conf.ACTION_TOKEN_MINUTES * 60})

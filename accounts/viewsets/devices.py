@@ -1,0 +1,52 @@
+"""Where one is signed in, and which devices skip the second step."""
+
+from typing import cast
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.viewsets import ViewSet
+
+from accounts import selectors
+from accounts.authentication import person
+from accounts.fields import parse_id
+from accounts.models import Session
+from accounts.serializers.account import OkOutput
+from accounts.serializers.sessions import (
+    DevicesOutput,
+    RevokedOutput,
+    SessionsOutput,
+    device_of,
+    session_of,
+)
+from accounts.services import devices, sessions
+
+
+class SessionListViewSet(ViewSet):
+    @extend_schema(operation_id="auth_sessions_list", responses=SessionsOutput)
+    def list(self, request: Request) -> Response:
+        current = cast(Session, request.auth)
+        rows = selectors.live_sessions(person(request).id)
+        return Response({"sessions": [session_of(row, current=current) for row in rows]})
+
+    @extend_schema(operation_id="auth_sessions_end", request=None, responses=OkOutput)
+    def end(self, request: Request, session_id: str) -> Response:
+        sessions.end(user=person(request), session_id=parse_id(session_id))
+        return Response()
+
+    @extend_schema(operation_id="auth_sessions_end_others", request=None, responses=RevokedOutput)
+    def end_others(self, request: Request) -> Response:
+        revoked = sessions.revoke_all(user_id=person(request).id, reason="revoked", but=cast(Session, request.auth))
+        return Response({"revoked": revoked})
+
+
+class DeviceViewSet(ViewSet):
+    @extend_schema(operation_id="auth_devices_list", responses=DevicesOutput)
+    def list(self, request: Request) -> Response:
+        rows = selectors.live_devices(person(request).id)
+        return Response({"devices": [device_of(row) for row in rows]})
+
+    @extend_schema(operation_id="auth_devices_remove", request=None, responses=OkOutput)
+    def remove(self, request: Request, device_id: str) -> Response:
+        devices.remove(user=person(request), device_id=parse_id(device_id))
+        return Response()

@@ -1,0 +1,72 @@
+"""One's own profile, privacy and blocked people."""
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.viewsets import ViewSet
+
+from accounts import selectors
+from accounts.authentication import person
+from accounts.fields import parse_id
+from accounts.permissions import IsVerified
+from accounts.serializers.account import OkOutput
+from accounts.serializers.profile import (
+    BlockInput,
+    BlockOutput,
+    BlocksOutput,
+    PrivacyInput,
+    PrivacyOutput,
+    ProfileInput,
+    ProfileOutput,
+    block_of,
+    privacy_of,
+    profile_of,
+)
+from accounts.services import blocks, profile
+
+
+class ProfileViewSet(ViewSet):
+    @extend_schema(operation_id="profile_get", responses=ProfileOutput)
+    def get(self, request: Request) -> Response:
+        return Response({"profile": profile_of(person(request))})
+
+    @extend_schema(operation_id="profile_update", request=ProfileInput, responses=ProfileOutput)
+    def update(self, request: Request) -> Response:
+        form = ProfileInput(data=request.data)
+        form.is_valid(raise_exception=True)
+        user = profile.update(user=person(request), **form.validated_data)
+        return Response({"profile": profile_of(user)})
+
+
+class PrivacyViewSet(ViewSet):
+    @extend_schema(operation_id="profile_privacy_get", responses=PrivacyOutput)
+    def get(self, request: Request) -> Response:
+        return Response({"privacy": privacy_of(person(request))})
+
+    @extend_schema(operation_id="profile_privacy_set", request=PrivacyInput, responses=PrivacyOutput)
+    def set(self, request: Request) -> Response:
+        form = PrivacyInput(data=request.data)
+        form.is_valid(raise_exception=True)
+        user = profile.set_privacy(user=person(request), **form.validated_data)
+        return Response({"privacy": privacy_of(user)})
+
+
+class BlockViewSet(ViewSet):
+    permission_classes = [IsVerified]
+
+    @extend_schema(operation_id="profile_blocks_list", responses=BlocksOutput)
+    def list(self, request: Request) -> Response:
+        rows = selectors.blocks_made_by(person(request).id)
+        return Response({"blocks": [block_of(row) for row in rows]})
+
+    @extend_schema(operation_id="profile_blocks_add", request=BlockInput, responses=BlockOutput)
+    def add(self, request: Request) -> Response:
+        form = BlockInput(data=request.data)
+        form.is_valid(raise_exception=True)
+        row = blocks.block(blocker=person(request), blocked_id=form.validated_data["user_id"])
+        return Response({"block": block_of(row)})
+
+    @extend_schema(operation_id="profile_blocks_remove", request=None, responses=OkOutput)
+    def remove(self, request: Request, user_id: str) -> Response:
+        blocks.unblock(blocker=person(request), blocked_id=parse_id(user_id))
+        return Response()

@@ -1,0 +1,79 @@
+"""Two-step verification as a setting."""
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.viewsets import ViewSet
+
+from accounts.authentication import person, session_of
+from accounts.permissions import IsVerified
+from accounts.serializers.account import OkOutput
+from accounts.serializers.two_step import (
+    RecoveryCodesOutput,
+    TwoStepChangeInput,
+    TwoStepDisableInput,
+    TwoStepEnableInput,
+    TwoStepStatusOutput,
+    two_step_status_of,
+)
+from accounts.services import actions, recovery_codes, second_password
+from accounts.viewsets.actions import ACTION_TOKEN, granted
+
+
+class SecondPasswordViewSet(ViewSet):
+    permission_classes = [IsVerified]
+
+    @extend_schema(operation_id="auth_two_step_status", responses=TwoStepStatusOutput)
+    def status(self, request: Request) -> Response:
+        user = person(request)
+        return Response(two_step_status_of(user, codes_left=recovery_codes.left(user=user)))
+
+    @extend_schema(
+        operation_id="auth_two_step_enable",
+        parameters=[ACTION_TOKEN],
+        request=TwoStepEnableInput,
+        responses=RecoveryCodesOutput,
+    )
+    def enable(self, request: Request) -> Response:
+        grant = granted(request, actions.TWO_STEP_ENABLE)
+        form = TwoStepEnableInput(data=request.data)
+        form.is_valid(raise_exception=True)
+        codes = second_password.enable(user=person(request), granted=grant, **form.validated_data)
+        return Response({"recovery_codes": codes})
+
+    @extend_schema(
+        operation_id="auth_two_step_change",
+        parameters=[ACTION_TOKEN],
+        request=TwoStepChangeInput,
+        responses=OkOutput,
+    )
+    def change(self, request: Request) -> Response:
+        grant = granted(request, actions.TWO_STEP_CHANGE)
+        form = TwoStepChangeInput(data=request.data)
+        form.is_valid(raise_exception=True)
+        second_password.change(user=person(request), session=session_of(request), granted=grant, **form.validated_data)
+        return Response({})
+
+    @extend_schema(
+        operation_id="auth_two_step_disable",
+        parameters=[ACTION_TOKEN],
+        request=TwoStepDisableInput,
+        responses=OkOutput,
+    )
+    def disable(self, request: Request) -> Response:
+        grant = granted(request, actions.TWO_STEP_DISABLE)
+        form = TwoStepDisableInput(data=request.data)
+        form.is_valid(raise_exception=True)
+        second_password.disable(user=person(request), granted=grant, **form.validated_data)
+        return Response({})
+
+    @extend_schema(
+        operation_id="auth_two_step_recovery_codes",
+        parameters=[ACTION_TOKEN],
+        request=None,
+        responses=RecoveryCodesOutput,
+    )
+    def recovery_codes(self, request: Request) -> Response:
+        grant = granted(request, actions.RECOVERY_CODES)
+        codes = second_password.new_recovery_codes(user=person(request), granted=grant)
+        return Response({"recovery_codes": codes})

@@ -1,0 +1,82 @@
+"""The second step of a sign-in."""
+
+from typing import Any
+
+from django.utils.translation import gettext as _
+from drf_spectacular.utils import extend_schema
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.viewsets import ViewSet
+
+from accounts import ratelimits
+from accounts.authentication import TwoStepAuthentication, person, second_step_of
+from accounts.conf import conf
+from accounts.serializers.account import SentenceOutput, account
+from accounts.serializers.two_step import (
+    RecoveredOutput,
+    RecoveryInput,
+    SecondStepOutput,
+    TwoStepInput,
+)
+from accounts.services import two_step
+from accounts.viewsets.callers import DEVICE_COOKIE, caller_of
+
+SECONDS_A_DAY = 86_400
+
+
+class TwoStepViewSet(ViewSet):
+    authentication_classes = [TwoStepAuthentication]
+    permission_classes = [AllowAny]
+
+    @extend_schema(operation_id="auth_two_step", request=TwoStepInput, responses=SecondStepOutput)
+    def verify(self, request: Request) -> Response:
+        ratelimits.check("two_step", person(request).id)
+        form = TwoStepInput(data=request.data)
+        form.is_valid(raise_exception=True)
+        done = two_step.with_password(pending=second_step_of(request), **form.validated_data, caller=caller_of(request))
+        body: dict[str, Any] = {"token": done.token, "user": account(done.user)}
+        is_browser = "Origin" in request.headers
+        if done.device_token is not None and not is_browser:
+            body["device_token"] = done.device_token
+        response = Response(body)
+        if done.device_token is not None and is_browser:
+            _set_cookie(response, done.device_token)
+        return response
+
+    @extend_schema(operation_id="auth_two_step_resend", request=None, responses=SentenceOutput)
+    def resend(self, request: Request) -> Response:
+        ratelimits.check("resend_two_step", person(request).id)
+        two_step.resend(pending=second_step_of(request))
+        return Response({"message": _("A mail is on its way to your address.")})
+
+    @extend_schema(operation_id="auth_two_step_forgot", request=RecoveryInput, responses=RecoveredOutput)
+    def recover(self, request: Request) -> Response:
+        ratelimits.check("two_step", person(request).id)
+        form = RecoveryInput(data=request.data)
+        form.is_valid(raise_exception=True)
+        done = two_step.with_recovery_code(
+            pending=second_step_of(request),
+            typed=form.validated_data["recovery_code"],
+            caller=caller_of(request),
+        )
+        return Response(
+            {
+                "token": done.token,
+                "user": account(done.user),
+                "recovery_codes_left": done.recovery_codes_left,
+            }
+        )
+
+
+def _set_cookie(response: Response, token: str) -> None:
+    """Browsers keep the token where no script can read it, and send it with nothing but sign-in."""
+    response.set_cookie(
+        DEVICE_COOKIE,
+        token,
+        max_age=conf.TRUSTED_DEVICE_DAYS * SECONDS_A_DAY,
+        path="/api/v1/auth/login",
+        secure=True,
+        httponly=True,
+        samesite="Lax",
+    )
