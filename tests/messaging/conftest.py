@@ -17,3 +17,25 @@ def message_path(message_id, rest=""):
 def conversation(as_alice, bob):
     """The id of the conversation that Alice started with Bob."""
     return as_alice.post(f"{API}/conversations", {"user_id": bob.id}, status=201)["conversation"]["id"]
+
+
+@pytest.fixture
+def say(conversation):
+    """say(client, "hi") sends a text into the conversation and returns the message."""
+
+    def send(client, body="hi", status=201, **more):
+        path = conversation_path(conversation, "/messages")
+        reply = client.post(path, {"body": body, **more}, status=status)
+        return reply.get("message", reply)
+
+    return send
+
+
+@pytest.fixture
+def thread(conversation):
+    """thread(client) lists the newest messages as that person sees them."""
+
+    def read(client, query=""):
+        return client.get(conversation_path(conversation, f"/messages{query}"))
+
+    return read

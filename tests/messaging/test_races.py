@@ -1,0 +1,132 @@
+"""Many at once, with real threads on both databases."""
+
+import pytest
+
+from messaging.models import Conversation, Message, Participant
+from messaging.services import messages
+from tests.client import ApiClient
+from tests.factories import sign_in
+from tests.messaging.conftest import API, conversation_path
+from tests.messaging.together import together
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def clients(user, count):
+    token = sign_in(user)[1]
+    return [ApiClient(token) for _ in range(count)]
+
+
+def any_status(client, path, body):
+    response = client.raw("POST", path, body)
+    return response.status_code, response.json()
+
+
+def test_fifty_sends_with_one_client_id_make_one_message(alice, bob, conversation):
+    path = conversation_path(conversation, "/messages")
+    body = {"body": "once", "client_id": "same"}
+    replies = together([lambda c=c: any_status(c, path, body) for c in clients(alice, 50)])
+    assert sorted(status for status, _ in replies) == [200] * 49 + [201]
+    assert len({reply["message"]["id"] for _, reply in replies}) == 1
+    assert Message.objects.count() == 1
+    assert Participant.objects.get(user=bob).unread_count == 1
+
+
+def test_one_client_id_in_two_conversations_at_once(alice, conversation, as_alice, charlie):
+    other = as_alice.post(f"{API}/conversations", {"user_id": charlie.id}, status=201)["conversation"]["id"]
+    jobs = [
+        lambda c=c, n=number: any_status(c, conversation_path(n, "/messages"), {"body": "x", "client_id": "k"})
+        for c, number in zip(clients(alice, 12), [conversation, other] * 6, strict=True)
+    ]
+    replies = together(jobs)
+    assert sorted(status for status, _ in replies) == [200] * 5 + [201] + [409] * 6
+    assert Message.objects.count() == 1
+
+
+def test_twenty_starts_from_both_sides_make_one_conversation(alice, bob):
+    jobs = []
+    for mine, theirs in zip(clients(alice, 10), clients(bob, 10), strict=True):
+        jobs.append(lambda c=mine: any_status(c, f"{API}/conversations", {"user_id": bob.id}))
+        jobs.append(lambda c=theirs: any_status(c, f"{API}/conversations", {"user_id": alice.id}))
+    replies = together(jobs)
+    assert sorted(status for status, _ in replies) == [200] * 19 + [201]
+    assert len({reply["conversation"]["id"] for _, reply in replies}) == 1
+    assert Conversation.objects.count() == 1
+    assert Participant.objects.count() == 2
+
+
+def test_a_reader_who_follows_by_after_misses_nothing(alice, bob, conversation):
+    senders, each = 8, 12
+    path = conversation_path(conversation, "/messages")
+    seen = []
+
+    def write(sender):
+        for number in range(each):
+            sender.post(path, {"body": f"{number}"}, status=201)
+
+    def follow():
+        reader, last = ApiClient(sign_in(bob)[1]), 0
+        while len(seen) < senders * each:
+            page = reader.get(f"{path}?after={last}&limit=7")["messages"]
+            ids = [message["id"] for message in page][::-1]
+            assert ids == sorted(ids)
+            assert not ids or ids[0] > last
+            seen.extend(ids)
+            last = ids[-1] if ids else last
+
+    writers = [*clients(alice, senders // 2), *clients(bob, senders // 2)]
+    together([follow, *(lambda w=w: write(w) for w in writers)], seconds=90)
+    assert seen == sorted(Message.objects.values_list("id", flat=True))
+    assert len(seen) == senders * each
+
+
+def test_counters_survive_everything_at_once(alice, bob, conversation):
+    path = conversation_path(conversation, "/messages")
+
+    def write_and_take_back(client):
+        for number in range(6):
+            made = client.post(path, {"body": "x"}, status=201)["message"]["id"]
+            if number % 2:
+                # 404 when one's own clearing was faster.
+                assert client.raw("DELETE", f"{API}/messages/{made}").status_code in (200, 404)
+
+    def read(client):
+        for _ in range(6):
+            client.post(conversation_path(conversation, "/read"))
+
+    def clear(client):
+        for _ in range(3):
+            client.post(conversation_path(conversation, "/clear"))
+
+    together(
+        [
+            *(lambda c=c: write_and_take_back(c) for c in [*clients(alice, 3), *clients(bob, 3)]),
+            *(lambda c=c: read(c) for c in [*clients(alice, 1), *clients(bob, 1)]),
+            *(lambda c=c: clear(c) for c in clients(bob, 1)),
+        ],
+        seconds=90,
+    )
+    for side in Participant.objects.all():
+        watermark = max(side.last_read_id, side.cleared_up_to_id)
+        unread = Message.objects.filter(id__gt=watermark, deleted_at=None).exclude(sender_id=side.user_id)
+        assert side.unread_count == unread.count()
+        visible = Message.objects.filter(id__gt=side.cleared_up_to_id, deleted_at=None).order_by("-id").first()
+        assert side.last_message_id == (visible.id if visible else None)
+
+
+def test_a_message_is_deleted_once(alice, conversation):
+    sent, _ = messages.send(sender=alice, conversation_id=conversation, body="x")
+
+    def delete(client):
+        return client.raw("DELETE", f"{API}/messages/{sent['id']}", None).status_code
+
+    statuses = together([lambda c=c: delete(c) for c in clients(alice, 8)])
+    assert sorted(statuses) == [200] + [404] * 7
+
+
+def test_seven_reactions_at_once_leave_six(alice, bob, conversation):
+    sent, _ = messages.send(sender=alice, conversation_id=conversation, body="x")
+    path = f"{API}/messages/{sent['id']}/reactions"
+    emoji = ["👍", "❤️", "😂", "🎉", "😮", "😢", "🔥"]
+    jobs = [lambda c=c, e=e: any_status(c, path, {"emoji": e}) for c, e in zip(clients(bob, 7), emoji, strict=True)]
+    assert sorted(status for status, _ in together(jobs)) == [200] * 6 + [400]
