@@ -1,6 +1,6 @@
 """Defaults of this app; a setting `REALTIME_<NAME>` overrides the one of that name."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from accounts.conf import prefixed
 
@@ -53,6 +53,9 @@ class Defaults:
     TURN_SECRET: str = ""
     TURN_SECONDS: int = 3600
     STUN_URLS: tuple[str, ...] = ()
+
+    # How often a person may do a thing (accounts.ratelimits): allowed, seconds, when the counter is dead
+    RATES: dict[str, tuple[int, int, str]] = field(default_factory=lambda: {"call_invite": (20, 60, "allow")})
 
 
 conf = prefixed("REALTIME", Defaults())

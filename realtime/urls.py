@@ -1,3 +1,10 @@
-from django.urls import path  # noqa: F401
+from django.urls import path
 
-urlpatterns: list = []
+from realtime.viewsets.calls import CallViewSet
+
+urlpatterns = [
+    path("calls", CallViewSet.as_view({"get": "list"})),
+    path("calls/<str:call_id>", CallViewSet.as_view({"get": "retrieve"})),
+    path("calls/<str:call_id>/decline", CallViewSet.as_view({"post": "decline"})),
+    path("calls/<str:call_id>/ice-servers", CallViewSet.as_view({"get": "ice_servers"})),
+]

@@ -1,0 +1,42 @@
+"""Calls: the server is the referee, media is peer to peer.
+
+Every function takes the actor's id, the device it speaks from and, after `invite`, the call's id.
+Each locks the call's row, so that of two that race one sees what the other left. Locks are always
+taken in one order: the live-call index of the two people (ascending), the call, the conversation,
+and last the streams of the log.
+"""
+
+from realtime.services.calls.answering import accept, cancel, decline, ringing
+from realtime.services.calls.devices import note_closed, note_open
+from realtime.services.calls.ending import (
+    end_all_of,
+    end_between,
+    end_of_sessions,
+    erase_of,
+    settle_due,
+    settle_due_of,
+)
+from realtime.services.calls.inviting import invite
+from realtime.services.calls.routes import ice_for, ice_servers
+from realtime.services.calls.talking import connected, hangup, signal
+
+__all__ = [
+    "accept",
+    "cancel",
+    "connected",
+    "decline",
+    "end_all_of",
+    "end_between",
+    "end_of_sessions",
+    "erase_of",
+    "hangup",
+    "ice_for",
+    "ice_servers",
+    "invite",
+    "note_closed",
+    "note_open",
+    "ringing",
+    "settle_due",
+    "settle_due_of",
+    "signal",
+]

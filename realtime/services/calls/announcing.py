@@ -1,0 +1,62 @@
+"""What people, their other devices and their sleeping phones are told about a call."""
+
+from functools import partial
+from typing import Any
+
+from django.db import transaction
+
+from accounts.selectors import users_by_ids
+from accounts.serializers import user_card
+from notifications.selectors import is_quiet
+from notifications.services import delivery
+from realtime import groups
+from realtime.models import Call, CallParty
+from realtime.services import log
+
+
+def announce(call: Call) -> None:
+    """`call.updated` in the logs of both, as part of the open unit of work."""
+    for user_id in sorted((call.caller_id, call.callee_id)):
+        log.append(user_id=user_id, type="call.updated", conversation_id=call.conversation_id, object_id=call.id)
+
+
+def tell(party: CallParty, type: str, data: dict[str, Any]) -> None:
+    """An unnumbered frame for the bound socket of one side, once the unit of work is committed.
+
+    It is never dropped for a client that lags: a call does not come up without every candidate.
+    """
+    if not party.socket_id:
+        return
+    send = partial(groups.tell, party.user_id, {"type": type, "data": data}, only=party.socket_id, droppable=False)
+    transaction.on_commit(send, robust=True)
+
+
+def push_incoming(call: Call) -> None:
+    """Rings the callee's phones that hold no socket; every value is text, and nothing is shown by itself."""
+    caller = users_by_ids([call.caller_id])[call.caller_id]
+    card = user_card(caller)
+    delivery.enqueue_call_push(
+        recipient_id=call.callee_id,
+        data={
+            "type": "incoming_call",
+            "call_id": str(call.id),
+            "conversation_id": str(call.conversation_id),
+            "caller_id": str(call.caller_id),
+            "caller_name": caller.display_name,
+            "caller_avatar_url": card["avatar_url"] or "",
+            "media": call.media,
+            "expires_at": call.expires_at.isoformat().replace("+00:00", "Z"),
+        }
+        # The call arrives all the same; whether it may make a sound is the app's to honour.
+        | ({"quiet": "1"} if is_quiet(call.callee_id) else {}),
+        expires_at=call.expires_at,
+    )
+
+
+def push_ended(call: Call) -> None:
+    """Stops the ringing there."""
+    delivery.enqueue_call_push(
+        recipient_id=call.callee_id,
+        data={"type": "call_ended", "call_id": str(call.id), "outcome": call.outcome},
+        expires_at=call.expires_at,
+    )

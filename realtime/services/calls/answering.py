@@ -1,0 +1,73 @@
+"""What may happen to a call that rings: it is heard, accepted, declined or canceled."""
+
+from datetime import timedelta
+
+from django.utils import timezone
+
+from accounts.exceptions import UserBlocked
+from accounts.selectors import blocked_either_way
+from accounts.unit_of_work import unit_of_work
+from realtime.conf import conf
+from realtime.exceptions import CallConflict
+from realtime.kinds import Device
+from realtime.models import Call
+from realtime.services.calls.announcing import announce, tell
+from realtime.services.calls.ending import end, settle_due_of
+from realtime.services.calls.seats import Seat, bind, seat_for
+
+
+def ringing(*, user_id: int, call_id: object) -> Call:
+    """A device of the callee rings; the caller's device may say so. Changes nothing."""
+    settle_due_of(user_id=user_id)
+    with unit_of_work():
+        seat = _ringing_seat(user_id, call_id, as_caller=False)
+        tell(seat.other, "call.ringing", {"call_id": seat.call.id})
+    return seat.call
+
+
+def accept(*, user_id: int, device: Device, call_id: object) -> Call:
+    """Binds this device of the callee: of several that answer, the first. UserBlocked after a block."""
+    settle_due_of(user_id=user_id)
+    with unit_of_work():
+        seat = _ringing_seat(user_id, call_id, as_caller=False)
+        if blocked_either_way(seat.mine.user_id, seat.other.user_id):
+            raise UserBlocked
+        answer(seat, device)
+    return seat.call
+
+
+def decline(*, user_id: int, call_id: object, reason: str = "declined") -> Call:
+    """The callee's no, from any device, while the call rings; later it ends nothing: CallConflict."""
+    settle_due_of(user_id=user_id)
+    with unit_of_work():
+        seat = _ringing_seat(user_id, call_id, as_caller=False)
+        end(seat.call, Call.Outcome(reason))
+    return seat.call
+
+
+def cancel(*, user_id: int, call_id: object) -> Call:
+    """The caller gives up, on any device, before anybody has answered."""
+    settle_due_of(user_id=user_id)
+    with unit_of_work():
+        seat = _ringing_seat(user_id, call_id, as_caller=True)
+        end(seat.call, Call.Outcome.CANCELED)
+    return seat.call
+
+
+def answer(seat: Seat, device: Device) -> None:
+    """From ringing to connecting, inside the open unit of work."""
+    bind(seat.mine, device)
+    now = timezone.now()
+    seat.call.state = Call.State.CONNECTING
+    seat.call.answered_at = now
+    seat.call.expires_at = now + timedelta(seconds=conf.CALL_CONNECT_SECONDS)
+    seat.call.save(update_fields=["state", "answered_at", "expires_at"])
+    announce(seat.call)
+
+
+def _ringing_seat(user_id: int, call_id: object, *, as_caller: bool) -> Seat:
+    seat = seat_for(user_id=user_id, call_id=call_id)
+    seat.must_be(Call.State.RINGING)
+    if seat.is_caller is not as_caller:
+        raise CallConflict
+    return seat

@@ -1,0 +1,146 @@
+"""How calls end: by a command, by time, with a device's session, with a block, with an account."""
+
+from collections.abc import Iterable
+from contextlib import suppress
+from datetime import datetime, timedelta
+
+from django.db.models import Q
+from django.utils import timezone
+
+from accounts.unit_of_work import unit_of_work
+from messaging.exceptions import ConversationNotFound
+from messaging.services import messages
+from realtime.conf import conf
+from realtime.models import Call, CallParty
+from realtime.services.calls.announcing import announce, push_ended
+from realtime.services.calls.seats import open_sockets
+
+OUTCOME_OF_TIME = {
+    Call.State.RINGING: Call.Outcome.MISSED,
+    Call.State.CONNECTING: Call.Outcome.FAILED,
+    Call.State.ACTIVE: Call.Outcome.LOST,
+}
+
+# To the callee these are one thing: somebody called, and it was not answered.
+MISSED = (Call.Outcome.MISSED, Call.Outcome.CANCELED, Call.Outcome.BUSY)
+
+
+def end(call: Call, outcome: str, *, at: datetime | None = None) -> None:
+    """Ends a locked call inside the caller's unit of work, with all that follows from it."""
+    call.state = Call.State.ENDED
+    call.outcome = outcome
+    call.ended_at = at or timezone.now()
+    call.save(update_fields=["state", "outcome", "ended_at"])
+    CallParty.objects.filter(call_id=call.id).update(live=False)
+    record(call)
+    push_ended(call)
+    announce(call)
+
+
+def record(call: Call) -> None:
+    """The one message that an ended call leaves in the conversation, if that still exists."""
+    with suppress(ConversationNotFound):
+        messages.send_call_message(
+            conversation_id=call.conversation_id,
+            caller_id=call.caller_id,
+            call_id=call.id,
+            media=call.media,
+            outcome=call.outcome,
+            duration_s=call.duration_s,
+            counts_as_unread=call.outcome in MISSED,
+        )
+
+
+def settle_due(*, limit: int = 100) -> int:
+    """Ends calls whose time is up, each in its own transaction; returns how many.
+
+    Safe in any number of processes at once: a call that another one is ending is passed over.
+    """
+    due = Call.objects.filter(expires_at__lte=timezone.now()).exclude(state=Call.State.ENDED)
+    return _settle(list(due.order_by("expires_at").values_list("id", flat=True)[:limit]), wait=False)
+
+
+def settle_due_of(*, user_id: int, call_id: int | None = None) -> int:
+    """The same for the calls of one person, before they look at them or touch one."""
+    due = Call.objects.filter(Q(caller_id=user_id) | Q(callee_id=user_id), expires_at__lte=timezone.now()).exclude(
+        state=Call.State.ENDED
+    )
+    if call_id is not None:
+        due = due.filter(id=call_id)
+    return _settle(list(due.values_list("id", flat=True)), wait=True)
+
+
+def _settle(ids: Iterable[int], *, wait: bool) -> int:
+    ended = 0
+    for call_id in ids:
+        with unit_of_work():
+            call = (
+                Call.objects.select_for_update(skip_locked=not wait)
+                .filter(id=call_id, expires_at__lte=timezone.now())
+                .exclude(state=Call.State.ENDED)
+                .first()
+            )
+            if call is not None and not _lives_on(call):
+                end(call, OUTCOME_OF_TIME[Call.State(call.state)], at=call.expires_at)
+                ended += 1
+    return ended
+
+
+def _lives_on(call: Call) -> bool:
+    """An active call whose time is up goes on while a bound socket is open; its next look is set."""
+    if call.state != Call.State.ACTIVE:
+        return False
+    seen = open_sockets(call.parties.all())
+    if not seen:
+        return False
+    again = max(seen.values()) + timedelta(seconds=conf.CALL_LOST_SECONDS)
+    call.expires_at = max(again, timezone.now() + timedelta(seconds=conf.CALL_SWEEP_SECONDS))
+    call.save(update_fields=["expires_at"])
+    return True
+
+
+def leave(call: Call, user_id: int) -> None:
+    """What the end of this person's part in a locked live call makes of it."""
+    if call.state != Call.State.RINGING:
+        end(call, Call.Outcome.COMPLETED)
+    elif user_id == call.caller_id:
+        end(call, Call.Outcome.CANCELED)
+    else:
+        end(call, Call.Outcome.DECLINED)
+
+
+def end_of_sessions(*, user_id: int, session_ids: Iterable[int]) -> None:
+    """The bound sign-in has ended: nobody can come back to this side of the call."""
+    bound = CallParty.objects.filter(user_id=user_id, live=True, session_id__in=list(session_ids))
+    _leave_all(bound, user_id)
+
+
+def end_all_of(*, user_id: int) -> None:
+    """The account was blocked or erased: whatever it takes part in is over."""
+    _leave_all(CallParty.objects.filter(user_id=user_id, live=True), user_id)
+
+
+def end_between(*, user_id: int, other_id: int) -> None:
+    """One of two who talk has blocked the other. A call that still rings is refused at its answer."""
+    with unit_of_work():
+        pair = Q(caller_id=user_id, callee_id=other_id) | Q(caller_id=other_id, callee_id=user_id)
+        talking = Call.objects.select_for_update().filter(pair, state__in=(Call.State.CONNECTING, Call.State.ACTIVE))
+        for call in talking:
+            leave(call, user_id)
+
+
+def erase_of(*, user_id: int) -> None:
+    """Everything held about the calls of a person who leaves."""
+    with unit_of_work():
+        end_all_of(user_id=user_id)
+        Call.objects.filter(Q(caller_id=user_id) | Q(callee_id=user_id)).delete()
+
+
+def _leave_all(parties: "Iterable[CallParty]", user_id: int) -> None:
+    ids = [party.call_id for party in parties]
+    if not ids:
+        return
+    with unit_of_work():
+        live = Call.objects.select_for_update().filter(id__in=ids).exclude(state=Call.State.ENDED)
+        for call in live.order_by("id"):
+            leave(call, user_id)

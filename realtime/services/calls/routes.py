@@ -1,0 +1,26 @@
+"""The media servers of a call, for one of its people."""
+
+from typing import TYPE_CHECKING, Any
+
+from realtime.exceptions import CallConflict
+from realtime.models import Call
+from realtime.services import turn
+from realtime.services.calls.ending import settle_due_of
+from realtime.services.calls.seats import call_of
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+
+def ice_servers(*, actor: "User", call_id: object) -> dict[str, Any]:
+    """`ice_servers` and `ice_transport_policy` of a live call. NotFound, CallConflict once it has ended."""
+    settle_due_of(user_id=actor.id)
+    call = call_of(actor.id, call_id)
+    if call.state == Call.State.ENDED:
+        raise CallConflict
+    return ice_for(actor=actor, call_id=call.id)
+
+
+def ice_for(*, actor: "User", call_id: int) -> dict[str, Any]:
+    """The same for a call that is known to be theirs."""
+    return turn.ice(label=f"{actor.id}:{call_id}", relay_only=actor.relay_calls)

@@ -1,0 +1,81 @@
+"""One person's side of a locked call: the way every command enters."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import Q
+from django.utils import timezone
+
+from accounts.exceptions import NotFound
+from accounts.fields import parse_id
+from realtime.conf import conf
+from realtime.exceptions import CallConflict
+from realtime.kinds import Device
+from realtime.models import Call, CallParty, Socket
+
+
+@dataclass
+class Seat:
+    call: Call
+    mine: CallParty
+    other: CallParty
+
+    @property
+    def is_caller(self) -> bool:
+        return self.call.caller_id == self.mine.user_id
+
+    def must_be(self, *states: str) -> None:
+        """CallConflict unless the call is in one of these states."""
+        if self.call.state not in states:
+            raise CallConflict
+
+    def must_be_bound(self, device: Device) -> None:
+        """CallConflict unless this very socket speaks for this side.
+
+        A new socket of the bound session takes the place of one that has closed.
+        """
+        if not device.socket_id or device.session_id != self.mine.session_id:
+            raise CallConflict
+        if device.socket_id != self.mine.socket_id:
+            if open_sockets([self.mine]):
+                raise CallConflict
+            bind(self.mine, device)
+
+
+def seat_for(*, user_id: int, call_id: object) -> Seat:
+    """The locked call as this person sees it. NotFound for strangers and for ids that do not exist.
+
+    CallConflict when its time is up: to whoever asks, it has ended.
+    """
+    call = call_of(user_id, call_id, lock=True)
+    if call.state in (Call.State.RINGING, Call.State.CONNECTING) and call.expires_at <= timezone.now():
+        raise CallConflict
+    sides = {party.user_id: party for party in call.parties.all()}
+    other_id = call.callee_id if user_id == call.caller_id else call.caller_id
+    return Seat(call=call, mine=sides[user_id], other=sides[other_id])
+
+
+def call_of(user_id: int, call_id: object, *, lock: bool = False) -> Call:
+    """The call of that id when this person takes part in it. NotFound."""
+    calls = Call.objects.select_for_update() if lock else Call.objects
+    found = calls.filter(Q(caller_id=user_id) | Q(callee_id=user_id), id=parse_id(call_id)).first()
+    if found is None:
+        raise NotFound
+    return found
+
+
+def bind(party: CallParty, device: Device) -> None:
+    """From now on this socket, and no other, speaks for this side."""
+    party.session_id = device.session_id
+    party.socket_id = device.socket_id
+    party.gone_at = None
+    party.save(update_fields=["session_id", "socket_id", "gone_at"])
+
+
+def open_sockets(parties: Iterable[CallParty]) -> dict[str, datetime]:
+    """Which bound sockets are open, and when their process last said so."""
+    ids = [party.socket_id for party in parties if party.socket_id and party.gone_at is None]
+    fresh = timezone.now() - timedelta(seconds=2.5 * conf.SWEEP_SECONDS)
+    found = Socket.objects.filter(id__in=ids, seen_at__gte=fresh)
+    return dict(found.values_list("id", "seen_at"))

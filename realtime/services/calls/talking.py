@@ -1,0 +1,102 @@
+"""What the two bound devices of an answered call may do: signal, say that media flows, hang up."""
+
+import json
+from datetime import timedelta
+from typing import Any
+
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from rest_framework.exceptions import ValidationError
+
+from accounts.unit_of_work import unit_of_work
+from realtime.conf import conf
+from realtime.kinds import Device
+from realtime.models import Call
+from realtime.services.calls.announcing import announce, tell
+from realtime.services.calls.ending import end, settle_due_of
+from realtime.services.calls.seats import Seat, seat_for
+
+SIGNAL_KINDS = ("offer", "answer", "ice", "restart", "media")
+SDP_BYTES = 48 * 1024
+CANDIDATE_BYTES = 2 * 1024
+# What may stand around a candidate: the media line it belongs to, the name of the user fragment.
+AROUND_BYTES = 1024
+CANDIDATES = 100
+
+
+def signal(*, user_id: int, device: Device, call_id: object, kind: str, payload: dict[str, Any]) -> None:
+    """Hands a payload to the other bound device, unread; it is neither stored nor logged.
+
+    ValidationError on `payload` beyond its limits: SDP 48 KiB, a candidate 2 KiB, 100 candidates a
+    side between restarts. CallConflict for any device but the two that are bound.
+    """
+    _must_fit(kind, payload)
+    settle_due_of(user_id=user_id)
+    with unit_of_work():
+        seat = _bound_seat(user_id, device, call_id)
+        _count_candidates(seat, kind)
+        tell(seat.other, "call.signal", {"call_id": seat.call.id, "kind": kind, "payload": payload})
+
+
+def connected(*, user_id: int, device: Device, call_id: object) -> Call:
+    """Media flows on this side; with the second side the call is active. Saying it again changes nothing."""
+    settle_due_of(user_id=user_id)
+    with unit_of_work():
+        seat = _bound_seat(user_id, device, call_id)
+        if seat.mine.connected_at is None:
+            seat.mine.connected_at = timezone.now()
+            seat.mine.save(update_fields=["connected_at"])
+        if seat.call.state == Call.State.CONNECTING and seat.other.connected_at is not None:
+            seat.call.state = Call.State.ACTIVE
+            seat.call.expires_at = timezone.now() + timedelta(seconds=conf.CALL_LOST_SECONDS)
+            seat.call.save(update_fields=["state", "expires_at"])
+            announce(seat.call)
+    return seat.call
+
+
+def hangup(*, user_id: int, device: Device, call_id: object) -> Call:
+    """One of the two ends what they have begun."""
+    settle_due_of(user_id=user_id)
+    with unit_of_work():
+        seat = _bound_seat(user_id, device, call_id)
+        end(seat.call, Call.Outcome.COMPLETED)
+    return seat.call
+
+
+def _bound_seat(user_id: int, device: Device, call_id: object) -> Seat:
+    seat = seat_for(user_id=user_id, call_id=call_id)
+    seat.must_be(Call.State.CONNECTING, Call.State.ACTIVE)
+    seat.must_be_bound(device)
+    return seat
+
+
+def _must_fit(kind: str, payload: dict[str, Any]) -> None:
+    if kind in ("offer", "answer", "restart"):
+        content, limit, around = payload.get("sdp"), SDP_BYTES, AROUND_BYTES
+    else:
+        content, limit, around = payload.get("candidate"), CANDIDATE_BYTES, AROUND_BYTES
+        if isinstance(content, dict):
+            content = content.get("candidate")
+    size = len(content.encode()) if isinstance(content, str) else 0
+    # Quotes and line ends are escaped in JSON: the rest is what remains without the content's own text.
+    rest = _bytes_of(payload) - (_bytes_of(content) if isinstance(content, str) else 0)
+    if size > limit or rest > (around if size else limit):
+        raise ValidationError({"payload": [_("This is too long for a signal.")]})
+    if kind in ("offer", "answer") and not isinstance(content, str):
+        raise ValidationError({"payload": [_("An offer or an answer needs its SDP as text.")]})
+
+
+def _bytes_of(value: Any) -> int:
+    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())
+
+
+def _count_candidates(seat: Seat, kind: str) -> None:
+    if kind == "restart" and seat.mine.candidates:
+        seat.mine.candidates = 0
+    elif kind == "ice":
+        if seat.mine.candidates >= CANDIDATES:
+            raise ValidationError({"payload": [_("Too many candidates for one call.")]})
+        seat.mine.candidates += 1
+    else:
+        return
+    seat.mine.save(update_fields=["candidates"])

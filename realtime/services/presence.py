@@ -1,0 +1,72 @@
+"""Who is there: open sockets, told to the people one talks with, unless hidden or blocked.
+
+A socket's row is the only thing written; it is touched by the sweep of its process, so that a
+process that was killed takes its people offline by itself.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from rest_framework.exceptions import ValidationError
+
+from accounts.selectors import ids_blocked_either_way, users_by_ids
+from accounts.services import last_seen
+from messaging.selectors import peer_ids_sharing
+from realtime import groups, selectors
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+WATCHED = 100
+
+
+def watch(*, viewer: "User", user_ids: list[int]) -> list[dict[str, Any]]:
+    """How those stand whom the viewer may watch: a conversation is shared, nobody blocks, nobody hides.
+
+    ValidationError for more than 100. The others are left out without a word: hidden looks like unknown.
+    """
+    if len(user_ids) > WATCHED:
+        raise ValidationError({"user_ids": [_("At most 100 people can be watched.")]})
+    peers = peer_ids_sharing(viewer.id, user_ids)
+    allowed = sorted(peers - ids_blocked_either_way(viewer.id, peers))
+    people = users_by_ids(allowed)
+    online = selectors.online_user_ids(allowed)
+    return [
+        _state(people[user_id], online=user_id in online)
+        for user_id in allowed
+        if user_id in people and people[user_id].show_last_seen
+    ]
+
+
+def came(*, user_id: int, socket_id: str) -> None:
+    """A socket opened; the first one of a person is news."""
+    if not selectors.other_sockets(user_id, socket_id):
+        _tell_watchers(user_id, online=True)
+
+
+def went(*, user_id: int) -> None:
+    """A socket closed, and its row is gone; the last one of a person is news."""
+    last_seen.note(user_id=user_id, at=timezone.now())
+    if not selectors.online_user_ids([user_id]):
+        _tell_watchers(user_id, online=False)
+
+
+def _tell_watchers(user_id: int, *, online: bool) -> None:
+    """To every socket of a peer; each passes on only what its client watches."""
+    person = users_by_ids([user_id]).get(user_id)
+    if person is None or not person.show_last_seen:
+        return
+    peers = selectors.online_peers_of(user_id)
+    peers -= ids_blocked_either_way(user_id, peers)
+    frame = {"type": "presence", "data": _state(person, online=online)}
+    groups.publish(groups.frame_message(peer, frame) for peer in sorted(peers))
+
+
+def _state(person: "User", *, online: bool) -> dict[str, Any]:
+    seen = person.last_seen_at
+    return {
+        "user_id": person.id,
+        "online": online,
+        "last_seen_at": None if seen is None else seen.isoformat().replace("+00:00", "Z"),
+    }

@@ -1,0 +1,1 @@
+"""The doors over REST, a module per story."""

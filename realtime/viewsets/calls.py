@@ -1,0 +1,64 @@
+"""Calls over REST: for lock screens, for the history, and for fresh TURN credentials."""
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.viewsets import ViewSet
+
+from messaging.pagination import page_size, whole_number
+from realtime import selectors
+from realtime.conf import conf
+from realtime.kinds import Device
+from realtime.serializers.calls import CallReply, CallsReply, DeclineInput, IceServersReply
+from realtime.services import calls
+
+CALL_ID = OpenApiParameter("call_id", int, OpenApiParameter.PATH)
+
+
+class CallViewSet(ViewSet):
+    @extend_schema(
+        operation_id="calls_list",
+        description="Newest first. The last id of a page is the next `before`.",
+        parameters=[
+            OpenApiParameter("limit", int, description="1 to 100, 30 when left out."),
+            OpenApiParameter("before", int, description="Only calls with a smaller id."),
+        ],
+        responses=CallsReply,
+    )
+    def list(self, request: Request) -> Response:
+        limit = page_size(request.query_params, default=conf.CALLS_LIMIT, maximum=conf.CALLS_MAX)
+        before = whole_number(request.query_params, "before")
+        calls.settle_due_of(user_id=request.user.id)
+        rows, has_more = selectors.call_history(request.user.id, limit=limit, before=before, device=_device(request))
+        return Response({"calls": rows, "has_more": has_more})
+
+    @extend_schema(operation_id="calls_get", parameters=[CALL_ID], responses=CallReply)
+    def retrieve(self, request: Request, call_id: str) -> Response:
+        calls.settle_due_of(user_id=request.user.id)
+        return Response({"call": selectors.call_for(request.user.id, call_id, _device(request))})
+
+    @extend_schema(
+        operation_id="calls_decline",
+        description="The callee's no from a lock screen, while the call rings; later it is a `call_conflict`.",
+        parameters=[CALL_ID],
+        request=DeclineInput,
+        responses=CallReply,
+    )
+    def decline(self, request: Request, call_id: str) -> Response:
+        given = DeclineInput(data=request.data)
+        given.is_valid(raise_exception=True)
+        calls.decline(user_id=request.user.id, call_id=call_id, reason=given.validated_data["reason"])
+        return Response({"call": selectors.call_for(request.user.id, call_id, _device(request))})
+
+    @extend_schema(
+        operation_id="calls_ice_servers",
+        description="STUN and TURN servers with credentials for an hour, while the call lives.",
+        parameters=[CALL_ID],
+        responses=IceServersReply,
+    )
+    def ice_servers(self, request: Request, call_id: str) -> Response:
+        return Response(calls.ice_servers(actor=request.user, call_id=call_id))
+
+
+def _device(request: Request) -> Device:
+    return Device(session_id=request.auth.id)

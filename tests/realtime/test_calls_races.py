@@ -1,0 +1,123 @@
+"""Two at once: one wins, the other is told, nobody is left ringing. Real threads, both databases."""
+
+import threading
+from functools import partial
+
+import pytest
+from django.db import connection
+
+from accounts.exceptions import ApiError
+from messaging.models import Message
+from realtime.models import Call, CallParty
+from realtime.services import calls
+from tests.realtime.phones import conversation_of, phone_of, talk
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def at_once(*works):
+    """What each of these functions returned or raised, all started together."""
+    answers = [None] * len(works)
+    gate = threading.Barrier(len(works))
+
+    def run(place, work):
+        try:
+            gate.wait(timeout=20)
+            answers[place] = work()
+        except Exception as error:
+            answers[place] = error
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=run, args=pair) for pair in enumerate(works)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=60)
+    assert not any(thread.is_alive() for thread in threads)
+    unexpected = [a for a in answers if isinstance(a, Exception) and not isinstance(a, ApiError)]
+    assert unexpected == []
+    return answers
+
+
+def codes(answers):
+    return sorted(getattr(answer, "default_code", "ok") for answer in answers)
+
+
+def live_calls():
+    return Call.objects.exclude(state="ended").count()
+
+
+@pytest.mark.parametrize("round_number", range(5))
+def test_of_devices_that_accept_at_once_one_is_bound(round_number, alice, bob):
+    chat = conversation_of(alice, bob)
+    caller, devices = phone_of(alice), [phone_of(bob) for _ in range(4)]
+    call_id = caller.invite(chat).id
+    answers = at_once(*[lambda phone=phone: phone.accept(call_id) for phone in devices])
+    assert codes(answers) == ["call_conflict"] * 3 + ["ok"]
+    views = [phone.sees(call_id) for phone in devices]
+    assert sum(view["bound_to_you"] for view in views) == 1
+    assert {view["state"] for view in views} == {"connecting"}
+
+
+@pytest.mark.parametrize("round_number", range(5))
+def test_both_invite_at_once_and_share_one_call(round_number, alice, bob):
+    chat = conversation_of(alice, bob)
+    one, two = phone_of(alice), phone_of(bob)
+    answers = at_once(lambda: one.invite(chat), lambda: two.invite(chat))
+    assert len({call.id for call in answers}) == 1
+    call = Call.objects.get()
+    assert call.state == "connecting"
+    assert CallParty.objects.filter(live=True).exclude(socket_id="").count() == 2
+
+
+def test_an_invitation_sent_many_times_at_once_is_one(alice, bob):
+    chat = conversation_of(alice, bob)
+    caller = phone_of(alice)
+    answers = at_once(*[lambda: caller.invite(chat, client_id="same") for _ in range(6)])
+    assert len({call.id for call in answers}) == 1
+    assert Call.objects.count() == 1
+
+
+def test_everybody_calls_everybody_and_nobody_is_in_two_calls(alice, bob, charlie):
+    people = [alice, bob, charlie]
+    pairs = [(a, b) for a in people for b in people if a is not b]
+    chats = {frozenset((a.id, b.id)): conversation_of(a, b) for a, b in pairs}
+    works = [lambda a=a, b=b: phone_of(a).invite(chats[frozenset((a.id, b.id))]) for a, b in pairs]
+    answers = at_once(*works)
+    assert set(codes(answers)) <= {"ok", "call_conflict"}
+    held = list(CallParty.objects.filter(live=True).values_list("user_id", flat=True))
+    assert len(held) == len(set(held)) == 2 * live_calls() == 2
+
+
+def test_accept_meets_cancel_meets_decline(alice, bob):
+    chat = conversation_of(alice, bob)
+    caller, callee, tablet = phone_of(alice), phone_of(bob), phone_of(bob)
+    for _ in range(5):
+        call_id = caller.invite(chat).id
+        works = [partial(work, call_id) for work in (callee.accept, caller.cancel, tablet.decline)]
+        answers = at_once(*works)
+        assert codes(answers) == ["call_conflict", "call_conflict", "ok"]
+        call = Call.objects.get(id=call_id)
+        if call.state == "connecting":
+            callee.hangup(call_id)
+        assert Message.objects.filter(call_id=call_id).count() == 1
+    assert live_calls() == 0
+
+
+def test_many_sweepers_end_a_call_once(alice, bob, settings):
+    settings.REALTIME_CALL_RING_SECONDS = 0
+    chat = conversation_of(alice, bob)
+    call_id = phone_of(alice).invite(chat).id
+    ended = at_once(*[calls.settle_due] * 5)
+    assert sum(ended) == 1
+    assert Message.objects.filter(call_id=call_id).count() == 1
+
+
+def test_both_hang_up_at_once(alice, bob):
+    chat = conversation_of(alice, bob)
+    caller, callee = phone_of(alice), phone_of(bob)
+    call_id = talk(caller, callee, chat)
+    answers = at_once(lambda: caller.hangup(call_id), lambda: callee.hangup(call_id))
+    assert codes(answers) == ["call_conflict", "ok"]
+    assert Message.objects.filter(call_id=call_id).count() == 1

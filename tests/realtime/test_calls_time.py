@@ -1,0 +1,127 @@
+"""Time-outs are data: true for whoever looks, whether or not a process was there to see them pass."""
+
+import pytest
+import time_machine
+from django.utils import timezone
+
+from realtime.exceptions import CallConflict
+from realtime.models import Call, Event, Socket
+from realtime.services import calls
+from tests.realtime.phones import conversation_of, phone_of, talk
+
+
+def later(seconds):
+    return time_machine.travel(timezone.now() + timezone.timedelta(seconds=seconds), tick=False)
+
+
+@pytest.fixture
+def chat(alice, bob):
+    return conversation_of(alice, bob)
+
+
+@pytest.fixture
+def phones(alice, bob, chat):
+    return phone_of(alice), phone_of(bob)
+
+
+@pytest.mark.parametrize(("state", "seconds", "outcome"), [("ringing", 60, "missed"), ("connecting", 30, "failed")])
+def test_a_state_runs_out(state, seconds, outcome, phones, chat, alice):
+    call_id = talk(*phones, chat, state)
+    expires_at = Call.objects.get(id=call_id).expires_at
+    with later(seconds - 2):
+        assert phones[0].sees(call_id)["state"] == state
+        assert calls.settle_due() == 0
+    with later(seconds + 1):
+        for refused in (phones[1].accept, phones[1].decline, phones[0].cancel, phones[0].hangup, phones[0].connected):
+            with pytest.raises(CallConflict):
+                refused(call_id)
+        ended = phones[1].sees(call_id)
+        assert (ended["state"], ended["outcome"]) == ("ended", outcome)
+        assert Call.objects.get(id=call_id).ended_at == expires_at
+        assert calls.settle_due() == 0
+
+
+def test_the_sweep_tells_both(phones, chat, alice, bob):
+    talk(*phones, chat, "ringing")
+    before = Event.objects.filter(type="call.updated").count()
+    with later(61):
+        assert calls.settle_due() == 1
+    assert Event.objects.filter(type="call.updated").count() == before + 2
+
+
+def test_a_call_that_ran_out_makes_nobody_busy(phones, chat):
+    call_id = talk(*phones, chat, "ringing")
+    with later(61):
+        fresh = phones[1].invite(chat)
+        assert (fresh.id != call_id, fresh.state) == (True, "ringing")
+
+
+def test_an_active_call_is_lost_a_minute_after_both_sockets_closed(phones, chat):
+    caller, callee = phones
+    call_id = talk(caller, callee, chat)
+    caller.close()
+    assert callee.sees(call_id)["expires_at"] is None
+    with later(300):
+        Socket.objects.update(seen_at=timezone.now())
+        assert calls.settle_due() == 0
+        callee.close()
+        assert callee.sees(call_id)["expires_at"] is not None
+    with later(300 + 58):
+        assert callee.sees(call_id)["state"] == "active"
+    with later(300 + 61):
+        assert calls.settle_due() == 1
+        assert callee.sees(call_id)["outcome"] == "lost"
+
+
+def test_a_killed_process_leaves_no_call_behind(phones, chat):
+    """Nobody says that the sockets are gone; their rows are only no longer touched."""
+    call_id = talk(*phones, chat)
+    with later(62):
+        calls.settle_due()
+        assert phones[0].sees(call_id)["outcome"] == "lost"
+
+
+def test_a_call_goes_on_while_one_socket_is_touched(phones, chat):
+    caller, _ = phones
+    call_id = talk(*phones, chat)
+    for minutes in range(1, 6):
+        with later(60 * minutes):
+            Socket.objects.filter(id=caller.device.socket_id).update(seen_at=timezone.now())
+            assert calls.settle_due() == 0
+            assert caller.sees(call_id)["state"] == "active"
+
+
+def test_a_device_that_comes_back_takes_its_place_again(phones, chat):
+    caller, callee = phones
+    call_id = talk(caller, callee, chat)
+    second_tab = callee.reopen()
+    assert second_tab.sees(call_id)["bound_to_you"] is False
+    with pytest.raises(CallConflict):
+        second_tab.signal(call_id)
+    second_tab.close()
+    callee.close()
+    caller.close()
+    back = callee.reopen()
+    assert back.sees(call_id)["bound_to_you"] is True
+    back.signal(call_id)
+    with pytest.raises(CallConflict):
+        callee.signal(call_id)
+    with later(50):
+        assert calls.settle_due() == 0
+
+
+def test_the_place_of_a_closed_socket_is_taken_at_the_next_command_too(phones, chat):
+    caller, callee = phones
+    call_id = talk(caller, callee, chat)
+    second_tab = callee.reopen()
+    callee.close()
+    second_tab.signal(call_id)
+    assert second_tab.sees(call_id)["bound_to_you"] is True
+
+
+def test_another_sign_in_never_takes_the_place(phones, chat, bob):
+    caller, callee = phones
+    call_id = talk(caller, callee, chat)
+    callee.close()
+    with pytest.raises(CallConflict):
+        phone_of(bob).signal(call_id)
