@@ -5,8 +5,8 @@ from typing import Any
 
 from django.db import transaction
 
+from accounts.images import media_path
 from accounts.selectors import users_by_ids
-from accounts.serializers import user_card
 from notifications.selectors import is_quiet
 from notifications.services import delivery
 from realtime import groups
@@ -34,7 +34,6 @@ def tell(party: CallParty, type: str, data: dict[str, Any]) -> None:
 def push_incoming(call: Call) -> None:
     """Rings the callee's phones that hold no socket; every value is text, and nothing is shown by itself."""
     caller = users_by_ids([call.caller_id])[call.caller_id]
-    card = user_card(caller)
     delivery.enqueue_call_push(
         recipient_id=call.callee_id,
         data={
@@ -43,7 +42,7 @@ def push_incoming(call: Call) -> None:
             "conversation_id": str(call.conversation_id),
             "caller_id": str(call.caller_id),
             "caller_name": caller.display_name,
-            "caller_avatar_url": card["avatar_url"] or "",
+            "caller_avatar_url": media_path(caller.avatar_token) if caller.avatar_token else "",
             "media": call.media,
             "expires_at": call.expires_at.isoformat().replace("+00:00", "Z"),
         }
