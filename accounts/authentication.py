@@ -7,6 +7,7 @@ from django.utils import translation
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 
+from accounts import request_context
 from accounts.exceptions import TokenInvalid
 from accounts.models import PendingToken, Session, User
 from accounts.services import sessions, two_step
@@ -46,6 +47,7 @@ class BearerAuthentication(BaseAuthentication):
         if token is None:
             raise TokenInvalid
         user, session = sessions.authenticate(token)
+        request_context.identify(user_id=user.id, session_id=session.id)
         if not getattr(request, "language_was_asked_for", True):
             translation.activate(user.language)
         return user, session

@@ -136,6 +136,14 @@ class User(PasswordLock, AbstractBaseUser, PermissionsMixin):
             models.Index(fields=["first_name_folded"], name="user_search_first_name"),
             models.Index(fields=["last_name_folded"], name="user_search_last_name"),
         ]
+        permissions = [
+            ("block_user", _("Can block and unblock people")),
+            ("unlock_user", _("Can unlock people and send their code again")),
+            ("sign_out_user", _("Can end sign-ins of people")),
+            ("reset_two_step", _("Can switch two-step off for people")),
+            ("export_user", _("Can download data of people")),
+            ("erase_user", _("Can erase people")),
+        ]
 
     def __str__(self) -> str:
         return self.username

@@ -1,4 +1,4 @@
-"""What log lines and audit rows must know about the request at hand: its id, and who called from where."""
+"""What log lines and audit rows must know about the request at hand: its id, and who called."""
 
 import ipaddress
 from contextvars import ContextVar, Token
@@ -9,32 +9,46 @@ from django.http import HttpRequest
 from accounts.conf import conf
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class RequestContext:
-    request_id: str = ""
+    request_id: str
     request: HttpRequest | None = None
+    user_id: int | None = None
+    session_id: int | None = None
 
 
-_current: ContextVar[RequestContext] = ContextVar("request_context", default=RequestContext())
+_current: ContextVar[RequestContext | None] = ContextVar("request_context", default=None)
 
 
-def enter(*, request_id: str, request: HttpRequest | None = None) -> Token[RequestContext]:
+def enter(*, request_id: str, request: HttpRequest | None = None) -> Token[RequestContext | None]:
     return _current.set(RequestContext(request_id, request))
 
 
-def leave(token: Token[RequestContext]) -> None:
+def leave(token: Token[RequestContext | None]) -> None:
     _current.reset(token)
+
+
+def current() -> RequestContext | None:
+    return _current.get()
 
 
 def request_id() -> str:
     """The id of the request at hand, or an empty string outside of one."""
-    return _current.get().request_id
+    context = _current.get()
+    return context.request_id if context else ""
+
+
+def identify(*, user_id: int, session_id: int) -> None:
+    """Who the request turned out to come from."""
+    context = _current.get()
+    if context is not None:
+        context.user_id, context.session_id = user_id, session_id
 
 
 def client_address() -> str | None:
     """The address of whoever made the request at hand; None outside of one."""
-    request = _current.get().request
-    return address_of(request) if request is not None else None
+    context = _current.get()
+    return address_of(context.request) if context and context.request is not None else None
 
 
 def address_of(request: HttpRequest) -> str | None:

@@ -17,7 +17,6 @@ from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpR
 from django.middleware.csrf import CsrfViewMiddleware
 from django.middleware.security import SecurityMiddleware
 from django.utils import translation
-from django_otp.middleware import OTPMiddleware
 from rest_framework.exceptions import MethodNotAllowed
 
 from accounts import request_context
@@ -132,10 +131,6 @@ class AdminCsrfMiddleware(_AdminOnly, CsrfViewMiddleware):
 
 
 class AdminAuthenticationMiddleware(_AdminOnly, AuthenticationMiddleware):
-    pass
-
-
-class AdminOTPMiddleware(_AdminOnly, OTPMiddleware):
     pass
 
 

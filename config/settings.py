@@ -57,7 +57,7 @@ INSTALLED_APPS = [
     "notifications",
     "messaging",
     "accounts",
-    "django.contrib.admin",
+    "config.apps.StaffAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -76,6 +76,7 @@ INSTALLED_APPS = [
 # Cookies, sessions and CSRF belong to the admin alone: the API carries a bearer token.
 MIDDLEWARE = [
     "config.middleware.RequestContextMiddleware",
+    "config.logs.AccessLogMiddleware",
     "config.metrics.MetricsMiddleware",
     "config.middleware.SecurityHeadersMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -84,7 +85,6 @@ MIDDLEWARE = [
     "config.middleware.AdminSessionMiddleware",
     "config.middleware.AdminCsrfMiddleware",
     "config.middleware.AdminAuthenticationMiddleware",
-    "config.middleware.AdminOTPMiddleware",
     "config.middleware.AdminMessageMiddleware",
     "config.middleware.EnvelopeMiddleware",
 ]
@@ -322,9 +322,24 @@ LOG_FORMAT = env.str("LOG_FORMAT", default="text")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "text"}},
-    "formatters": {"text": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "filters": {"context": {"()": "config.logs.ContextFilter"}},
+    "formatters": {
+        "text": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"},
+        "json": {"()": "config.logs.JsonFormatter"},
+    },
+    "handlers": {
+        "console": {
+            "class": "logging.StreamHandler",
+            "formatter": "json" if LOG_FORMAT == "json" else "text",
+            "filters": ["context"],
+        }
+    },
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="INFO")},
+    "loggers": {
+        # On a laptop the mailbox and the browser tell what happens; a line per request is for a fleet.
+        "parley.access": {"level": "INFO" if LOG_FORMAT == "json" else "WARNING"},
+        "django.request": {"level": "ERROR"},
+    },
 }
 
 SESSION_COOKIE_SECURE = not DEBUG

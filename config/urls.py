@@ -1,5 +1,6 @@
 """All paths of the service. An app's own urls.py reads like the contract's table."""
 
+from django.contrib import admin
 from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularAPIView
@@ -12,6 +13,7 @@ urlpatterns = [
     path("api/v1/", include("notifications.urls")),
     path("api/v1/", include("realtime.urls")),
     path("api/v1/schema", SpectacularAPIView.as_view(), name="schema"),
+    path("admin/", admin.site.urls),
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
     path("metrics", metrics.metrics, name="metrics"),

@@ -3,6 +3,7 @@
 from django.urls import path
 
 from messaging.viewsets.conversations import ConversationViewSet, PeopleViewSet
+from messaging.viewsets.media import MediaViewSet
 from messaging.viewsets.messages import ImageMessageViewSet, MessageViewSet
 from messaging.viewsets.reactions import ReactionViewSet, ReportViewSet
 
@@ -21,4 +22,6 @@ urlpatterns = [
     path(MESSAGE, MessageViewSet.as_view({"patch": "partial_update", "delete": "destroy"})),
     path(f"{MESSAGE}/reactions", ReactionViewSet.as_view({"post": "create", "delete": "destroy"})),
     path(f"{MESSAGE}/report", ReportViewSet.as_view({"post": "create"})),
+    path("media/<str:token>", MediaViewSet.as_view({"get": "full"})),
+    path("media/<str:token>/thumb", MediaViewSet.as_view({"get": "thumb"})),
 ]

@@ -9,6 +9,7 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Iterator
+from datetime import datetime, time
 from typing import Any, TypeVar
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -113,7 +114,7 @@ def moment(text: str) -> Any:
     try:
         found = parse_datetime(text)
         if found is None and (day := parse_date(text)) is not None:
-            found = timezone.datetime(day.year, day.month, day.day)
+            found = datetime.combine(day, time.min)
     except ValueError:
         found = None
     if found is None:

@@ -1,9 +1,12 @@
 """Sign-in with the first password."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from django.contrib.auth.hashers import make_password
 from django.utils import timezone
+from rest_framework.exceptions import APIException
 
 from accounts import emails
 from accounts.conf import conf
@@ -13,6 +16,8 @@ from accounts.services import devices, locks, rate_counts, sign_in, two_step
 from accounts.services.sign_in import Caller
 from accounts.tokens import keyed_digest
 from accounts.unit_of_work import unit_of_work
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +39,30 @@ def with_password(*, email: str, password: str, caller: Caller, device_token: st
     as many waits. AccountBlocked only after the right password. A trusted device of the account is
     not locked out.
     """
+
+    def go_on(user: User, device: TrustedDevice | None) -> SignedIn | SecondStepNeeded:
+        if user.two_step_enabled and device is None:
+            return SecondStepNeeded(two_step.begin(user=user), user.second_password_hint)
+        if device is not None:
+            devices.note_use(device)
+        _session, token = sign_in.complete(user=user, caller=caller, trusted_device=device)
+        return SignedIn(user, token)
+
+    return _after_password(email=email, password=password, device_token=device_token, go_on=go_on)
+
+
+def check_password(*, email: str, password: str) -> User:
+    """The account of the right password, under the same wait and the same errors, without a session.
+
+    For doors with a second step of their own (the admin).
+    """
+    return _after_password(email=email, password=password, device_token="", go_on=lambda user, device: user)
+
+
+def _after_password(
+    *, email: str, password: str, device_token: str, go_on: Callable[[User, TrustedDevice | None], T]
+) -> T:
+    """Judges a password; what follows from a right one happens in the same transaction."""
     user = User.objects.filter(email=email).first()
     device = devices.recognise(user=user, token=device_token) if user is not None else None
     wait = locks.seconds_left(locks.row_for(email, user), timezone.now())
@@ -41,8 +70,8 @@ def with_password(*, email: str, password: str, caller: Caller, device_token: st
     if wait and not _may_try_while_locked(device):
         raise AccountLocked(retry_after=wait)
     right = _is_right(user, password)  # outside of the transaction: hashing takes its time
-    outcome = _judge(email=email, user=user, right=right, caller=caller, device=device, exempt=exempt)
-    if isinstance(outcome, Exception):
+    outcome = _judge(email=email, user=user, right=right, device=device, exempt=exempt, go_on=go_on)
+    if isinstance(outcome, APIException):
         raise outcome
     return outcome
 
@@ -60,10 +89,10 @@ def _judge(
     email: str,
     user: User | None,
     right: bool,
-    caller: Caller,
     device: TrustedDevice | None,
     exempt: bool,
-) -> SignedIn | SecondStepNeeded | Exception:
+    go_on: Callable[[User, TrustedDevice | None], T],
+) -> T | APIException:
     """What follows from the verdict on a password, in the order of the row's lock.
 
     Errors are returned, not raised: what was counted stays. A verdict that comes while a wait has
@@ -82,12 +111,7 @@ def _judge(
         if row.is_blocked(now):
             return AccountBlocked()
         locks.clear(row)
-        if row.two_step_enabled and device is None:
-            return SecondStepNeeded(two_step.begin(user=row), row.second_password_hint)
-        if device is not None:
-            devices.note_use(device)
-        _session, token = sign_in.complete(user=row, caller=caller, trusted_device=device)
-        return SignedIn(row, token)
+        return go_on(row, device)
 
 
 def _may_try_while_locked(device: TrustedDevice | None) -> bool:

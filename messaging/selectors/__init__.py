@@ -12,6 +12,7 @@ from messaging.selectors.conversations import (
     message_unread_count,
 )
 from messaging.selectors.messages import message_page, messages_for, reactions_of
+from messaging.selectors.pictures import picture_for
 from messaging.selectors.search import search_page
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "message_unread_count",
     "messages_for",
     "peer_ids_sharing",
+    "picture_for",
     "reactions_of",
     "search_page",
 ]

@@ -1,0 +1,5 @@
+"""The support pages of accounts; importing this registers them."""
+
+from accounts.admin import people, records, sign_ins
+
+__all__ = ["people", "records", "sign_ins"]

@@ -1,0 +1,48 @@
+"""What the first page of the admin shows. Other apps add their lines when they are ready."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from accounts.models import User
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One number of the overview; `path` leads to the list behind it."""
+
+    label: str | Promise
+    value: int | str
+    path: str = ""
+
+
+Section = Callable[[], Iterable[Figure]]
+_sections: list[Section] = []
+
+
+def add_section(section: Section) -> None:
+    """Lets an app add figures to the overview."""
+    _sections.append(section)
+
+
+def overview() -> list[Figure]:
+    return [figure for section in (_accounts, *_sections) for figure in section()]
+
+
+def _accounts() -> Iterable[Figure]:
+    now = timezone.now()
+    users = "/admin/accounts/user/"
+    day = now - timedelta(days=1)
+    yield Figure(_("New accounts today"), User.objects.filter(created_at__gte=day).count(), users)
+    yield Figure(
+        _("Locked just now"),
+        User.objects.filter(locked_until__gt=now).count(),
+        f"{users}?standing=locked",
+    )
+    blocked = Q(blocked_at__isnull=False) & (Q(blocked_until=None) | Q(blocked_until__gt=now))
+    yield Figure(_("Blocked"), User.objects.filter(blocked).count(), f"{users}?standing=blocked")

@@ -1,0 +1,212 @@
+"""People in the admin: found by what a caller says on the phone, changed by actions that ask first."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from accounts.admin.base import ReasonForm, StaffAdmin, asked_action, export_action
+from accounts.admin.filters import StandingFilter, TwoStepFilter
+from accounts.fields import parse_id
+from accounts.models import Block, User
+from accounts.services import standing
+from accounts.text import fold
+
+EXPORTED = ("id", "email", "username", "first_name", "last_name", "language", "created_at", "last_seen_at")
+
+
+class BlockForm(ReasonForm):
+    until = forms.DateTimeField(
+        label=_("Until"),
+        required=False,
+        help_text=_("Empty: until somebody unblocks. Time in UTC."),
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}),
+    )
+
+    def clean_until(self) -> Any:
+        until = self.cleaned_data["until"]
+        if until is not None and until <= timezone.now():
+            raise forms.ValidationError(_("This is in the past."))
+        return until
+
+
+def _block(request: HttpRequest, user: User, data: dict[str, Any]) -> None:
+    standing.block(user=user, reason=data["reason"], until=data["until"], actor=request.user)
+
+
+def _unblock(request: HttpRequest, user: User, data: dict[str, Any]) -> None:
+    standing.unblock(user=user, reason=data["reason"], actor=request.user)
+
+
+def _unlock(request: HttpRequest, user: User, data: dict[str, Any]) -> None:
+    standing.unlock(user=user, reason=data["reason"], actor=request.user)
+
+
+def _sign_out(request: HttpRequest, user: User, data: dict[str, Any]) -> None:
+    standing.sign_out_everywhere(user=user, reason=data["reason"], actor=request.user)
+
+
+@admin.register(User)
+class UserAdmin(StaffAdmin):
+    list_display = (
+        "id",
+        "email",
+        "username",
+        "name",
+        "standing",
+        "two_step",
+        "language",
+        "created_at",
+        "last_seen_at",
+    )
+    list_display_links = ("id", "email")
+    list_filter = (StandingFilter, TwoStepFilter, "is_staff", "language", "created_at", "last_seen_at")
+    ordering = ("-id",)
+    search_fields = ("email", "username", "first_name")  # shows the box; the search is our own
+    search_help_text = _("Id, e-mail address, or the beginning of a username or name")
+    fieldsets = (
+        (None, {"fields": ("id", "email", "username", "first_name", "last_name", "bio", "language")}),
+        (
+            _("Standing"),
+            {
+                "fields": (
+                    "standing",
+                    "email_verified_at",
+                    "blocked_at",
+                    "blocked_until",
+                    "blocked_reason",
+                    "wrong_passwords",
+                    "locked_until",
+                    "erase_after",
+                )
+            },
+        ),
+        (_("Second step"), {"fields": ("two_step", "second_password_changed_at")}),
+        (_("Privacy"), {"fields": ("who_can_message", "read_receipts", "show_last_seen", "relay_calls")}),
+        (_("Times"), {"fields": ("created_at", "last_seen_at", "username_changed_at", "password_reset_at")}),
+        (_("Staff"), {"fields": ("is_staff", "is_superuser", "groups")}),
+    )
+    filter_horizontal = ("groups",)
+    staff_fields = ("is_staff", "is_superuser", "groups")
+
+    block = asked_action(
+        name="block",
+        label=_("Block"),
+        permission="accounts.block_user",
+        form_class=BlockForm,
+        effects=lambda chosen: [
+            _("Every sign-in ends at once, on phones and in browsers."),
+            _("Signing in answers that the account is blocked."),
+            _("No push and no message reaches the account."),
+            _("The reason is kept in the audit log."),
+        ],
+        act=_block,
+    )
+    unblock = asked_action(
+        name="unblock",
+        label=_("Unblock"),
+        permission="accounts.block_user",
+        effects=lambda chosen: [_("The person can sign in again. Sign-ins that ended stay ended.")],
+        act=_unblock,
+    )
+    unlock = asked_action(
+        name="unlock",
+        label=_("Unlock"),
+        permission="accounts.unlock_user",
+        effects=lambda chosen: [_("Wrong passwords are forgotten; the person can sign in at once.")],
+        act=_unlock,
+    )
+    sign_out = asked_action(
+        name="sign_out",
+        label=_("Sign out everywhere"),
+        permission="accounts.sign_out_user",
+        effects=lambda chosen: [_("Every sign-in and every trusted device ends."), _("Pushes stop.")],
+        act=_sign_out,
+    )
+    download_csv = export_action(
+        name="download_csv", columns=EXPORTED, permission="accounts.export_user", as_json=False
+    )
+    download_json = export_action(
+        name="download_json", columns=EXPORTED, permission="accounts.export_user", as_json=True
+    )
+    actions = (
+        "block",
+        "unblock",
+        "unlock",
+        "sign_out",
+        "download_csv",
+        "download_json",
+    )
+
+    @admin.display(description=_("name"))
+    def name(self, user: User) -> str:
+        return user.display_name
+
+    @admin.display(description=_("standing"))
+    def standing(self, user: User) -> str:
+        now = timezone.now()
+        words = []
+        if user.is_blocked(now):
+            words.append(_("blocked"))
+        if user.locked_until and user.locked_until > now:
+            words.append(_("locked"))
+        if not user.is_verified:
+            words.append(_("not confirmed"))
+        if user.erase_after:
+            words.append(_("to be erased"))
+        return ", ".join(str(word) for word in words) or str(_("in order"))
+
+    @admin.display(description=_("two-step"), boolean=True)
+    def two_step(self, user: User) -> bool:
+        return user.two_step_enabled
+
+    def get_search_results(self, request: HttpRequest, queryset: QuerySet, search_term: str) -> tuple[QuerySet, bool]:
+        """Prefixes that indexes answer; never `%word%` over a million rows."""
+        term = search_term.strip()
+        if not term:
+            return queryset, False
+        folded = fold(term)
+        found = Q(username_folded__startswith=folded) | Q(first_name_folded__startswith=folded)
+        found |= Q(last_name_folded__startswith=folded) | Q(email__startswith=term.lower())
+        if (user_id := parse_id(term)) is not None:
+            found |= Q(id=user_id)
+        return queryset.filter(found), False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        # Only who is staff, and only by a superuser; everything else of a person is an action.
+        return bool(request.user.is_superuser)  # type: ignore[union-attr]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+        shown = [name for _title, part in self.fieldsets for name in part["fields"]]  # type: ignore[index]
+        return [name for name in shown if name not in self.staff_fields]
+
+    def has_block_user_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("accounts.block_user")
+
+    def has_unlock_user_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("accounts.unlock_user")
+
+    def has_sign_out_user_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("accounts.sign_out_user")
+
+    def has_reset_two_step_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("accounts.reset_two_step")
+
+    def has_erase_user_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("accounts.erase_user")
+
+    def has_export_user_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("accounts.export_user")
+
+
+@admin.register(Block)
+class BlockAdmin(StaffAdmin):
+    """Who does not want to hear from whom."""
+
+    list_display = ("id", "blocker", "blocked", "created_at")
+    list_select_related = ("blocker", "blocked")
+    ordering = ("-id",)

@@ -1,0 +1,37 @@
+"""The audit log in the admin: everybody who may see it can, nobody can change it."""
+
+from django.contrib import admin
+
+from accounts.admin.base import StaffAdmin, export_action
+from accounts.models import AuditEntry
+
+COLUMNS = (
+    "id",
+    "created_at",
+    "actor_label",
+    "action",
+    "target_label",
+    "reason",
+    "details",
+    "request_id",
+    "ip",
+)
+
+
+@admin.register(AuditEntry)
+class AuditEntryAdmin(StaffAdmin):
+    list_display = ("id", "created_at", "actor_label", "action", "target_label", "reason", "ip", "request_id")
+    list_filter = ("action", "created_at")
+    search_fields = ("=actor_label", "=target_label", "=request_id")
+    ordering = ("-id",)
+    fields = (*COLUMNS, "actor", "target")
+    download_csv = export_action(
+        name="download_csv", columns=COLUMNS, permission="accounts.view_auditentry", as_json=False
+    )
+    download_json = export_action(
+        name="download_json", columns=COLUMNS, permission="accounts.view_auditentry", as_json=True
+    )
+    actions = ("download_csv", "download_json")
+
+    def has_view_auditentry_permission(self, request):  # type: ignore[no-untyped-def]
+        return request.user.has_perm("accounts.view_auditentry")

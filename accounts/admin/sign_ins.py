@@ -1,0 +1,80 @@
+"""Sign-ins, trusted devices and the status of codes in the admin; never a token, never a code."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from accounts.admin.base import StaffAdmin, asked_action
+from accounts.admin.filters import LiveFilter
+from accounts.models import Code, Session, TrustedDevice
+from accounts.services import audit, sessions
+
+
+def _end(request: HttpRequest, session: Session, data: dict[str, Any]) -> None:
+    sessions.revoke([session], reason="staff")
+    audit.record(
+        action="session.ended", actor=request.user, target=session.user, reason=data["reason"], session_id=session.id
+    )
+
+
+@admin.register(Session)
+class SessionAdmin(StaffAdmin):
+    list_display = ("id", "user", "device_name", "ip", "created_at", "last_used_at", "ended_at", "ended_reason")
+    list_select_related = ("user",)
+    list_filter = (LiveFilter, "created_at")
+    search_fields = ("=user__id", "=user__email", "=ip")
+    ordering = ("-id",)
+    fields = (
+        "id",
+        "user",
+        "device_name",
+        "ip",
+        "user_agent",
+        "created_at",
+        "last_used_at",
+        "token_expires_at",
+        "expires_at",
+        "ended_at",
+        "ended_reason",
+    )
+    end = asked_action(
+        name="end",
+        label=_("End these sign-ins"),
+        permission="accounts.sign_out_user",
+        effects=lambda chosen: [_("The token stops working, sockets close, pushes to this device stop.")],
+        act=_end,
+    )
+    actions = ("end",)
+
+    def has_sign_out_user_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("accounts.sign_out_user")
+
+
+@admin.register(TrustedDevice)
+class TrustedDeviceAdmin(StaffAdmin):
+    list_display = ("id", "user", "device_name", "created_at", "last_used_at", "expires_at")
+    list_select_related = ("user",)
+    search_fields = ("=user__id", "=user__email")
+    ordering = ("-id",)
+    fields = ("id", "user", "device_name", "created_at", "last_used_at", "expires_at")
+
+
+@admin.register(Code)
+class CodeAdmin(StaffAdmin):
+    """Whether a code was sent, used, or died: what it is nobody can see."""
+
+    list_display = ("id", "user", "purpose", "address", "status", "tries", "created_at", "expires_at")
+    list_select_related = ("user",)
+    list_filter = ("purpose",)
+    search_fields = ("=user__id", "=user__email", "=address")
+    ordering = ("-created_at",)
+    fields = ("id", "user", "purpose", "address", "status", "tries", "created_at", "expires_at", "used_at")
+
+    @admin.display(description=_("status"))
+    def status(self, code: Code) -> str:
+        if code.used_at:
+            return str(_("used"))
+        return str(_("expired") if code.expires_at <= timezone.now() else _("waiting"))

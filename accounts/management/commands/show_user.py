@@ -1,0 +1,41 @@
+from typing import Any
+
+from django.core.management.base import CommandParser
+from django.utils import timezone
+
+from accounts.management.operator import OperatorCommand, find_user
+
+
+class Command(OperatorCommand):
+    help = "Show the standing of an account. Reads only; no code, password or token is shown."
+    changes = False
+
+    def arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("user", help="e-mail address or id")
+
+    def act(self, **options: Any) -> dict[str, Any]:
+        user = find_user(options["user"])
+        now = timezone.now()
+        live = user.sessions.filter(ended_at=None, token_expires_at__gt=now)
+        return {
+            "user_id": user.id,
+            "email": user.email,
+            "username": user.username,
+            "first_name": user.first_name,
+            "last_name": user.last_name,
+            "language": user.language,
+            "created_at": user.created_at,
+            "last_seen_at": user.last_seen_at,
+            "is_verified": user.is_verified,
+            "is_staff": user.is_staff,
+            "blocked": user.is_blocked(now),
+            "blocked_until": user.blocked_until,
+            "blocked_reason": user.blocked_reason,
+            "locked_until": user.locked_until if user.locked_until and user.locked_until > now else None,
+            "wrong_passwords": user.wrong_passwords,
+            "two_step": user.two_step_enabled,
+            "recovery_codes_left": user.recovery_codes.filter(used_at=None).count(),
+            "sessions": live.count(),
+            "trusted_devices": user.trusted_devices.filter(expires_at__gt=now).count(),
+            "erase_after": user.erase_after,
+        }

@@ -1,0 +1,32 @@
+"""Pictures, and who may see which."""
+
+from typing import TYPE_CHECKING
+
+from django.db.models import F
+
+from messaging.models import Message
+
+if TYPE_CHECKING:
+    from accounts.models import Image
+
+Picture = Message._meta.get_field("image").related_model
+
+
+def picture_for(viewer_id: int | None, token: str, *, signed: bool) -> "Image | None":
+    """The picture behind a token, for whoever holds a signature of its path or may see it anyway.
+
+    An avatar may be seen by everybody who is signed in; the image of a message by those of its two
+    people who can still see the message. None for anybody else, and for what does not exist.
+    """
+    picture = Picture.objects.filter(token=token[:32]).first()
+    if picture is None:
+        return None
+    if picture.kind == Picture.Kind.AVATAR:
+        return picture if signed or viewer_id is not None else None
+    messages = Message.objects.filter(image=picture, deleted_at=None)
+    if not signed:
+        messages = messages.filter(
+            conversation__participants__user_id=viewer_id,
+            conversation__participants__cleared_up_to_id__lt=F("id"),
+        )
+    return picture if messages.exists() else None
