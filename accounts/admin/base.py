@@ -3,7 +3,7 @@
 import csv
 import json
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.contrib import admin, messages
@@ -14,6 +14,8 @@ from django.template.response import TemplateResponse
 from django.utils.functional import Promise, cached_property
 from django.utils.translation import gettext_lazy as _
 from rest_framework.exceptions import APIException
+
+from accounts.models import User
 
 COUNTED_AT_MOST = 10_000
 EXPORTED_AT_MOST = 10_000
@@ -56,7 +58,7 @@ class NoForm(forms.Form):
     """For actions that need no more than a yes."""
 
 
-Act = Callable[[HttpRequest, Any, dict[str, Any]], None]
+Act = Callable[[User, Any, dict[str, Any]], None]
 Effects = Callable[[QuerySet], Iterable[str | Promise]]
 
 
@@ -72,7 +74,7 @@ def asked_action(
 ) -> Callable[[admin.ModelAdmin, HttpRequest, QuerySet], HttpResponse | None]:
     """An admin action with a page between: what it will do, a form, then yes or back.
 
-    `act(request, row, cleaned_data)` is called for each row; an ApiError of a service is shown.
+    `act(staff_member, row, cleaned_data)` is called for each row; an ApiError of a service is shown.
     """
 
     def action(self: admin.ModelAdmin, request: HttpRequest, queryset: QuerySet) -> HttpResponse | None:
@@ -89,7 +91,7 @@ def asked_action(
             done = 0
             for row in rows:
                 try:
-                    act(request, row, form.cleaned_data)
+                    act(cast(User, request.user), row, form.cleaned_data)
                     done += 1
                 except APIException as error:
                     messages.error(request, f"{row}: {error.detail}")

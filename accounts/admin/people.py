@@ -9,11 +9,12 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from accounts.admin.base import ReasonForm, StaffAdmin, asked_action, export_action
+from accounts.admin.base import NoForm, ReasonForm, StaffAdmin, asked_action, export_action
 from accounts.admin.filters import StandingFilter, TwoStepFilter
 from accounts.fields import parse_id
 from accounts.models import Block, User
-from accounts.services import standing
+from accounts.services import recovery_codes
+from accounts.services import standing as staff
 from accounts.text import fold
 
 EXPORTED = ("id", "email", "username", "first_name", "last_name", "language", "created_at", "last_seen_at")
@@ -34,20 +35,32 @@ class BlockForm(ReasonForm):
         return until
 
 
-def _block(request: HttpRequest, user: User, data: dict[str, Any]) -> None:
-    standing.block(user=user, reason=data["reason"], until=data["until"], actor=request.user)
+def _block(by: User, user: User, data: dict[str, Any]) -> None:
+    staff.block(user=user, reason=data["reason"], until=data["until"], actor=by)
 
 
-def _unblock(request: HttpRequest, user: User, data: dict[str, Any]) -> None:
-    standing.unblock(user=user, reason=data["reason"], actor=request.user)
+def _unblock(by: User, user: User, data: dict[str, Any]) -> None:
+    staff.unblock(user=user, reason=data["reason"], actor=by)
 
 
-def _unlock(request: HttpRequest, user: User, data: dict[str, Any]) -> None:
-    standing.unlock(user=user, reason=data["reason"], actor=request.user)
+def _unlock(by: User, user: User, data: dict[str, Any]) -> None:
+    staff.unlock(user=user, reason=data["reason"], actor=by)
 
 
-def _sign_out(request: HttpRequest, user: User, data: dict[str, Any]) -> None:
-    standing.sign_out_everywhere(user=user, reason=data["reason"], actor=request.user)
+def _resend(by: User, user: User, data: dict[str, Any]) -> None:
+    staff.send_code_again(user=user, actor=by)
+
+
+def _sign_out(by: User, user: User, data: dict[str, Any]) -> None:
+    staff.sign_out_everywhere(user=user, reason=data["reason"], actor=by)
+
+
+def _reset_two_step(by: User, user: User, data: dict[str, Any]) -> None:
+    staff.reset_two_step(user=user, reason=data["reason"], actor=by)
+
+
+def _erase(by: User, user: User, data: dict[str, Any]) -> None:
+    staff.erase(user=user, reason=data["reason"], actor=by)
 
 
 @admin.register(User)
@@ -85,7 +98,7 @@ class UserAdmin(StaffAdmin):
                 )
             },
         ),
-        (_("Second step"), {"fields": ("two_step", "second_password_changed_at")}),
+        (_("Second step"), {"fields": ("two_step", "second_password_changed_at", "recovery_codes_left")}),
         (_("Privacy"), {"fields": ("who_can_message", "read_receipts", "show_last_seen", "relay_calls")}),
         (_("Times"), {"fields": ("created_at", "last_seen_at", "username_changed_at", "password_reset_at")}),
         (_("Staff"), {"fields": ("is_staff", "is_superuser", "groups")}),
@@ -120,12 +133,39 @@ class UserAdmin(StaffAdmin):
         effects=lambda chosen: [_("Wrong passwords are forgotten; the person can sign in at once.")],
         act=_unlock,
     )
+    resend_code = asked_action(
+        name="resend_code",
+        label=_("Send the confirmation code again"),
+        permission="accounts.unlock_user",
+        form_class=NoForm,
+        effects=lambda chosen: [_("A new code is mailed; the one before stops working.")],
+        act=_resend,
+    )
     sign_out = asked_action(
         name="sign_out",
         label=_("Sign out everywhere"),
         permission="accounts.sign_out_user",
         effects=lambda chosen: [_("Every sign-in and every trusted device ends."), _("Pushes stop.")],
         act=_sign_out,
+    )
+    reset_two_step = asked_action(
+        name="reset_two_step",
+        label=_("Switch two-step off"),
+        permission="accounts.reset_two_step",
+        effects=lambda chosen: [
+            _("The second password and the recovery codes are removed."),
+            _("The person is told by mail."),
+        ],
+        act=_reset_two_step,
+    )
+    erase = asked_action(
+        name="erase",
+        label=_("Erase"),
+        permission="accounts.erase_user",
+        effects=lambda chosen: [
+            _("The account and everything personal is erased now. This cannot be undone."),
+        ],
+        act=_erase,
     )
     download_csv = export_action(
         name="download_csv", columns=EXPORTED, permission="accounts.export_user", as_json=False
@@ -137,7 +177,10 @@ class UserAdmin(StaffAdmin):
         "block",
         "unblock",
         "unlock",
+        "resend_code",
         "sign_out",
+        "reset_two_step",
+        "erase",
         "download_csv",
         "download_json",
     )
@@ -164,6 +207,10 @@ class UserAdmin(StaffAdmin):
     def two_step(self, user: User) -> bool:
         return user.two_step_enabled
 
+    @admin.display(description=_("recovery codes left"))
+    def recovery_codes_left(self, user: User) -> int:
+        return recovery_codes.left(user=user)
+
     def get_search_results(self, request: HttpRequest, queryset: QuerySet, search_term: str) -> tuple[QuerySet, bool]:
         """Prefixes that indexes answer; never `%word%` over a million rows."""
         term = search_term.strip()
@@ -180,7 +227,7 @@ class UserAdmin(StaffAdmin):
         # Only who is staff, and only by a superuser; everything else of a person is an action.
         return bool(request.user.is_superuser)  # type: ignore[union-attr]
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         shown = [name for _title, part in self.fieldsets for name in part["fields"]]  # type: ignore[index]
         return [name for name in shown if name not in self.staff_fields]
 

@@ -9,15 +9,13 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.admin.base import StaffAdmin, asked_action
 from accounts.admin.filters import LiveFilter
-from accounts.models import Code, Session, TrustedDevice
+from accounts.models import Code, Session, TrustedDevice, User
 from accounts.services import audit, sessions
 
 
-def _end(request: HttpRequest, session: Session, data: dict[str, Any]) -> None:
+def _end(by: User, session: Session, data: dict[str, Any]) -> None:
     sessions.revoke([session], reason="staff")
-    audit.record(
-        action="session.ended", actor=request.user, target=session.user, reason=data["reason"], session_id=session.id
-    )
+    audit.record(action="session.ended", actor=by, target=session.user, reason=data["reason"], session_id=session.id)
 
 
 @admin.register(Session)

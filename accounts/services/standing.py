@@ -5,7 +5,7 @@ from datetime import datetime
 from django.utils import timezone
 
 from accounts.models import User
-from accounts.services import audit, sessions
+from accounts.services import audit, erasure, registration, second_password, sessions
 from accounts.signals import account_verified, standing_changed
 from accounts.unit_of_work import unit_of_work
 
@@ -92,6 +92,34 @@ def sign_out_everywhere(*, user: User, reason: str = "", actor: User | None = No
             sessions_ended=ended,
         )
     return ended
+
+
+def reset_two_step(*, user: User, reason: str = "", actor: User | None = None, actor_label: str = "") -> None:
+    """Takes the second step away from somebody who lost it; they are told by mail."""
+    with unit_of_work():
+        second_password.reset(user=user)
+        audit.record(action="user.two_step_reset", actor=actor, actor_label=actor_label, target=user, reason=reason)
+    user.refresh_from_db()
+
+
+def send_code_again(*, user: User, actor: User | None = None, actor_label: str = "") -> None:
+    """Mails a new confirmation code to somebody whose address is not confirmed."""
+    with unit_of_work():
+        registration.resend(email=user.email)
+        audit.record(action="user.code_sent", actor=actor, actor_label=actor_label, target=user)
+
+
+def erase(*, user: User, reason: str = "", actor: User | None = None, actor_label: str = "") -> None:
+    """Erases an account now. The audit row names it by its id alone."""
+    with unit_of_work():
+        erasure.erase(user_id=user.id)
+        audit.record(
+            action="user.erased",
+            actor=actor,
+            actor_label=actor_label,
+            target_label=f"user {user.id}",
+            reason=reason,
+        )
 
 
 def _locked(user: User) -> User:

@@ -1,0 +1,37 @@
+import shutil
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from accounts.management.operator import OperatorCommand, actor, find_user
+from accounts.services import audit, export
+
+
+class Command(OperatorCommand):
+    help = "Write everything held on a person into a zip file."
+
+    def arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("user", help="e-mail address or id")
+        parser.add_argument("--output", required=True, help="the zip file to write; it must not exist")
+
+    def act(self, **options: Any) -> dict[str, Any]:
+        user = find_user(options["user"])
+        path = Path(options["output"])
+        size = 0
+        if not options["dry_run"]:
+            try:
+                with path.open("xb") as file, export.archive(user_id=user.id) as archive:
+                    shutil.copyfileobj(archive, file)
+                    size = file.tell()
+            except OSError as error:
+                raise CommandError(f"{path}: {error.strerror}") from error
+            path.chmod(0o600)
+            audit.record(action="user.exported", actor_label=actor(), target=user)
+        return {
+            "user_id": user.id,
+            "email": user.email,
+            "file": str(path),
+            "bytes": size,
+            "dry_run": options["dry_run"],
+        }
