@@ -8,4 +8,8 @@ class MessagingConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        from accounts import ratelimits
         from messaging import receivers  # noqa: F401
+        from messaging.conf import conf
+
+        ratelimits.register(conf.RATES)

@@ -1,8 +1,8 @@
 """Defaults of this app; a setting `MESSAGING_<NAME>` overrides the one of that name."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from accounts.conf import prefixed
+from accounts.conf import Rate, prefixed
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,20 @@ class Defaults:
     ORPHAN_IMAGE_HOURS: int = 24
     # Messages of an erased account that are announced one by one, per conversation.
     ERASURE_ANNOUNCED: int = 500
+
+    # How often a person may do a thing (accounts.ratelimits): allowed, seconds, when the counter is dead.
+    # Several rates of one scope hold together: a burst, and the long run.
+    RATES: dict[str, tuple[Rate, ...]] = field(
+        default_factory=lambda: {
+            "send": ((20, 5, "allow"), (60, 60, "allow")),
+            "media": ((10, 60, "allow"),),
+            "start_conversation": ((20, 3600, "allow"),),
+            "search_people": ((30, 60, "allow"),),
+            "search_inside": ((30, 60, "allow"),),
+            "edit": ((60, 60, "allow"),),
+            "react": ((60, 60, "allow"),),
+        }
+    )
 
 
 conf = prefixed("MESSAGING", Defaults())

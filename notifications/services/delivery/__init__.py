@@ -1,5 +1,6 @@
 """Everything that leaves the house: queued with its cause, sent by a worker, logged in one row."""
 
+from notifications.services.delivery.mails import enqueue_mail
 from notifications.services.delivery.presence import Sighting, register_presence
 from notifications.services.delivery.pushes import (
     cancel,
@@ -7,7 +8,6 @@ from notifications.services.delivery.pushes import (
     enqueue_push,
     enqueue_test_push,
 )
-from notifications.services.delivery.mails import enqueue_mail
 from notifications.services.delivery.running import run, start_thread, stop
 
 __all__ = [
