@@ -101,10 +101,6 @@ def register(deliver: Deliver) -> None:
     _hubs[asyncio.get_running_loop()] = deliver
 
 
-def unregister() -> None:
-    _hubs.pop(asyncio.get_running_loop(), None)
-
-
 def _deliver_here(messages: Iterable[Message]) -> None:
     for loop, deliver in list(_hubs.items()):
         for message in messages:

@@ -64,6 +64,35 @@ def authenticate(token: str) -> tuple[User, Session]:
     return user, session
 
 
+def recheck(session_id: int) -> tuple[User, Session]:
+    """The person and session of a token that was accepted earlier, as they are now, in one query.
+
+    TokenRevoked, or AccountBlocked while staff blocks the account.
+    """
+    session = Session.objects.select_related("user").filter(id=session_id).first()
+    now = timezone.now()
+    if session is None:
+        raise TokenRevoked
+    if session.user.is_blocked(now):
+        raise AccountBlocked
+    if session.ended_at is not None or session.expires_at <= now:
+        raise TokenRevoked
+    return session.user, session
+
+
+def ended(session_ids: Iterable[int]) -> dict[int, str]:
+    """Those of these sessions that are over, with the error code that their token gets now."""
+    wanted = set(session_ids)
+    now = timezone.now()
+    codes = dict.fromkeys(wanted, "token_revoked")
+    for session in Session.objects.filter(id__in=wanted).select_related("user"):
+        if session.user.is_blocked(now):
+            codes[session.id] = "account_blocked"
+        elif session.ended_at is None and session.expires_at > now:
+            del codes[session.id]
+    return codes
+
+
 def refresh(token: str) -> str:
     """The next token of the session.
 

@@ -7,6 +7,7 @@ from functools import partial
 from django.db import transaction
 from django.utils import timezone
 
+from accounts.selectors import ended_sessions
 from accounts.unit_of_work import unit_of_work
 from realtime import groups
 from realtime.conf import conf
@@ -25,6 +26,16 @@ def opened(*, socket_id: str, user_id: int, session_id: int) -> None:
             # Their rows go at once: the next arrival must not count them again.
             Socket.objects.filter(id__in=crowded).delete()
             transaction.on_commit(partial(groups.close_sockets, user_id, crowded), robust=True)
+
+
+def renewed(*, socket_id: str, session_id: int) -> None:
+    """A socket goes on under another session of the same person."""
+    Socket.objects.filter(id=socket_id).exclude(session_id=session_id).update(session_id=session_id)
+
+
+def ended(session_ids: Iterable[int]) -> dict[int, str]:
+    """Those of these sessions whose sockets must close, with the error code."""
+    return ended_sessions(session_ids)
 
 
 def closed(*, socket_id: str) -> None:

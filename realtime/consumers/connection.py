@@ -1,0 +1,284 @@
+"""One socket from the handshake to the last frame.
+
+The socket's own task only reads: it never waits for the database. Commands go to a worker through a
+short queue, everything that is sent goes through the sender; both run only while there is work.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import secrets
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from typing import Any
+from urllib.parse import parse_qsl
+
+from django.http import HttpRequest
+from django.utils import timezone, translation
+
+from realtime.conf import conf
+from realtime.consumers import frames
+from realtime.consumers.commands import Worker
+from realtime.consumers.database import in_database
+from realtime.consumers.hub import Hub, keep_until_done
+from realtime.consumers.origin import is_welcome
+from realtime.consumers.sender import Sender
+from realtime.services import sockets
+
+logger = logging.getLogger("parley.realtime")
+
+Scope = dict[str, Any]
+Message = dict[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
+BAD_FRAME, UNAUTHORISED, FORBIDDEN, SLOW, TOO_MANY, FLOODING, RESTART = 4400, 4401, 4403, 4408, 4409, 4429, 4503
+TOO_BIG = 1009
+
+CLOSE_SECONDS = 5.0
+FLUSH_SECONDS = 1.0
+# Where people put tokens that then stand in every access log.
+QUERY_TOKENS = {"token", "access_token", "auth", "authorization", "bearer", "jwt"}
+
+
+async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+    """The ASGI application behind the socket's path."""
+    if not is_welcome(scope.get("headers", ())):
+        await refuse(scope, receive, send)
+        return
+    await Connection(scope, receive, send).run()
+
+
+async def refuse(scope: Scope, receive: Receive, send: Send) -> None:
+    """Ends the handshake with 403."""
+    await receive()
+    await send({"type": "websocket.close", "code": FORBIDDEN})
+
+
+class Connection:
+    __slots__ = (
+        "__weakref__", "_closing", "_deadline", "_early", "_expires_at", "_expiring_said", "_lives_until", "_main",
+        "_receive", "_token", "_token_in_query", "_worker", "asked_language", "hub", "id", "language", "send",
+        "sender", "session_id", "user_id",
+    )
+
+    def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.id = secrets.token_hex(8)
+        self.user_id = 0
+        self.session_id = 0
+        self.asked_language = _language_of(scope)
+        self.language = self.asked_language or "en"
+        self.send = send
+        self.hub = Hub.here()
+        self.sender = Sender(self)
+        self._worker = Worker(self)
+        self._receive = receive
+        self._token = _bearer_of(scope)
+        self._token_in_query = _has_query_token(scope)
+        self._main: asyncio.Task[Any] | None = None
+        # What was heard between joining the group and being ready.
+        self._early: list[Message] | None = []
+        self._closing: tuple[int, str] | None = None
+        self._deadline: asyncio.TimerHandle | None = None
+        self._lives_until = 0.0
+        self._expires_at: float | None = None
+        self._expiring_said = False
+
+    @property
+    def is_ready(self) -> bool:
+        return self.session_id != 0 and self._closing is None
+
+    @property
+    def is_closing(self) -> bool:
+        return self._closing is not None
+
+    # --- Reading -------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        self._main = asyncio.current_task()
+        loop = asyncio.get_running_loop()
+        if (await self._receive())["type"] != "websocket.connect":
+            return
+        await self.send({"type": "websocket.accept"})
+        self._lives_until = loop.time() + conf.LIFE_SECONDS * random.uniform(0.95, 1.0)
+        if self._token_in_query:
+            self.close(UNAUTHORISED, "token_in_query")
+        elif self._token is not None:
+            self._worker.authenticate_by_header(self._token)
+            self._token = None
+        else:
+            self._deadline = loop.call_later(conf.AUTH_SECONDS, self.close, SLOW, "no_auth")
+        try:
+            while True:
+                message = await self._receive()
+                if message["type"] == "websocket.disconnect":
+                    break
+                if self._closing is None:
+                    self._take(message)
+                    # Frames may lie ready in numbers: the worker must get its turn between them.
+                    await asyncio.sleep(0)
+        except asyncio.CancelledError:
+            if self._closing is None:
+                raise
+        finally:
+            self._end()
+
+    def _take(self, message: Message) -> None:
+        text = message.get("text")
+        if text is None:
+            self.close(BAD_FRAME, "binary")
+        elif len(text) > conf.FRAME_BYTES or len(text.encode("utf-8", "surrogatepass")) > conf.FRAME_BYTES:
+            self.close(TOO_BIG, "too_big")
+        else:
+            self._worker.take(text)
+
+    def _end(self) -> None:
+        if self._closing is None:
+            self._closing = (1000, "")
+        if self._deadline is not None:
+            self._deadline.cancel()
+        self.sender.stop()
+        self._worker.stop()
+        self.hub.sending.discard(self)
+        if self.user_id:
+            self.hub.leave(self.user_id, self)
+        if self.session_id:
+            keep_until_done(_forget(self.id))
+
+    # --- What comes from the hub ---------------------------------------------------------------
+
+    def hear(self, message: Message) -> None:
+        """A message of realtime.groups. Called on the loop; must not wait."""
+        if not self.is_ready:
+            if self._early is not None and not self.is_closing:
+                self._early.append(message)
+            return
+        kind = message["type"]
+        if kind == "wake":
+            self.sender.heard(message["seq"])
+        elif kind == "frame":
+            if message.get("only", self.id) == self.id and message.get("but") != self.id:
+                self.sender.say(message["frame"], droppable=message.get("droppable", True))
+        elif kind == "end":
+            if self.session_id in message["session_ids"]:
+                self.end(message["code"])
+        elif kind == "crowded":
+            if self.id in message["socket_ids"]:
+                self.close(TOO_MANY, "too_many_sockets")
+        elif kind == "recheck":
+            self._worker.recheck()
+
+    def catch_up(self) -> None:
+        """Ready: what was heard while signing in counts from here on."""
+        early, self._early = self._early or [], None
+        for message in early:
+            self.hear(message)
+
+    def look(self) -> None:
+        """A wake-up may have been missed: read where the log stands."""
+        if self.is_ready:
+            self._worker.look()
+
+    def end(self, code: str) -> None:
+        """The session is over."""
+        self.close(UNAUTHORISED, code)
+
+    def check_stuck(self, now: float) -> None:
+        if self.sender.is_stuck(now):
+            self.close(SLOW, "slow")
+
+    # --- Signed in -----------------------------------------------------------------------------
+
+    def signed_in(self, *, session_id: int, language: str, token_expires_at: int) -> None:
+        """A token was accepted: the first one, or a fresh one of the same person."""
+        self.session_id = session_id
+        self.language = self.asked_language or language
+        self._expiring_said = False
+        remaining = token_expires_at - timezone.now().timestamp()
+        self._expires_at = asyncio.get_running_loop().time() + remaining
+        self._watch_the_clock()
+
+    def _watch_the_clock(self) -> None:
+        """Arms the one timer for whatever comes first: the warning, the token's end, the socket's end."""
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+        if self._closing is not None or self._expires_at is None:
+            return
+        loop = asyncio.get_running_loop()
+        now = loop.time()
+        if now >= self._expires_at:
+            self.close(UNAUTHORISED, "token_expired")
+            return
+        if now >= self._lives_until:
+            self.sender.say({"type": "goaway", "data": {"retry_ms": random.randint(500, 5000)}})
+            self.close(RESTART, "goaway")
+            return
+        warning = self._expires_at - conf.EXPIRING_SECONDS
+        if now >= warning and not self._expiring_said:
+            self._expiring_said = True
+            expires_at = timezone.now() + timedelta(seconds=self._expires_at - now)
+            self.sender.say({"type": "auth.expiring", "data": {"expires_at": expires_at}})
+        moments = [self._expires_at, self._lives_until]
+        if not self._expiring_said:
+            moments.append(warning)
+        self._deadline = loop.call_at(min(moments), self._watch_the_clock)
+
+    # --- The end -------------------------------------------------------------------------------
+
+    def close(self, code: int, reason: str) -> None:
+        """Ends the socket with a code that tells the client what to do; the first one counts."""
+        if self._closing is None:
+            self._closing = (code, reason)
+            keep_until_done(self._close(code, reason))
+
+    async def _close(self, code: int, reason: str) -> None:
+        await self.sender.flush(FLUSH_SECONDS)
+        self.sender.stop()
+        try:
+            closing = self.send({"type": "websocket.close", "code": code, "reason": reason})
+            await asyncio.wait_for(closing, CLOSE_SECONDS)
+        except (OSError, RuntimeError, TimeoutError):
+            pass  # it is gone already, or does not read even this
+        if self._main is not None:
+            # The server says "disconnect" now; if it does not, the task ends all the same.
+            asyncio.get_running_loop().call_later(3 * CLOSE_SECONDS, self._main.cancel)
+
+
+async def _forget(socket_id: str) -> None:
+    try:
+        await in_database(sockets.closed, socket_id=socket_id)
+    except Exception as error:
+        logger.info("a closed socket stays listed until the next purge: %s", error.__class__.__name__)
+
+
+def _header(scope: Scope, name: bytes) -> str | None:
+    for key, value in scope.get("headers", ()):
+        if key.lower() == name:
+            return str(value.decode("latin-1"))
+    return None
+
+
+def _bearer_of(scope: Scope) -> str | None:
+    """What the Authorization header holds; an empty text for anything that is not a bearer token."""
+    header = _header(scope, b"authorization")
+    if header is None:
+        return None
+    scheme, _, token = header.partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""
+
+
+def _has_query_token(scope: Scope) -> bool:
+    query = scope.get("query_string", b"")[:8192].decode("latin-1")
+    return any(name.lower() in QUERY_TOKENS for name, _ in parse_qsl(query, keep_blank_values=True))
+
+
+def _language_of(scope: Scope) -> str | None:
+    accepted = (_header(scope, b"accept-language") or "")[:200].strip()
+    if not accepted or accepted == "*":
+        return None
+    request = HttpRequest()
+    request.META["HTTP_ACCEPT_LANGUAGE"] = accepted
+    return translation.get_language_from_request(request)

@@ -1,0 +1,70 @@
+"""Frames as text: what a client sent, and what the server says."""
+
+import json
+from typing import Any, NamedTuple
+
+from django.utils.translation import gettext_lazy as _
+from rest_framework.utils.encoders import JSONEncoder
+
+MAX_REF = 64
+MAX_TYPE = 64
+
+
+class BadFrame(Exception):
+    """A frame that is no command. `ref` is what could be read of it."""
+
+    def __init__(self, message: Any, ref: Any = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.ref = ref
+
+
+class Command(NamedTuple):
+    type: str
+    ref: str | int | None
+    data: dict[str, Any]
+
+
+def read(text: str) -> Command:
+    """The command in a text frame, or BadFrame."""
+    try:
+        frame = json.loads(text, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise BadFrame(_("The frame is not JSON.")) from error
+    if not isinstance(frame, dict):
+        raise BadFrame(_("A frame is a JSON object."))
+    ref = frame.get("ref")
+    if not _is_ref(ref):
+        raise BadFrame(_("`ref` is a short text or a number."))
+    kind = frame.get("type")
+    if not isinstance(kind, str) or not 0 < len(kind) <= MAX_TYPE:
+        raise BadFrame(_("`type` is missing."), ref)
+    data = frame.get("data", {})
+    if data is None:
+        data = {}
+    if not isinstance(data, dict):
+        raise BadFrame(_("`data` is a JSON object."), ref)
+    return Command(kind, ref, data)
+
+
+def write(frame: dict[str, Any]) -> str:
+    """A frame as JSON, with times and lazy texts as the REST replies give them."""
+    return json.dumps(frame, cls=JSONEncoder, ensure_ascii=False, separators=(",", ":"))
+
+
+def _is_ref(ref: Any) -> bool:
+    if isinstance(ref, str):
+        return len(ref) <= MAX_REF and _is_text(ref)
+    return ref is None or (isinstance(ref, int) and not isinstance(ref, bool) and abs(ref) < 2**63)
+
+
+def _is_text(value: str) -> bool:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(name)

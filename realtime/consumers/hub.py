@@ -1,0 +1,206 @@
+"""The sockets of one process (one event loop): wake-ups come in here and go to the sockets they are for.
+
+One subscription per person and one reading task per process, however many sockets. Nothing depends on
+a wake-up: the sweep compares all sockets with the database, and so does every ping.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import time
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, ClassVar
+from weakref import WeakKeyDictionary
+
+from channels.layers import get_channel_layer
+from django.conf import settings
+
+from accounts.selectors import ended_sessions
+from realtime import groups, selectors
+from realtime.conf import conf
+from realtime.consumers.database import in_database
+from realtime.services import sockets as socket_service
+
+if TYPE_CHECKING:
+    from realtime.consumers.connection import Connection
+
+logger = logging.getLogger("parley.realtime")
+
+JOIN_SECONDS = 1.0
+RETRY_SECONDS = 1.0
+# A client that comes back at once finds its subscription still there.
+LINGER_SECONDS = 2.0
+TICK_SECONDS = 1.0
+SWEEP_CHUNK = 500
+
+
+class Hub:
+    _of_loop: ClassVar[WeakKeyDictionary[asyncio.AbstractEventLoop, Hub]] = WeakKeyDictionary()
+
+    def __init__(self) -> None:
+        self.sockets: dict[int, set[Connection]] = {}
+        # Those that are sending right now: the tick looks whether their clients read.
+        self.sending: set[Connection] = set()
+        self._joined: set[int] = set()
+        self._joining: dict[int, asyncio.Task[None]] = {}
+        self._channel: str | None = None
+        self._has_channel = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
+
+    @classmethod
+    def here(cls) -> Hub:
+        """The hub of the running loop."""
+        loop = asyncio.get_running_loop()
+        hub = cls._of_loop.get(loop)
+        if hub is None:
+            hub = cls._of_loop[loop] = cls()
+        return hub
+
+    # --- Sockets come and go -------------------------------------------------------------------
+
+    async def join(self, user_id: int, connection: Connection) -> None:
+        """From now on the socket hears what is said to this person. Without Redis it is told later."""
+        self.sockets.setdefault(user_id, set()).add(connection)
+        self._start()
+        if not settings.REDIS_URL or user_id in self._joined:
+            return
+        await asyncio.wait({self._subscribe(user_id)}, timeout=JOIN_SECONDS)
+
+    def rejoin(self, user_id: int) -> None:
+        """Makes sure of the subscription, as every ping does."""
+        if settings.REDIS_URL and user_id not in self._joined and user_id in self.sockets:
+            self._subscribe(user_id)
+
+    def leave(self, user_id: int, connection: Connection) -> None:
+        connections = self.sockets.get(user_id)
+        if connections is None:
+            return
+        connections.discard(connection)
+        if not connections:
+            del self.sockets[user_id]
+            if user_id in self._joined:
+                keep_until_done(self._unsubscribe(user_id))
+
+    def deliver(self, message: dict[str, Any]) -> None:
+        """A message of realtime.groups, for those of its person's sockets that live here."""
+        for connection in tuple(self.sockets.get(message.get("user_id", 0), ())):
+            connection.hear(message)
+
+    # --- Subscriptions -------------------------------------------------------------------------
+
+    def _subscribe(self, user_id: int) -> asyncio.Task[None]:
+        task = self._joining.get(user_id)
+        if task is None:
+            task = self._joining[user_id] = asyncio.ensure_future(self._join_group(user_id))
+            task.add_done_callback(lambda _: self._joining.pop(user_id, None))
+        return task
+
+    async def _join_group(self, user_id: int) -> None:
+        """Tries until it works or nobody is left; whoever waited in the meantime looks into the log."""
+        layer = get_channel_layer()
+        started = time.monotonic()
+        await self._has_channel.wait()
+        while user_id in self.sockets:
+            try:
+                await layer.group_add(groups.group_of(user_id), self._channel)
+                break
+            except Exception as error:
+                logger.warning("no subscription yet: %s", error.__class__.__name__)
+            await asyncio.sleep(RETRY_SECONDS)
+        else:
+            return
+        self._joined.add(user_id)
+        if time.monotonic() - started > JOIN_SECONDS / 2:
+            for connection in tuple(self.sockets.get(user_id, ())):
+                connection.look()
+
+    async def _unsubscribe(self, user_id: int) -> None:
+        await asyncio.sleep(LINGER_SECONDS)
+        if user_id in self.sockets or user_id not in self._joined:
+            return
+        self._joined.discard(user_id)
+        try:
+            await get_channel_layer().group_discard(groups.group_of(user_id), self._channel)
+        except Exception as error:
+            logger.info("left a group without telling Redis: %s", error.__class__.__name__)
+
+    async def _listen(self) -> None:
+        """Reads what Redis brings, for ever."""
+        layer = get_channel_layer()
+        while True:
+            try:
+                if self._channel is None:
+                    self._channel = await layer.new_channel("hub.")
+                    self._has_channel.set()
+                while True:
+                    self.deliver(await layer.receive(self._channel))
+            except Exception as error:
+                logger.warning("not listening to Redis: %s", error.__class__.__name__)
+                await asyncio.sleep(RETRY_SECONDS)
+
+    # --- What needs no wake-up -----------------------------------------------------------------
+
+    async def _sweep_for_ever(self) -> None:
+        every = conf.SWEEP_SECONDS if settings.REDIS_URL else conf.SWEEP_SECONDS_EMBEDDED
+        while True:
+            await asyncio.sleep(every * random.uniform(0.8, 1.0))
+            try:
+                await self.sweep()
+            except Exception as error:
+                logger.warning("sweep failed: %s", error.__class__.__name__)
+
+    async def sweep(self) -> None:
+        """Closes sockets of ended sessions and wakes those whose log has grown unnoticed."""
+        connections = [c for group in self.sockets.values() for c in group if c.is_ready]
+        for start in range(0, len(connections), SWEEP_CHUNK):
+            chunk = connections[start : start + SWEEP_CHUNK]
+            ended, heads = await in_database(
+                _look,
+                [c.session_id for c in chunk],
+                {c.user_id for c in chunk},
+                [c.id for c in chunk],
+            )
+            for connection in chunk:
+                if connection.session_id in ended:
+                    connection.end(ended[connection.session_id])
+                elif connection.user_id not in heads:
+                    connection.look()
+                else:
+                    connection.hear({"type": "wake", "seq": heads[connection.user_id]})
+
+    async def _tick_for_ever(self) -> None:
+        while True:
+            await asyncio.sleep(TICK_SECONDS)
+            now = asyncio.get_running_loop().time()
+            for connection in tuple(self.sending):
+                connection.check_stuck(now)
+
+    # --- Its own life --------------------------------------------------------------------------
+
+    def _start(self) -> None:
+        if self._tasks:
+            return
+        groups.register(self.deliver)
+        endless = [self._sweep_for_ever(), self._tick_for_ever()]
+        if settings.REDIS_URL:
+            endless.append(self._listen())
+        self._tasks = [asyncio.ensure_future(coroutine) for coroutine in endless]
+
+
+_background: set[asyncio.Task[Any]] = set()
+
+
+def keep_until_done(work: Coroutine[Any, Any, Any]) -> None:
+    """Starts work that nobody awaits, and holds on to it (the loop alone would not)."""
+    task = asyncio.ensure_future(work)
+    _background.add(task)
+    task.add_done_callback(_background.discard)
+
+
+def _look(
+    session_ids: list[int], user_ids: set[int], socket_ids: list[str]
+) -> tuple[dict[int, str], dict[int, int]]:
+    socket_service.still_open(socket_ids=socket_ids)
+    return ended_sessions(session_ids), selectors.heads(user_ids)

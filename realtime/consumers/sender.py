@@ -1,0 +1,277 @@
+"""What one socket sends, in one task: replies and ephemeral frames, and the person's log from `sent` on.
+
+The window is the only brake that works on every server: nothing durable goes out beyond 200 events or
+512 KiB that the client has not acknowledged, and what may be lost is skipped from half of that on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from realtime import outbound, selectors
+from realtime.conf import conf
+from realtime.consumers import frames
+from realtime.consumers.database import in_database
+from realtime.services import log
+
+if TYPE_CHECKING:
+    from realtime.consumers.connection import Connection
+
+logger = logging.getLogger("parley.realtime")
+
+OUTBOX_DROPPABLE = 64
+OUTBOX_FULL = 256
+RETRY_SECONDS = 1.0
+BATCH = 200
+
+
+class Line(NamedTuple):
+    """An event ready to be sent."""
+
+    seq: int
+    text: str
+    size: int
+    moves_badge: bool
+    # (conversation, message) when it brings somebody else's message.
+    brings: tuple[int, int] | None
+
+
+class Sender:
+    __slots__ = (
+        "_acked", "_badge", "_badge_at", "_badge_due", "_blocked_at", "_connection", "_outbox", "_resume",
+        "_sync_target", "_task", "_transmitting_at", "_unacked", "_unacked_bytes", "head", "sent",
+    )
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._outbox: deque[str] = deque()
+        self._task: asyncio.Task[None] | None = None
+        self.sent = self.head = self._acked = 0
+        self._unacked: deque[tuple[int, int, tuple[int, int] | None]] = deque()
+        self._unacked_bytes = 0
+        self._resume: tuple[str | None, int] | None = None
+        self._sync_target: int | None = None
+        self._transmitting_at: float | None = None
+        self._blocked_at: float | None = None
+        self._badge: dict[str, int] | None = None
+        self._badge_at = 0.0
+        self._badge_due = False
+
+    # --- What the rest of the socket asks for --------------------------------------------------
+
+    def say(self, frame: dict[str, Any], *, droppable: bool = False) -> None:
+        """Sends a reply or an ephemeral frame; a droppable one only while the client keeps up."""
+        if droppable and (self._is_half_full() or len(self._outbox) >= OUTBOX_DROPPABLE):
+            return
+        self.say_text(frames.write(frame))
+
+    def say_text(self, text: str) -> None:
+        if len(self._outbox) >= OUTBOX_FULL:
+            self._connection.close(4408, "slow")
+            return
+        self._outbox.append(text)
+        self.kick()
+
+    def is_full(self) -> bool:
+        """So many replies wait that no more commands should be carried out."""
+        return len(self._outbox) >= OUTBOX_DROPPABLE
+
+    def start_at(self, seq: int) -> None:
+        """Everything after `seq` is news."""
+        self.sent = self._acked = self.head = seq
+
+    def resume(self, epoch: str | None, seq: int) -> None:
+        """Goes back (or on) to `seq` of the log, if that is still there."""
+        self._resume = (epoch, seq)
+        self.kick()
+
+    def heard(self, head: int) -> None:
+        """The log is known to have grown to `head`."""
+        if head > self.head:
+            self.head = head
+            self.kick()
+
+    def ack(self, seq: int) -> dict[int, int]:
+        """The client has everything up to `seq`; returns the newest message per conversation in that."""
+        delivered: dict[int, int] = {}
+        while self._unacked and self._unacked[0][0] <= seq:
+            self._acked, size, brings = self._unacked.popleft()
+            self._unacked_bytes -= size
+            if brings is not None:
+                delivered[brings[0]] = max(brings[1], delivered.get(brings[0], 0))
+        if self._blocked_at is not None and self._room() > 0:
+            self._blocked_at = None
+        if self.head > self.sent or self._badge_due:
+            self.kick()
+        return delivered
+
+    def is_stuck(self, now: float) -> bool:
+        """Nothing could be sent for too long: the client does not read, or does not acknowledge."""
+        since = self._transmitting_at or self._blocked_at
+        return since is not None and now - since >= conf.STUCK_SECONDS
+
+    def kick(self) -> None:
+        """Makes sure that the task runs."""
+        if self._task is None or self._task.done():
+            self._task = asyncio.ensure_future(self._run())
+
+    async def flush(self, seconds: float) -> None:
+        """Waits until replies are out, but not for ever."""
+        if self._outbox:
+            self.kick()
+        if self._task is not None and not self._task.done():
+            await asyncio.wait({self._task}, timeout=seconds)
+
+    def stop(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+
+    # --- The task ------------------------------------------------------------------------------
+
+    async def _run(self) -> None:
+        hub = self._connection.hub
+        hub.sending.add(self._connection)
+        try:
+            while await self._step():
+                pass
+        except OSError:
+            pass  # the client is gone; the socket's own task will hear of it
+        except Exception:
+            logger.exception("a socket could not send; once more in a moment")
+            asyncio.get_running_loop().call_later(RETRY_SECONDS, self._kick_if_open)
+        finally:
+            if self._blocked_at is None:
+                hub.sending.discard(self._connection)
+
+    def _kick_if_open(self) -> None:
+        if not self._connection.is_closing:
+            self.kick()
+
+    async def _step(self) -> bool:
+        """Does the next thing; False when there is nothing to do."""
+        if self._outbox:
+            await self._transmit(self._outbox.popleft())
+            return True
+        if self._connection.is_closing:
+            return False
+        if self._resume is not None:
+            await self._go_back(*self._resume)
+            return True
+        if self._sync_target is not None and self.sent >= self._sync_target:
+            self._sync_target = None
+            await self._transmit(frames.write({"type": "synced", "data": {"seq": self.sent}}))
+            return True
+        if self.head > self.sent:
+            if self._room() <= 0:
+                self._blocked_at = self._blocked_at or asyncio.get_running_loop().time()
+                return False
+            await self._send_events()
+            return True
+        return await self._send_badge()
+
+    async def _send_events(self) -> None:
+        user_id = self._connection.user_id
+        lines = await in_database(_read, user_id, self.sent, min(self._room(), BATCH))
+        if not lines or lines[0].seq != self.sent + 1:
+            await self._lost_track(user_id)
+            return
+        for line in lines:
+            if self._resume is not None or self._room() <= 0 or self._connection.is_closing:
+                return
+            self.sent = line.seq
+            self.head = max(self.head, line.seq)
+            self._unacked.append((line.seq, line.size, line.brings))
+            self._unacked_bytes += line.size
+            self._badge_due = self._badge_due or line.moves_badge
+            await self._transmit(line.text)
+
+    async def _lost_track(self, user_id: int) -> None:
+        """The next event is not there: it was pruned, or the log started anew."""
+        position = await in_database(log.position, user_id)
+        if position.min_seq > self.sent or position.head_seq < self.sent:
+            await self._resync("too_old" if position.min_seq > self.sent else "ahead", position.head_seq)
+        else:
+            self.head = position.head_seq
+
+    async def _go_back(self, epoch: str | None, seq: int) -> None:
+        position = await in_database(log.position, self._connection.user_id)
+        self._resume = None
+        if epoch is not None and epoch != position.epoch:
+            await self._resync("epoch", position.head_seq)
+        elif seq < position.min_seq:
+            await self._resync("too_old", position.head_seq)
+        elif seq > position.head_seq:
+            await self._resync("ahead", position.head_seq)
+        else:
+            self._forget_window(seq)
+            self.head = max(self.head, position.head_seq)
+            self._sync_target = position.head_seq
+
+    async def _resync(self, reason: str, seq: int) -> None:
+        self._forget_window(seq)
+        self.head = seq
+        self._sync_target = None
+        await self._transmit(frames.write({"type": "resync", "data": {"reason": reason, "seq": seq}}))
+
+    def _forget_window(self, seq: int) -> None:
+        self.sent = self._acked = seq
+        self._unacked.clear()
+        self._unacked_bytes = 0
+        self._blocked_at = None
+
+    async def _send_badge(self) -> bool:
+        if not self._badge_due or self._is_half_full():
+            return False
+        loop = asyncio.get_running_loop()
+        wait = self._badge_at + conf.BADGE_SECONDS - loop.time()
+        if wait > 0:
+            loop.call_later(wait, self._kick_if_open)
+            return False
+        self._badge_due = False
+        self._badge_at = loop.time()
+        badge = await in_database(outbound.badge, self._connection.user_id)
+        if badge != self._badge:
+            self._badge = badge
+            await self._transmit(frames.write({"type": "badge", "data": badge}))
+        return True
+
+    async def _transmit(self, text: str) -> None:
+        self._transmitting_at = asyncio.get_running_loop().time()
+        await self._connection.send({"type": "websocket.send", "text": text})
+        self._transmitting_at = None
+
+    # --- The window ----------------------------------------------------------------------------
+
+    def _room(self) -> int:
+        if self._unacked_bytes >= conf.WINDOW_BYTES:
+            return 0
+        return conf.WINDOW_EVENTS - len(self._unacked)
+
+    def _is_half_full(self) -> bool:
+        return len(self._unacked) * 2 > conf.WINDOW_EVENTS or self._unacked_bytes * 2 > conf.WINDOW_BYTES
+
+
+def _read(user_id: int, seq: int, limit: int) -> list[Line]:
+    events = selectors.events_after(user_id, seq, limit)
+    lines = []
+    for event, frame in zip(events, outbound.render(user_id, events), strict=True):
+        text = frames.write(frame)
+        lines.append(
+            Line(
+                event.seq,
+                text,
+                len(text.encode()),
+                frame["type"] in outbound.MOVES_BADGE,
+                _brought_by(frame, user_id),
+            )
+        )
+    return lines
+
+
+def _brought_by(frame: dict[str, Any], user_id: int) -> tuple[int, int] | None:
+    if frame["type"] != "message.new" or frame["data"]["message"]["sender_id"] == user_id:
+        return None
+    return frame["data"]["conversation_id"], frame["data"]["message"]["id"]
