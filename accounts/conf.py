@@ -94,6 +94,7 @@ class Defaults:
             "action_challenge": (3, 60, COUNT_IN_DATABASE),
             "action_verify": (10, 60, COUNT_IN_DATABASE),
             "refresh": (30, 60, ALLOW),
+            "media": (10, 60, ALLOW),
         }
     )
 

@@ -96,8 +96,10 @@ def _from_counter(scope: str, digest: str, allowed: int, seconds: int) -> tuple[
 
 
 def _rates(scope: str) -> tuple[Rate, ...]:
-    own = conf.RATES.get(scope)
-    return _as_rates(own) if own is not None else _registered[scope]
+    rates = conf.RATES.get(scope) or _registered.get(scope)
+    if rates is None:
+        raise LookupError(f"no rate is registered for {scope!r}")
+    return _as_rates(rates)
 
 
 def _as_rates(rates: Rate | Iterable[Rate]) -> tuple[Rate, ...]:

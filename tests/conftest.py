@@ -3,6 +3,7 @@
 import pytest
 
 from tests.client import ApiClient
+from tests.clock import Clock
 from tests.factories import make_user, sign_in
 
 
@@ -39,3 +40,11 @@ def as_charlie(charlie):
 @pytest.fixture
 def anonymous(db):
     return ApiClient()
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Time as every rule of ours tells it, moved by hand."""
+    moved = Clock()
+    monkeypatch.setattr("django.utils.timezone.now", moved.now)
+    return moved

@@ -4,9 +4,10 @@ import uuid
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
+from accounts import emails
 from accounts.conf import conf
 from accounts.exceptions import AccountBlocked, NotFound, TokenRevoked
 from accounts.models import Session, TrustedDevice, User
@@ -49,7 +50,7 @@ def authenticate(token: str) -> tuple[User, Session]:
     """
     claims = decode_session_token(token)
     now = timezone.now()
-    session = _session_of(claims)
+    session = _session_of(claims, Session.objects.select_related("user"))
     user = session.user
     if user.is_blocked(now):
         raise AccountBlocked
@@ -101,36 +102,21 @@ def refresh(token: str) -> str:
     tabs sign nobody out. Anything older is a copy in other hands: the session ends.
     """
     claims = decode_session_token(token)
-    reused = False
     with unit_of_work():
-        _session_of(claims)  # TokenRevoked before anything is locked
-        session = Session.objects.select_for_update().select_related(None).get(sid=claims.sid)
-        user = User.objects.get(id=session.user_id)
+        session = _session_of(claims, Session.objects.select_for_update(no_key=True))
+        user = User.objects.get(id=session.user_id)  # as it is now that the row is ours
         now = timezone.now()
         if user.is_blocked(now):
             raise AccountBlocked
         if session.ended_at is not None or session.expires_at <= now:
             raise TokenRevoked
         behind = session.generation - claims.generation
-        if behind == 0:
-            session.generation += 1
-            session.generation_used_at = None
-        elif behind != 1 or _grace_is_over(session, now):
-            reused = True
-        if not reused:
-            session.last_used_at = now
-            session.token_expires_at = _token_expiry(now, session.expires_at)
-            session.save(
-                update_fields=[
-                    "generation",
-                    "generation_used_at",
-                    "last_used_at",
-                    "token_expires_at",
-                ]
-            )
-    if reused:
-        # In a unit of its own: the answer is an error, the end of the session stays.
-        revoke(Session.objects.filter(id=session.id), reason="reuse")
+        reused = behind not in (0, 1) or (behind == 1 and _grace_is_over(session, now))
+        if reused:
+            _end_reused(session, user)
+        else:
+            _renew(session, follows_newest=behind == 0, now=now)
+    if reused:  # told after the commit: the answer is an error, the end of the session stays
         raise TokenRevoked
     return _token(session, now)
 
@@ -181,11 +167,27 @@ def revoke_all(*, user_id: int, reason: str, but: Session | None = None) -> int:
     return revoke(sessions, reason=reason)
 
 
-def _session_of(claims: SessionClaims) -> Session:
+def _session_of(claims: SessionClaims, sessions: QuerySet[Session]) -> Session:
     try:
-        return Session.objects.select_related("user").get(sid=uuid.UUID(claims.sid), user_id=claims.user_id)
+        return sessions.get(sid=uuid.UUID(claims.sid), user_id=claims.user_id)
     except (Session.DoesNotExist, ValueError) as error:
         raise TokenRevoked from error
+
+
+def _renew(session: Session, *, follows_newest: bool, now: datetime) -> None:
+    if follows_newest:
+        session.generation += 1
+        session.generation_used_at = None
+    session.last_used_at = now
+    session.token_expires_at = _token_expiry(now, session.expires_at)
+    session.save(update_fields=["generation", "generation_used_at", "last_used_at", "token_expires_at"])
+
+
+def _end_reused(session: Session, user: User) -> None:
+    """A token of long ago is a copy in other hands: nobody knows in whose hands the newest one is."""
+    revoke([session], reason="reuse")
+    device = session.device_name or "?"
+    emails.send("session_reuse", user.email, user.language, {"name": user.first_name, "device": device})
 
 
 def _grace_is_over(session: Session, now: datetime) -> bool:

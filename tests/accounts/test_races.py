@@ -1,0 +1,109 @@
+"""What must hold however many requests arrive at once, on both databases, with real threads."""
+
+from collections import Counter
+
+import pytest
+
+from accounts.exceptions import AccountLocked, InvalidCredentials, InvalidOtp
+from accounts.models import Code, Session, UnknownAddress, User
+from accounts.services import codes, login, registration, sessions
+from accounts.services.sign_in import Caller
+from accounts.tokens import decode_session_token
+from tests.factories import PASSWORD, make_user, sign_in
+from tests.parallel import together
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+HERE = Caller(ip="192.0.2.1", user_agent="tests")
+
+
+@pytest.fixture
+def compared(monkeypatch):
+    """How often a code was really compared."""
+    seen = []
+    matches = codes.keyed_digest_matches
+    monkeypatch.setattr(codes, "keyed_digest_matches", lambda *values: (seen.append(1), matches(*values))[1])
+    return seen
+
+
+def test_of_200_parallel_wrong_codes_five_are_compared_and_the_right_one_is_dead(compared):
+    ann = make_user("Ann", verified=False)
+    right = codes.issue(user=ann, purpose="signup", address=ann.email)
+    wrong = [f"{(int(right) + n) % 10**6:06d}" for n in range(1, 201)]
+
+    def guess(place):
+        registration.verify_email(email=ann.email, code=wrong[place], caller=HERE)
+
+    results = [result for start in range(0, 200, 50) for result in together(50, lambda n, s=start: guess(s + n))]
+    assert Counter(type(result) for result in results) == {InvalidOtp: 200}
+    assert len(compared) == 5
+    assert Code.objects.get(user=ann).tries == 5
+    with pytest.raises(InvalidOtp):
+        registration.verify_email(email=ann.email, code=right, caller=HERE)
+    ann.refresh_from_db()
+    assert ann.failed_codes == 5
+    assert not ann.is_verified
+
+
+def test_of_20_parallel_uses_of_one_code_one_wins(monkeypatch):
+    monkeypatch.setattr("django.conf.settings.ACCOUNTS_CODE_TRIES", 100, raising=False)
+    ann = make_user("Ann", verified=False)
+    code = codes.issue(user=ann, purpose="signup", address=ann.email)
+    results = together(20, lambda n: registration.verify_email(email=ann.email, code=code, caller=HERE))
+    assert Counter(type(result) for result in results) == {tuple: 1, InvalidOtp: 19}
+    assert Session.objects.filter(user=ann).count() == 1
+
+
+def test_of_20_parallel_uses_of_one_code_with_five_tries_one_wins():
+    ann = make_user("Ann", verified=False)
+    code = codes.issue(user=ann, purpose="signup", address=ann.email)
+    results = together(20, lambda n: registration.verify_email(email=ann.email, code=code, caller=HERE))
+    assert Counter(type(result) for result in results) == {tuple: 1, InvalidOtp: 19}
+
+
+def test_20_parallel_refreshes_make_one_generation():
+    session, token = sign_in(make_user("Ann"))
+    results = together(20, lambda n: sessions.refresh(token))
+    assert {decode_session_token(result).generation for result in results} == {2}
+    session.refresh_from_db()
+    assert (session.generation, session.ended_at) == (2, None)
+
+
+def test_parallel_right_passwords_all_sign_in():
+    ann = make_user("Ann")
+    results = together(20, lambda n: login.with_password(email=ann.email, password=PASSWORD, caller=HERE))
+    assert {type(result) for result in results} == {login.SignedIn}
+    assert Session.objects.filter(user=ann, ended_at=None).count() == 20
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_of_parallel_wrong_passwords_five_are_told_apart(known):
+    email = make_user("Ann").email if known else "nobody@example.com"
+    results = together(30, lambda n: login.with_password(email=email, password=f"wrong {n}", caller=HERE))
+    assert Counter(type(result) for result in results) == {InvalidCredentials: 5, AccountLocked: 25}
+    row = User.objects.get(email=email) if known else UnknownAddress.objects.get()
+    assert row.wrong_passwords == 5
+
+
+def test_a_right_password_among_parallel_wrong_ones_is_judged_in_turn():
+    """Thirty guesses at once tell no more than five guesses and a wait."""
+    ann = make_user("Ann")
+    guesses = [f"wrong {n}" for n in range(29)] + [PASSWORD]
+    results = together(30, lambda n: login.with_password(email=ann.email, password=guesses[n], caller=HERE))
+    told = [result for result in results if not isinstance(result, AccountLocked)]
+    assert sum(isinstance(result, InvalidCredentials) for result in told) <= 9
+    assert len(told) <= 10
+
+
+def test_20_parallel_sign_ups_of_one_address_make_one_account():
+    def sign_up(place):
+        return registration.sign_up(
+            email="ann@example.com", password="correct horse 9", first_name="Ann", last_name="X", language="en"
+        )
+
+    results = together(20, sign_up)
+    kinds = Counter(type(result).__name__ for result in results)
+    assert kinds == {"User": 1, "EmailTaken": 19}
+    ann = User.objects.get(email="ann@example.com")
+    assert ann.contested_at is not None
+    assert Code.objects.filter(user=ann).count() == 1
