@@ -47,7 +47,8 @@ def mail_sink():
 def server(tmp_path, mail_sink):
     """A server on the backend under test, not yet started; its mail goes to the sink."""
     with contextlib.ExitStack() as stack:
-        environment = {"EMAIL_URL": mail_sink.url}
+        # Sockets and messages come faster here than a person types.
+        environment = {"EMAIL_URL": mail_sink.url, "RATELIMIT_ENABLE": "0"}
         if ON_POSTGRES:
             environment["DATABASE_URL"] = stack.enter_context(TemporaryDatabase())
             environment["REDIS_URL"] = os.environ.get("TEST_REDIS_URL", "redis://127.0.0.1:6379/0")
