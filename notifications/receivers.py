@@ -6,6 +6,7 @@ from django.dispatch import receiver
 
 from accounts import signals as accounts
 from messaging import signals as messaging
+from messaging.selectors import conversations_for
 from notifications.services import devices, feed
 from notifications.signals import social_event_happened
 
@@ -42,8 +43,6 @@ def conversation_read(*, conversation: Any, reader_id: int, unread_count: int, *
 
 @receiver(messaging.conversation_cleared)
 def conversation_cleared(*, conversation: Any, user_id: int, **_: Any) -> None:
-    from messaging.selectors import conversations_for
-
     # Cleared up to an older message, it may still hold unread ones.
     left = conversations_for(user_id, [conversation.id])
     unread = left[conversation.id]["unread_count"] if left else 0

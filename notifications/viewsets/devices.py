@@ -1,0 +1,53 @@
+"""Where my pushes go, and whether they arrive."""
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.viewsets import ViewSet
+
+from accounts import ratelimits
+from accounts.authentication import person
+from notifications.serializers.devices import (
+    OkOutput,
+    PushTokenInput,
+    PushTokenRemoval,
+    TestPushOutput,
+)
+from notifications.services import delivery, devices
+
+ratelimits.register({"test_push": (3, 60, "allow"), "push_token": (30, 60, "allow")})
+
+
+class PushTokenViewSet(ViewSet):
+    @extend_schema(operation_id="profile_push_token_set", request=PushTokenInput, responses=OkOutput)
+    def register(self, request: Request) -> Response:
+        user_id = person(request).id
+        ratelimits.check("push_token", user_id)
+        form = PushTokenInput(data=request.data)
+        form.is_valid(raise_exception=True)
+        named = form.validated_data
+        devices.register(
+            user_id=user_id,
+            session_id=request.auth.id,
+            token=named["token"],
+            platform=named["platform"],
+            device_id=named["device_id"] or None,
+            locale=named["locale"] or "",
+            app_version=named["app_version"] or "",
+        )
+        return Response({})
+
+    @extend_schema(operation_id="profile_push_token_remove", request=PushTokenRemoval, responses=OkOutput)
+    def remove(self, request: Request) -> Response:
+        form = PushTokenRemoval(data=request.data)
+        form.is_valid(raise_exception=True)
+        devices.remove(user_id=person(request).id, token=form.validated_data["token"])
+        return Response({})
+
+
+class TestPushViewSet(ViewSet):
+    @extend_schema(operation_id="notifications_test_push", request=None, responses=TestPushOutput)
+    def send(self, request: Request) -> Response:
+        user_id = person(request).id
+        ratelimits.check("test_push", user_id)
+        return Response({"devices": delivery.enqueue_test_push(recipient_id=user_id)})
