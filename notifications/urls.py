@@ -2,6 +2,8 @@
 
 from django.urls import path
 
+from notifications.viewsets.devices import PushTokenViewSet, TestPushViewSet
+from notifications.viewsets.events import EventViewSet
 from notifications.viewsets.feed import FeedViewSet
 from notifications.viewsets.preferences import PreferencesViewSet
 
@@ -13,6 +15,9 @@ urlpatterns = [
         "notifications/preferences",
         PreferencesViewSet.as_view({"get": "show", "put": "replace", "patch": "change"}),
     ),
+    path("notifications/test-push", TestPushViewSet.as_view({"post": "send"})),
+    path("notifications/events", EventViewSet.as_view({"post": "post"})),
     path("notifications/<str:notification_id>/read", FeedViewSet.as_view({"post": "read"})),
     path("notifications/<str:notification_id>", FeedViewSet.as_view({"delete": "remove"})),
+    path("profile/push-token", PushTokenViewSet.as_view({"post": "register", "delete": "remove"})),
 ]

@@ -7,7 +7,10 @@ from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
 
 from accounts.fields import TextField
+from accounts.serializers.account import OkOutput
 from notifications.models import Device
+
+__all__ = ["OkOutput", "PushTokenInput", "PushTokenRemoval", "TestPushOutput"]
 
 MAX_TOKEN_LENGTH = 4096
 
@@ -61,10 +64,6 @@ class PushTokenInput(serializers.Serializer):
 
 class PushTokenRemoval(serializers.Serializer):
     token = _TokenField()
-
-
-class OkOutput(serializers.Serializer):
-    ok = serializers.BooleanField()
 
 
 class TestPushOutput(OkOutput):

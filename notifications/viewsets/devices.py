@@ -1,5 +1,7 @@
 """Where my pushes go, and whether they arrive."""
 
+from typing import Any, cast
+
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -28,7 +30,7 @@ class PushTokenViewSet(ViewSet):
         named = form.validated_data
         devices.register(
             user_id=user_id,
-            session_id=request.auth.id,
+            session_id=cast(Any, request.auth).id,
             token=named["token"],
             platform=named["platform"],
             device_id=named["device_id"] or None,

@@ -5,11 +5,12 @@ from notifications.services.feed.messages import (
     message_arrived,
     message_withdrawn,
 )
-from notifications.services.feed.occurrences import Outcome, notify, retract
+from notifications.services.feed.occurrences import TITLE_LENGTH, Outcome, notify, retract
 from notifications.services.feed.people import forget_person, part_people
 from notifications.services.feed.reading import delete, mark_all_read, mark_read
 
 __all__ = [
+    "TITLE_LENGTH",
     "Outcome",
     "conversation_read",
     "delete",

@@ -1,0 +1,102 @@
+"""Report that somebody liked, commented, replied or followed, from the command line."""
+
+import json
+import sys
+import uuid
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import DatabaseError
+
+from accounts.fields import parse_id
+from notifications.conf import conf
+from notifications.services import ingestion
+
+
+class Command(BaseCommand):
+    help = "Puts an event into somebody's feed. Without flags it reads events as JSON lines from standard input."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--type", help="post_like, comment, reply, follow, follow_request, follow_approved")
+        parser.add_argument("--recipient-id", help="whose feed")
+        parser.add_argument("--actor-id", help="who did it")
+        parser.add_argument("--target-id", help="the post")
+        parser.add_argument("--target-title", help="its title")
+        parser.add_argument("--comment-id", help="the comment, to tell several apart")
+        parser.add_argument("--event-id", help="counts once, however often it is told; random without")
+        parser.add_argument("--occurred-at", help="a moment in ISO 8601; now without")
+        parser.add_argument("--retract", action="store_true", help="take it back")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        names = (
+            "type", "recipient_id", "actor_id", "target_id", "target_title", "comment_id", "event_id",
+            "occurred_at",
+        )  # fmt: skip
+        given = {name: options[name] for name in names if options[name] is not None}
+        events = [_event(given, retract=options["retract"])] if given or options["retract"] else _lines()
+        rejected = 0
+        try:
+            for start in range(0, len(events), conf.EVENTS_PER_REQUEST):
+                batch = events[start : start + conf.EVENTS_PER_REQUEST]
+                for result in ingestion.ingest(source=ingestion.LOCAL, events=batch):
+                    self.stdout.write(json.dumps(result, ensure_ascii=False))
+                    rejected += str(result["result"]).startswith("rejected:")
+        except DatabaseError as error:
+            raise CommandError(f"The database does not answer: {error}".splitlines()[0]) from error
+        if rejected:
+            raise CommandError(f"{rejected} of {len(events)} events were rejected.")
+
+
+def _event(given: dict[str, Any], *, retract: bool) -> dict[str, Any]:
+    event: dict[str, Any] = {
+        "event_id": given.get("event_id", str(uuid.uuid4())),
+        "action": "retract" if retract else "create",
+    }
+    for name in ("type", "occurred_at"):
+        if name in given:
+            event[name] = given[name]
+    for name in ("recipient_id", "actor_id", "comment_id"):
+        if name in given:
+            event[name] = _number(name, given[name])
+    for name in ("type", "recipient_id", "actor_id"):
+        if name not in event:
+            raise CommandError(f"--{name.replace('_', '-')} is needed.")
+    if "target_id" in given:
+        event["target"] = {
+            "id": _number("target_id", given["target_id"]),
+            "title": given.get("target_title", ""),
+        }
+    return event
+
+
+def _number(name: str, text: str) -> int:
+    number = parse_id(text)
+    if number is None:
+        raise CommandError(f"--{name.replace('_', '-')} is a positive whole number, not {text!r}.")
+    return number
+
+
+def _lines() -> list[dict[str, Any]]:
+    events = []
+    for number, line in enumerate(_standard_input(), start=1):
+        if not line.strip():
+            continue
+        try:
+            event = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise CommandError(f"Line {number} is not JSON.") from error
+        if not isinstance(event, dict):
+            raise CommandError(f"Line {number} is not a JSON object.")
+        events.append(event)
+    if not events:
+        raise CommandError("There is no event: give flags, or JSON lines on standard input.")
+    return events
+
+
+def _standard_input() -> list[str]:
+    if sys.stdin is None or sys.stdin.isatty():
+        return []
+    try:
+        return sys.stdin.read().splitlines()
+    except UnicodeDecodeError as error:
+        raise CommandError("Standard input is not UTF-8.") from error

@@ -1,0 +1,255 @@
+"""Events that other services report: who reports them, what they say, and that each counts once."""
+
+import base64
+import hashlib
+import hmac
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
+
+from django.core.exceptions import ImproperlyConfigured
+from django.db import connection
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
+
+from accounts.exceptions import TokenInvalid
+from accounts.fields import MAX_ID
+from accounts.selectors import users_by_ids
+from accounts.text import clean_name
+from accounts.unit_of_work import unit_of_work
+from notifications.conf import conf
+from notifications.kinds import EVENT_KINDS, KINDS
+from notifications.models import IngestedEvent
+from notifications.services import feed
+
+ACTIONS = ("create", "retract")
+MAX_EVENT_ID = 128
+_EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+# INSERT … ON CONFLICT: whoever comes second waits for the first, and then sees that it was second.
+_REMEMBER = """
+INSERT INTO {table} (source, event_id, digest, created_at) VALUES (%s, %s, %s, %s)
+ON CONFLICT (source, event_id) DO NOTHING
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A service that may post events of some kinds."""
+
+    name: str
+    key: str
+    kinds: frozenset[str]
+
+
+# The operator at the command line.
+LOCAL = Source(name="manage.py", key="", kinds=EVENT_KINDS)
+
+
+@dataclass(frozen=True, slots=True)
+class _Event:
+    event_id: str
+    kind: str
+    action: str
+    recipient_id: int
+    actor_id: int
+    target_id: int | None
+    title: str
+    comment_id: int | None
+    occurred_at: datetime | None
+
+    def digest(self) -> str:
+        """Of all that the event says: equal for a repeat, other for a conflict."""
+        said = [
+            self.kind, self.action, self.recipient_id, self.actor_id, self.target_id, self.title,
+            self.comment_id, self.occurred_at.isoformat() if self.occurred_at else None,
+        ]  # fmt: skip
+        return hashlib.sha256(json.dumps(said).encode()).hexdigest()
+
+
+class _Rejected(Exception):
+    """With the code that the reporter gets."""
+
+
+def sources() -> tuple[Source, ...]:
+    """The configured ones. ImproperlyConfigured for a setting that makes no sense."""
+    return _sources(conf.EVENT_SOURCES)
+
+
+@lru_cache(maxsize=4)
+def _sources(setting: str) -> tuple[Source, ...]:
+    entries: list[str] = []
+    for word in re.split(r"[\s,;]+", setting.strip()):
+        # `name:key:post_like,comment` continues its types after a comma; another entry has a colon.
+        if ":" in word or not entries:
+            entries.append(word)
+        elif word:
+            entries[-1] += f"|{word}"
+    return tuple(_source(entry) for entry in entries if entry)
+
+
+def _source(entry: str) -> Source:
+    name, _, rest = entry.partition(":")
+    key, separator, types = rest.rpartition(":")
+    if not separator:
+        key, types = rest, "*"
+    kinds = frozenset(filter(None, re.split(r"[|+]", types)))
+    if kinds <= {"*"}:
+        kinds = EVENT_KINDS
+    if not name or not key or not kinds <= EVENT_KINDS:
+        raise ImproperlyConfigured(
+            f"EVENT_SOURCES is name:key:type,type[;name:key:type…]; the entry {name!r} is not. "
+            f"Types are {', '.join(sorted(EVENT_KINDS))}."
+        )
+    return Source(name=name[:60], key=key, kinds=kinds)
+
+
+def authenticate(*, message_id: str, timestamp: str, signature: str, body: bytes) -> Source:
+    """The source that signed this, as Standard Webhooks describes it. TokenInvalid for any failure.
+
+    The signature is HMAC-SHA256 over id, timestamp (seconds, at most EVENT_TOLERANCE_SECONDS away) and
+    body, keyed by the UTF-8 bytes of the key; there may be several, and a source may have several keys.
+    """
+    if not message_id or not re.fullmatch(r"[0-9]{1,12}", timestamp):
+        raise TokenInvalid
+    if abs(timezone.now().timestamp() - int(timestamp)) > conf.EVENT_TOLERANCE_SECONDS:
+        raise TokenInvalid
+    signed = f"{message_id}.{timestamp}.".encode("latin-1", "replace") + body
+    offered = [
+        part.removeprefix("v1,").encode("latin-1", "replace")
+        for part in signature.split()
+        if part.startswith("v1,")
+    ]
+    for source in sources():
+        expected = base64.b64encode(hmac.digest(source.key.encode(), signed, "sha256"))
+        if any(hmac.compare_digest(expected, candidate) for candidate in offered):
+            return source
+    raise TokenInvalid
+
+
+def ingest(*, source: Source, events: Sequence[object]) -> list[dict[str, str | None]]:
+    """Takes the events one by one, each in its own transaction; a result for each, in their order.
+
+    created, aggregated, retracted, duplicate, suppressed:self|blocked|preference, or rejected:<code>
+    with validation_error, type_not_allowed, user_not_found, not_found (nothing to retract), conflict
+    (the same event_id with other content).
+    """
+    read = [_read(event, source) for event in events]
+    parsed = [event for event in read if isinstance(event, _Event)]
+    people = users_by_ids({id_ for event in parsed for id_ in (event.recipient_id, event.actor_id)})
+    results = []
+    for raw, event in zip(events, read, strict=True):
+        if isinstance(event, str):
+            result = f"rejected:{event}"
+        elif event.recipient_id not in people or event.actor_id not in people:
+            result = "rejected:user_not_found"
+        else:
+            result = _take(source, event)
+        results.append({"event_id": _event_id(raw), "result": result})
+    return results
+
+
+def _take(source: Source, event: _Event) -> str:
+    digest = event.digest()
+    now = connection.ops.adapt_datetimefield_value(timezone.now())
+    with unit_of_work():
+        with connection.cursor() as cursor:
+            statement = _REMEMBER.format(table=IngestedEvent._meta.db_table)
+            cursor.execute(statement, [source.name, event.event_id, digest, now])
+            is_new = cursor.rowcount == 1
+        if not is_new:
+            known = IngestedEvent.objects.filter(source=source.name, event_id=event.event_id).first()
+            return "duplicate" if known is None or known.digest == digest else "rejected:conflict"
+        outcome = _apply(event)
+    return f"rejected:{outcome}" if outcome is feed.Outcome.NOT_FOUND else str(outcome)
+
+
+def _apply(event: _Event) -> feed.Outcome:
+    if event.action == "retract":
+        return feed.retract(
+            kind=event.kind,
+            recipient_id=event.recipient_id,
+            actor_id=event.actor_id,
+            target_id=event.target_id,
+            comment_id=event.comment_id,
+        )
+    return feed.notify(
+        kind=event.kind,
+        recipient_id=event.recipient_id,
+        actor_id=event.actor_id,
+        target_id=event.target_id,
+        title=event.title,
+        comment_id=event.comment_id,
+        occurred_at=event.occurred_at,
+    )
+
+
+def _read(raw: object, source: Source) -> _Event | str:
+    """The event, or the code it is rejected with."""
+    try:
+        return _parse(raw, source)
+    except _Rejected as error:
+        return str(error)
+
+
+def _parse(raw: object, source: Source) -> _Event:
+    if not isinstance(raw, dict):
+        raise _Rejected("validation_error")
+    event_id, kind, action = _event_id(raw), raw.get("type"), raw.get("action")
+    if event_id is None or not isinstance(kind, str) or kind not in KINDS or action not in ACTIONS:
+        raise _Rejected("validation_error")
+    target = raw.get("target") if KINDS[kind].has_target else None
+    if KINDS[kind].has_target and not isinstance(target, dict):
+        raise _Rejected("validation_error")
+    event = _Event(
+        event_id=event_id,
+        kind=kind,
+        action=action,
+        recipient_id=_id(raw.get("recipient_id")),
+        actor_id=_id(raw.get("actor_id")),
+        target_id=_id(target.get("id")) if target is not None else None,
+        title=_title(target.get("title")) if target is not None else "",
+        comment_id=None if raw.get("comment_id") is None else _id(raw["comment_id"]),
+        occurred_at=_moment(raw.get("occurred_at")),
+    )
+    if kind not in source.kinds:
+        raise _Rejected("type_not_allowed")
+    return event
+
+
+def _event_id(raw: object) -> str | None:
+    """The event's own id when it is one: 1 to 128 printable characters."""
+    event_id = raw.get("event_id") if isinstance(raw, dict) else None
+    if isinstance(event_id, str) and 1 <= len(event_id) <= MAX_EVENT_ID and event_id.isprintable():
+        return event_id
+    return None
+
+
+def _id(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MAX_ID:
+        raise _Rejected("validation_error")
+    return value
+
+
+def _title(value: object) -> str:
+    if value is None:
+        return ""
+    if not isinstance(value, str) or "\0" in value or _SURROGATE.search(value):
+        raise _Rejected("validation_error")
+    return clean_name(value)[: feed.TITLE_LENGTH]
+
+
+def _moment(value: object) -> datetime | None:
+    if value is None:
+        return None
+    try:
+        found = parse_datetime(value) if isinstance(value, str) else None
+        if found is not None and found.tzinfo is not None and found >= _EARLIEST:
+            return found.astimezone(UTC)
+    except (ValueError, OverflowError):
+        pass
+    raise _Rejected("validation_error")
