@@ -1,0 +1,345 @@
+"""Other services report what happens with them: signed, once, one result for each."""
+
+import base64
+import hashlib
+import hmac
+import itertools
+import json
+import time
+from datetime import timedelta
+from threading import Barrier, Thread
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+from django.db import connection
+from django.utils import timezone
+
+from notifications.models import IngestedEvent, Notification
+from notifications.services import ingestion
+from tests.client import ApiClient
+from tests.factories import make_user
+
+URL = "/api/v1/notifications/events"
+KEY = "a key of the blog — with UTF-8"
+NEW_KEY = "the next key of the blog"
+_numbers = itertools.count(1)
+
+
+@pytest.fixture(autouse=True)
+def configured(settings):
+    settings.NOTIFICATIONS_EVENT_SOURCES = (
+        f"blog:{KEY.replace(' ', '_')}:post_like,comment,follow;blog:{NEW_KEY.replace(' ', '_')}:post_like;"
+        "all:another-key:*"
+    )
+
+
+def signature(body, key=KEY, message_id="msg_1", timestamp=None):
+    timestamp = str(int(time.time())) if timestamp is None else str(timestamp)
+    signed = f"{message_id}.{timestamp}.".encode() + body
+    digest = hmac.new(key.replace(" ", "_").encode(), signed, hashlib.sha256).digest()
+    return {
+        "webhook-id": message_id,
+        "webhook-timestamp": timestamp,
+        "webhook-signature": f"v1,{base64.b64encode(digest).decode()}",
+    }
+
+
+def post(data, status=202, *, client=None, headers=None, **signing):
+    body = json.dumps(data).encode()
+    headers = signature(body, **signing) if headers is None else headers
+    return (client or ApiClient()).post(URL, body, status=status, headers=headers)
+
+
+@pytest.fixture
+def event(alice, bob):
+    def build(**changes):
+        said = {
+            "event_id": f"evt_{next(_numbers)}",
+            "type": "post_like",
+            "action": "create",
+            "recipient_id": alice.id,
+            "actor_id": bob.id,
+            "target": {"id": 7, "title": "Tea"},
+        }
+        return {name: value for name, value in (said | changes).items() if value is not ...}
+
+    return build
+
+
+@pytest.mark.django_db
+class TestResults:
+    def test_one_event(self, event, as_alice):
+        said = event()
+        assert post(said) == {
+            "ok": True,
+            "results": [{"event_id": said["event_id"], "result": "created"}],
+        }
+        [row] = as_alice.get("/api/v1/notifications")["notifications"]
+        assert row["target"] == {"type": "post", "id": 7, "title": "Tea"}
+
+    def test_many_with_a_result_each_in_their_order(self, event, alice, bob, charlie, as_alice):
+        first = event()
+        as_alice.patch("/api/v1/notifications/preferences", {"comments": False})
+        events = [
+            first,
+            event(actor_id=charlie.id),
+            first,
+            first | {"target": {"id": 8}},
+            event(actor_id=alice.id),
+            event(type="comment"),
+            event(type="reply"),
+            event(actor_id=10**15),
+            event(action="retract"),
+            event(action="retract"),
+            "nonsense",
+        ]
+        results = post({"events": events})["results"]
+        assert [result["result"] for result in results] == [
+            "created",
+            "aggregated",
+            "duplicate",
+            "rejected:conflict",
+            "suppressed:self",
+            "suppressed:preference",
+            "rejected:type_not_allowed",
+            "rejected:user_not_found",
+            "retracted",
+            "rejected:not_found",
+            "rejected:validation_error",
+        ]
+        ids = [said["event_id"] for said in events[:-1]]
+        assert [result["event_id"] for result in results] == [*ids, None]
+
+    @pytest.mark.parametrize(
+        "changes",
+        [
+            {"event_id": ...},
+            {"event_id": ""},
+            {"event_id": 7},
+            {"event_id": "x" * 129},
+            {"event_id": "a\0b"},
+            {"type": ...},
+            {"type": "post_hate"},
+            {"type": ["post_like"]},
+            {"action": ...},
+            {"action": "undo"},
+            {"action": []},
+            {"recipient_id": ...},
+            {"recipient_id": "7"},
+            {"recipient_id": True},
+            {"recipient_id": 1.0},
+            {"recipient_id": 0},
+            {"recipient_id": 2**63},
+            {"actor_id": None},
+            {"target": ...},
+            {"target": 7},
+            {"target": {}},
+            {"target": {"id": "7"}},
+            {"target": {"id": 7, "title": 5}},
+            {"target": {"id": 7, "title": "a\0b"}},
+            {"target": {"id": 7, "title": "a\ud800b"}},
+            {"comment_id": "1"},
+            {"comment_id": -1},
+            {"occurred_at": 7},
+            {"occurred_at": "yesterday"},
+            {"occurred_at": "2026-02-30T00:00:00Z"},
+            {"occurred_at": "2026-02-03T00:00:00"},
+            {"occurred_at": "0001-01-01T00:00:00+14:00"},
+        ],
+    )
+    def test_nonsense_is_rejected_and_its_neighbours_are_not(self, event, changes):
+        results = post({"events": [event(**changes), event()]})["results"]
+        assert [result["result"] for result in results] == ["rejected:validation_error", "created"]
+        assert IngestedEvent.objects.count() == 1
+
+    def test_messages_come_from_messaging_alone(self, event):
+        [result] = post(event(type="message", target={"id": 1}), key="another-key")["results"]
+        assert result["result"] == "rejected:type_not_allowed"
+
+    def test_follows_need_no_target(self, event, as_alice, bob):
+        [result] = post(event(type="follow", target=...))["results"]
+        assert result["result"] == "created"
+        [row] = as_alice.get("/api/v1/notifications")["notifications"]
+        assert row["target"] == {"type": "user", "id": bob.id, "title": "Bob Baker"}
+
+    def test_two_sources_have_event_ids_of_their_own(self, event, charlie):
+        said = event()
+        post(said)
+        [result] = post(said | {"actor_id": charlie.id}, key="another-key")["results"]
+        assert result["result"] == "aggregated"
+
+    def test_both_keys_of_a_source_are_the_same_source(self, event):
+        said = event()
+        post(said)
+        assert post(said, key=NEW_KEY)["results"][0]["result"] == "duplicate"
+
+    def test_a_repeat_counts_once_whatever_the_order_of_its_keys(self, event):
+        said = event(type="comment")
+        post(said)
+        again = dict(reversed(list(said.items())))
+        assert post(again)["results"][0]["result"] == "duplicate"
+        assert Notification.objects.get().count == 1
+
+    def test_five_hundred_at_once_and_no_more(self, event):
+        events = [event(target={"id": number + 1}) for number in range(500)]
+        assert {result["result"] for result in post({"events": events})["results"]} == {"created"}
+        refused = post({"events": [*events, event()]}, status=400)
+        assert (refused["error"], list(refused["fields"])) == ("validation_error", ["events"])
+
+    @pytest.mark.parametrize("body", [{}, {"events": []}, {"events": 7}, {"events": {"event_id": "1"}}])
+    def test_a_body_without_events_is_refused(self, db, body):
+        refused = post(body, status=400)
+        assert (refused["error"], list(refused["fields"])) == ("validation_error", ["events"])
+
+
+@pytest.mark.django_db
+class TestSignature:
+    @pytest.mark.parametrize(
+        "change",
+        [
+            {"webhook-id": ""},
+            {"webhook-id": "msg_2"},
+            {"webhook-timestamp": ""},
+            {"webhook-timestamp": "now"},
+            {"webhook-timestamp": "-5"},
+            {"webhook-timestamp": "9" * 40},
+            {"webhook-timestamp": str(int(time.time()) - 4000)},
+            {"webhook-signature": ""},
+            {"webhook-signature": "v1,AAAA"},
+            {"webhook-signature": "v1,é"},
+            {"webhook-signature": "v1"},
+        ],
+    )
+    def test_any_flaw_is_a_token_that_is_not_valid(self, event, change):
+        body = json.dumps(event()).encode()
+        answer = ApiClient().post(URL, body, status=401, headers=signature(body) | change)
+        assert answer["error"] == "token_invalid"
+        assert not IngestedEvent.objects.exists()
+
+    def test_no_header_at_all_and_a_bearer_is_no_signature(self, event, as_alice):
+        assert post(event(), status=401, headers={})["error"] == "token_invalid"
+        assert post(event(), status=401, headers={}, client=as_alice)["error"] == "token_invalid"
+
+    def test_other_bytes_and_other_keys(self, event):
+        body = json.dumps(event()).encode()
+        headers = signature(body)
+        ApiClient().post(URL, body + b" ", status=401, headers=headers)
+        ApiClient().post(URL, body, status=401, headers=signature(body, key="not one of ours"))
+
+    @pytest.mark.parametrize(("seconds", "status"), [(-290, 202), (290, 202), (-310, 401), (310, 401)])
+    def test_five_minutes_either_way(self, event, seconds, status):
+        post(event(), status=status, timestamp=int(time.time()) + seconds)
+
+    def test_one_of_several_signatures_is_enough(self, event):
+        body = json.dumps(event()).encode()
+        headers = signature(body)
+        headers["webhook-signature"] = f"v1a,xxx v1,AAAA {headers['webhook-signature']}"
+        ApiClient().post(URL, body, status=202, headers=headers)
+
+    def test_signed_nonsense_is_a_parse_error(self, db):
+        for body in (b"{", b"[]", b"\xff", b"[" * 5000):
+            answer = ApiClient().post(URL, body, status=400, headers=signature(body))
+            assert answer["error"] == "parse_error"
+
+    def test_without_sources_nobody_gets_in(self, event, settings):
+        settings.NOTIFICATIONS_EVENT_SOURCES = ""
+        post(event(), status=401)
+
+
+class TestSources:
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "a:k1:post_like,comment;b:k2:follow",
+            "a:k1:post_like,comment,b:k2:follow",
+            "a:k1:post_like|comment b:k2:follow",
+            "a:k1:comment+post_like\nb:k2:follow",
+        ],
+    )
+    def test_the_ways_to_write_two(self, settings, text):
+        settings.NOTIFICATIONS_EVENT_SOURCES = text
+        assert [(source.name, source.key, set(source.kinds)) for source in ingestion.sources()] == [
+            ("a", "k1", {"post_like", "comment"}),
+            ("b", "k2", {"follow"}),
+        ]
+
+    @pytest.mark.parametrize("text", ["a:k", "a:k:*"])
+    def test_without_types_all(self, settings, text):
+        settings.NOTIFICATIONS_EVENT_SOURCES = text
+        assert len(ingestion.sources()[0].kinds) == 6
+
+    @pytest.mark.parametrize("text", ["a", "a:", ":k:follow", "a:k:message", "a:k:post_hate"])
+    def test_what_makes_no_sense_says_so(self, settings, text):
+        settings.NOTIFICATIONS_EVENT_SOURCES = text
+        with pytest.raises(ImproperlyConfigured, match="EVENT_SOURCES"):
+            ingestion.sources()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_fifty_parallel_posts_of_one_event_are_one_occurrence(event):
+    said = event(type="comment")
+    start = Barrier(50)
+    results, errors = [], []
+
+    def tell():
+        try:
+            start.wait()
+            results.extend(result["result"] for result in post(said)["results"])
+        except Exception as error:
+            errors.append(error)
+        finally:
+            connection.close()
+
+    threads = [Thread(target=tell) for _ in range(50)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(100)
+    assert not errors
+    assert sorted(results) == ["created"] + ["duplicate"] * 49
+    assert Notification.objects.get().count == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_thousand_likes_of_one_post_are_one_row_with_the_right_number(alice, as_alice):
+    fans = [make_user(f"Fan{number}") for number in range(1000)]
+    start = Barrier(8)
+    errors = []
+
+    def tell(own):
+        try:
+            start.wait()
+            for first in range(0, len(own), 50):
+                events = [
+                    {
+                        "event_id": f"like_{fan.id}",
+                        "type": "post_like",
+                        "action": "create",
+                        "recipient_id": alice.id,
+                        "actor_id": fan.id,
+                        "target": {"id": 7, "title": "Tea"},
+                    }
+                    for fan in own[first : first + 50]
+                ]
+                post({"events": events})
+        except Exception as error:
+            errors.append(error)
+        finally:
+            connection.close()
+
+    threads = [Thread(target=tell, args=(fans[number::8],)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(110)
+    assert not errors
+    [row] = as_alice.get("/api/v1/notifications")["notifications"]
+    assert row["count"] == 1000
+    assert Notification.objects.get().members.count() == 1000
+
+
+def test_the_clock_of_an_event_is_its_own(event, db, as_alice):
+    at = timezone.now() - timedelta(hours=3)
+    post(event(occurred_at=at.isoformat()))
+    [row] = as_alice.get("/api/v1/notifications")["notifications"]
+    assert row["created_at"] == at.isoformat().replace("+00:00", "Z")
