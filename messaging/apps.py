@@ -9,7 +9,10 @@ class MessagingConfig(AppConfig):
 
     def ready(self) -> None:
         from accounts import ratelimits
+        from accounts.services import export
         from messaging import receivers  # noqa: F401
         from messaging.conf import conf
+        from messaging.services.export import files_of
 
         ratelimits.register(conf.RATES)
+        export.register("messages", files_of)

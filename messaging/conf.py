@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from accounts.conf import Rate, prefixed
+from accounts.conf import ALLOW, Rate, prefixed
 
 
 @dataclass(frozen=True)
@@ -27,24 +27,23 @@ class Defaults:
     SEARCH_SCAN: int = 1000
     SEARCH_SCAN_MAX: int = 5000
 
+    # scope: (allowed, seconds, what to do when the counter is dead), or several that hold together.
+    RATES: dict[str, Rate | tuple[Rate, ...]] = field(
+        default_factory=lambda: {
+            "send": ((20, 5, ALLOW), (60, 60, ALLOW)),
+            "media": (10, 60, ALLOW),
+            "start_conversation": (20, 3600, ALLOW),
+            "search_people": (30, 60, ALLOW),
+            "search_inside": (30, 60, ALLOW),
+            "edit": (60, 60, ALLOW),
+            "react": (60, 60, ALLOW),
+        }
+    )
+
     # An image that no message took is an abandoned upload after this time.
     ORPHAN_IMAGE_HOURS: int = 24
     # Messages of an erased account that are announced one by one, per conversation.
     ERASURE_ANNOUNCED: int = 500
-
-    # How often a person may do a thing (accounts.ratelimits): allowed, seconds, when the counter is dead.
-    # Several rates of one scope hold together: a burst, and the long run.
-    RATES: dict[str, tuple[Rate, ...]] = field(
-        default_factory=lambda: {
-            "send": ((20, 5, "allow"), (60, 60, "allow")),
-            "media": ((10, 60, "allow"),),
-            "start_conversation": ((20, 3600, "allow"),),
-            "search_people": ((30, 60, "allow"),),
-            "search_inside": ((30, 60, "allow"),),
-            "edit": ((60, 60, "allow"),),
-            "react": ((60, 60, "allow"),),
-        }
-    )
 
 
 conf = prefixed("MESSAGING", Defaults())

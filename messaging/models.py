@@ -10,9 +10,7 @@ from django.utils.translation import gettext_lazy as _
 class Conversation(models.Model):
     """The one conversation of two people; its row is the lock for all that happens inside."""
 
-    user_low = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.CASCADE, related_name="+", db_index=False
-    )
+    user_low = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+", db_index=False)
     user_high = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
     # Messages up to here were cleared by both sides and are gone.
     purged_up_to_id = models.BigIntegerField(default=0)
@@ -23,9 +21,7 @@ class Conversation(models.Model):
         verbose_name_plural = _("conversations")
         constraints = [
             models.UniqueConstraint(fields=["user_low", "user_high"], name="conversation_pair"),
-            models.CheckConstraint(
-                condition=Q(user_low__lt=F("user_high")), name="conversation_ordered"
-            ),
+            models.CheckConstraint(condition=Q(user_low__lt=F("user_high")), name="conversation_ordered"),
         ]
 
     def other_id(self, user_id: int) -> int:
@@ -37,9 +33,7 @@ class Participant(models.Model):
     """One side of a conversation: its watermarks, and what they add up to."""
 
     conversation = models.ForeignKey(Conversation, models.CASCADE, related_name="participants")
-    user = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.CASCADE, related_name="+", db_index=False
-    )
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+", db_index=False)
     # Watermarks are message ids; they only move forward. 0: nothing yet.
     last_read_id = models.BigIntegerField(default=0)
     delivered_id = models.BigIntegerField(default=0)
@@ -69,21 +63,15 @@ class Message(models.Model):
         IMAGE = "image", _("image")
         CALL = "call", _("call")
 
-    conversation = models.ForeignKey(
-        Conversation, models.CASCADE, related_name="messages", db_index=False
-    )
-    sender = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.CASCADE, related_name="+", db_index=False
-    )
+    conversation = models.ForeignKey(Conversation, models.CASCADE, related_name="messages", db_index=False)
+    sender = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+", db_index=False)
     kind = models.CharField(max_length=5, choices=Kind.choices, default=Kind.TEXT)
     body = models.TextField(null=True, blank=True)
     # The body as search compares it (accounts.text.fold).
     body_folded = models.TextField(blank=True)
     # No foreign key: the message replied to may be purged while the reply stays.
     reply_to_id = models.BigIntegerField(null=True, blank=True)
-    image = models.OneToOneField(
-        "accounts.Image", models.SET_NULL, null=True, blank=True, related_name="+"
-    )
+    image = models.OneToOneField("accounts.Image", models.SET_NULL, null=True, blank=True, related_name="+")
     call_id = models.BigIntegerField(null=True, blank=True, unique=True)
     call_media = models.CharField(max_length=5, blank=True)
     call_outcome = models.CharField(max_length=10, blank=True)
@@ -114,9 +102,7 @@ class MessageRevision(models.Model):
 
 
 class Reaction(models.Model):
-    message = models.ForeignKey(
-        Message, models.CASCADE, related_name="reactions", db_index=False
-    )
+    message = models.ForeignKey(Message, models.CASCADE, related_name="reactions", db_index=False)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
     emoji = models.CharField(max_length=40)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
@@ -135,25 +121,15 @@ class Report(models.Model):
         RESOLVED = "resolved", _("resolved")
         DISMISSED = "dismissed", _("dismissed")
 
-    message = models.ForeignKey(
-        Message, models.SET_NULL, null=True, blank=True, related_name="reports"
-    )
-    reporter = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
-    )
-    reported = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
-    )
+    message = models.ForeignKey(Message, models.SET_NULL, null=True, blank=True, related_name="reports")
+    reporter = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
+    reported = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
     reason = models.CharField(_("reason"), max_length=100)
     comment = models.TextField(_("comment"), blank=True)
     snapshot = models.JSONField(_("what the message said"), default=dict)
-    state = models.CharField(
-        _("state"), max_length=10, choices=State.choices, default=State.OPEN, db_index=True
-    )
+    state = models.CharField(_("state"), max_length=10, choices=State.choices, default=State.OPEN, db_index=True)
     resolution = models.CharField(_("resolution"), max_length=500, blank=True)
-    resolved_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
-    )
+    resolved_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
     resolved_at = models.DateTimeField(_("resolved at"), null=True, blank=True)
     created_at = models.DateTimeField(_("reported at"), default=timezone.now, editable=False)
 

@@ -13,7 +13,9 @@ from messaging.conf import conf
 _CLIENT_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # Nothing to see: white space, and characters of no width that some clients send for an empty line.
-_INVISIBLE = re.compile(r"[\s\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0]*")
+_INVISIBLE = re.compile(
+    r"[\s\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0]*"
+)
 _TEXT_STYLE = "\ufe0e"
 _EMOJI_STYLE = "\ufe0f"
 

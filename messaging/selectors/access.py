@@ -9,7 +9,14 @@ from accounts.exceptions import EmailNotVerified, MessagePermissionDenied, UserB
 from accounts.fields import parse_id
 from messaging.exceptions import ConversationNotFound, MessageNotFound
 from messaging.models import Conversation, Message, Participant
-from messaging.selectors.tables import PARTICIPANT, USER, User, blocked_either_way, row
+from messaging.selectors.tables import (
+    PARTICIPANT,
+    USER,
+    WHO_CAN_MESSAGE,
+    User,
+    blocked_either_way,
+    row,
+)
 
 if TYPE_CHECKING:
     from accounts.models import User as Person
@@ -61,7 +68,7 @@ def contact_permission(actor: "Person", conversation: Conversation) -> None:
     """
     other_id = conversation.other_id(actor.id)
     found = row(
-        f"SELECT u.who_can_message, o.has_written, {blocked_either_way('o.user_id', '%s')}"
+        f"SELECT {WHO_CAN_MESSAGE}, o.has_written, {blocked_either_way('o.user_id', '%s')}"
         f" FROM {PARTICIPANT} o JOIN {USER} u ON u.id = o.user_id"
         " WHERE o.conversation_id = %s AND o.user_id = %s",
         [actor.id, actor.id, conversation.id, other_id],

@@ -102,9 +102,7 @@ def message_page(
         conditions += " AND m.id < %s"
         params.append(before)
     order = "DESC" if after is None else "ASC"
-    found = rows(
-        f"{select()} WHERE {conditions} ORDER BY m.id {order} LIMIT %s", [*params, limit + 1]
-    )
+    found = rows(f"{select()} WHERE {conditions} ORDER BY m.id {order} LIMIT %s", [*params, limit + 1])
     page = found[:limit]
     if after is not None:
         page.reverse()
@@ -150,10 +148,7 @@ def _by_emoji(uses: Sequence[tuple[int, str]]) -> list[dict[str, Any]]:
     people: dict[str, list[int]] = {}
     for user_id, emoji in uses:
         people.setdefault(emoji, []).append(user_id)
-    return [
-        {"emoji": emoji, "count": len(user_ids), "user_ids": user_ids}
-        for emoji, user_ids in people.items()
-    ]
+    return [{"emoji": emoji, "count": len(user_ids), "user_ids": user_ids} for emoji, user_ids in people.items()]
 
 
 def _media(row: MessageRow) -> dict[str, Any]:
@@ -175,9 +170,7 @@ def _preview(row: MessageRow) -> dict[str, Any]:
         "kind": row.reply_kind,
         "body": body[: conf.PREVIEW_LENGTH] if body is not None else None,
         "media_url": images.media_path(row.reply_image_token) if row.reply_image_token else None,
-        "thumb_url": (
-            images.media_path(row.reply_image_token, thumb=True) if row.reply_image_token else None
-        ),
+        "thumb_url": (images.media_path(row.reply_image_token, thumb=True) if row.reply_image_token else None),
     }
 
 

@@ -78,8 +78,7 @@ def _scan(
     if len(ids) >= wanted:
         return ids, ids[-1]
     last = row(
-        f"SELECT id FROM {MESSAGE} WHERE conversation_id = %s AND id > %s{below}"
-        " ORDER BY id DESC LIMIT 1 OFFSET %s",
+        f"SELECT id FROM {MESSAGE} WHERE conversation_id = %s AND id > %s{below} ORDER BY id DESC LIMIT 1 OFFSET %s",
         [*params, conf.SEARCH_SCAN - 1],
     )
     return ids, last[0] if last else None

@@ -23,6 +23,9 @@ USER = User._meta.db_table
 IMAGE = Message._meta.get_field("image").related_model._meta.db_table
 BLOCK = User._meta.get_field("blocks_made").related_model._meta.db_table
 
+# SQL: the privacy of a user `u`; nobody reaches an account that has been erased.
+WHO_CAN_MESSAGE = "CASE WHEN u.erased_at IS NULL THEN u.who_can_message ELSE 'nobody' END"
+
 
 def blocked_either_way(a: str, b: str) -> str:
     """SQL: one of the two (column names) has blocked the other."""

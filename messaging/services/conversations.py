@@ -7,15 +7,16 @@ from django.db import connection
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import ValidationError
 
+from accounts import ratelimits
 from accounts import selectors as people
-from accounts.exceptions import EmailNotVerified, UserBlocked, UserNotFound
+from accounts.exceptions import EmailNotVerified, UserBlocked
 from accounts.unit_of_work import unit_of_work
 from messaging import signals
 from messaging.exceptions import MessageNotFound
 from messaging.models import Conversation, Message, Participant
 from messaging.selectors.conversations import conversations_for, message_unread_count
 from messaging.selectors.tables import CONVERSATION, MESSAGE, row
-from messaging.services import lines, rates
+from messaging.services import lines
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -35,16 +36,14 @@ def start(*, starter: "User", user_id: int) -> tuple[dict[str, Any], bool]:
     existing = Conversation.objects.filter(user_low_id=low, user_high_id=high).first()
     if existing is not None:
         return conversations_for(starter.id, [existing.id])[existing.id], False
-    other = _contactable(user_id)
+    other = people.contactable_user(user_id)
     if people.blocked_either_way(starter.id, other.id):
         raise UserBlocked
-    rates.check("start_conversation", starter.id)
+    ratelimits.check("start_conversation", starter.id)
     with unit_of_work():
         conversation, created = _insert(low, high)
         if created:
-            signals.conversation_started.send(
-                Conversation, conversation=conversation, starter_id=starter.id
-            )
+            signals.conversation_started.send(Conversation, conversation=conversation, starter_id=starter.id)
     return conversations_for(starter.id, [conversation.id])[conversation.id], created
 
 
@@ -111,11 +110,7 @@ def mark_delivered(*, user_id: int, delivered: Mapping[int, int]) -> dict[int, i
     moved: dict[int, int] = {}
     with unit_of_work():
         mine = Participant.objects.filter(user_id=user_id, conversation_id__in=list(delivered))
-        behind = [
-            side.conversation_id
-            for side in mine
-            if side.delivered_id < delivered[side.conversation_id]
-        ]
+        behind = [side.conversation_id for side in mine if side.delivered_id < delivered[side.conversation_id]]
         # Ascending, as everybody who locks more than one.
         for conversation_id in sorted(behind):
             line = lines.lock(conversation_id, user_id)
@@ -152,8 +147,7 @@ def _insert(low: int, high: int) -> tuple[Conversation, bool]:
     newest = row(f"SELECT MAX(id) FROM {MESSAGE}", [])
     activity_id = (newest and newest[0]) or 0
     Participant.objects.bulk_create(
-        Participant(conversation=conversation, user_id=user_id, activity_id=activity_id)
-        for user_id in (low, high)
+        Participant(conversation=conversation, user_id=user_id, activity_id=activity_id) for user_id in (low, high)
     )
     return conversation, True
 
@@ -167,14 +161,3 @@ def _clear_target(line: lines.Line, side: Participant, message_id: int | None) -
             return message_id
         raise MessageNotFound
     return lines.visible(line, message_id).id
-
-
-
-
-def _contactable(user_id: int) -> "User":
-    if hasattr(people, "contactable_user"):
-        return people.contactable_user(user_id)
-    user = people.users_by_ids([user_id]).get(user_id)  # until the selector has landed
-    if user is None or not user.is_verified or not user.is_active:
-        raise UserNotFound
-    return user

@@ -40,12 +40,9 @@ def _erase_in(line: lines.Line, user_id: int) -> None:
     unread_before = {
         message.id
         for message in announced
-        if message.counts_as_unread
-        and message.id > max(sides[1].last_read_id, sides[1].cleared_up_to_id)
+        if message.counts_as_unread and message.id > max(sides[1].last_read_id, sides[1].cleared_up_to_id)
     }
-    MessageRevision.objects.filter(
-        message__conversation=line.conversation, message__sender_id=user_id
-    ).delete()
+    MessageRevision.objects.filter(message__conversation=line.conversation, message__sender_id=user_id).delete()
     reactions.filter(Q(user_id=user_id) | Q(message__sender_id=user_id)).delete()
     written.update(body=None, body_folded="", request_digest="", image=None, deleted_at=now)
     pictures.discard(image_ids)
@@ -54,9 +51,7 @@ def _erase_in(line: lines.Line, user_id: int) -> None:
         side.last_message_id = lines.newest_visible_id(side.conversation_id, side.cleared_up_to_id)
         side.save(update_fields=["unread_count", "last_message_id"])
     for message_id in sorted(reacted_to):
-        signals.reactions_changed.send(
-            Message, message_id=message_id, conversation=line.conversation, actor_id=user_id
-        )
+        signals.reactions_changed.send(Message, message_id=message_id, conversation=line.conversation, actor_id=user_id)
     for message in reversed(announced):
         message.body, message.image, message.deleted_at = None, None, now
         signals.message_deleted.send(

@@ -3,42 +3,53 @@
 from collections.abc import Iterator
 from typing import Any
 
+from django.core.files.storage import default_storage
 from django.db.models import Q
 
-from messaging.models import Conversation, Message, Reaction
+from accounts.services import pictures
+from messaging.models import Conversation, Message, Reaction, Report
 from messaging.selectors import conversations_for, message_page
 
 PAGE = 100
+PAGES_A_FILE = 20
 
 
-def export_for(user_id: int) -> Iterator[dict[str, Any]]:
-    """Conversations, then their messages as the person sees them, oldest conversation first.
-
-    One object a line: `{"type": "conversation" | "message" | "reaction", …}`; read in pages, so that
-    a long history needs no memory.
-    """
+def files_of(user_id: int) -> Iterator[tuple[str, Any]]:
+    """Files for the archive: each conversation as the person sees it, in parts of 2,000 messages, newest
+    first; the images the person sent; the reactions and reports the person made."""
     mine = Conversation.objects.filter(Q(user_low_id=user_id) | Q(user_high_id=user_id))
     for conversation_id in list(mine.order_by("id").values_list("id", flat=True)):
-        yield {"type": "conversation", **conversations_for(user_id, [conversation_id])[conversation_id]}
-        before = None
-        while True:
-            page, has_more = message_page(
-                user_id=user_id, conversation_id=conversation_id, limit=PAGE, before=before
-            )
-            for message in page:
-                yield {"type": "message", **message}
-            if not has_more:
-                break
-            before = page[-1]["id"]
-    reactions = Reaction.objects.filter(user_id=user_id).order_by("id")
-    for message_id, emoji in reactions.values_list("message_id", "emoji").iterator():
-        yield {"type": "reaction", "message_id": message_id, "emoji": emoji}
+        folder = f"conversation-{conversation_id}"
+        yield f"{folder}/conversation.json", conversations_for(user_id, [conversation_id])[conversation_id]
+        for number, part in enumerate(_parts(user_id, conversation_id), start=1):
+            yield f"{folder}/messages-{number:04d}.json", part
+    sent = Message.objects.filter(sender_id=user_id, deleted_at=None).exclude(image=None)
+    for message in sent.filter(conversation__in=mine).select_related("image").order_by("id").iterator():
+        name = pictures.file_name(message.image.token, message.image.mime)
+        if default_storage.exists(name):
+            with default_storage.open(name) as file:
+                yield f"images/{message.id}.{name.rsplit('.', 1)[-1]}", file.read()
+    yield (
+        "reactions.json",
+        list(Reaction.objects.filter(user_id=user_id).order_by("id").values("message_id", "emoji", "created_at")),
+    )
+    yield (
+        "reports.json",
+        list(
+            Report.objects.filter(reporter_id=user_id)
+            .order_by("id")
+            .values("message_id", "reason", "comment", "state", "created_at")
+        ),
+    )
 
 
-def counts_for(user_id: int) -> dict[str, int]:
-    """How much there is, for a progress bar."""
-    mine = Conversation.objects.filter(Q(user_low_id=user_id) | Q(user_high_id=user_id))
-    return {
-        "conversations": mine.count(),
-        "messages": Message.objects.filter(conversation__in=mine, deleted_at=None).count(),
-    }
+def _parts(user_id: int, conversation_id: int) -> Iterator[list[dict[str, Any]]]:
+    before, has_more = None, True
+    while has_more:
+        part: list[dict[str, Any]] = []
+        while has_more and len(part) < PAGE * PAGES_A_FILE:
+            page, has_more = message_page(user_id=user_id, conversation_id=conversation_id, limit=PAGE, before=before)
+            part += page
+            before = part[-1]["id"] if part else None
+        if part:
+            yield part

@@ -18,6 +18,7 @@ from messaging.selectors.tables import (
     MESSAGE,
     PARTICIPANT,
     USER,
+    WHO_CAN_MESSAGE,
     blocked_either_way,
     row,
 )
@@ -64,7 +65,7 @@ def lock(conversation_id: object, user_id: int) -> Line:
     found: tuple[Any, ...] | None = None
     if number is not None:
         found = row(
-            "SELECT c.user_low_id, c.user_high_id, u.id, u.who_can_message, o.has_written,"
+            f"SELECT c.user_low_id, c.user_high_id, u.id, {WHO_CAN_MESSAGE}, o.has_written,"
             f" {blocked_either_way('o.user_id', '%s')}"
             f" FROM {CONVERSATION} c"
             f" JOIN {PARTICIPANT} o ON o.conversation_id = c.id AND o.user_id <> %s"
@@ -103,16 +104,13 @@ def lock_message(message_id: object, user_id: int) -> tuple[Line, Message]:
 
 def visible(line: Line, message_id: int) -> Message:
     """The message inside the locked conversation, as far as this side sees it. MessageNotFound."""
-    message = (
-        Message.objects.filter(
-            id=message_id,
-            conversation_id=line.conversation.id,
-            deleted_at=None,
-            conversation__participants__user_id=line.user_id,
-            conversation__participants__cleared_up_to_id__lt=message_id,
-        )
-        .first()
-    )
+    message = Message.objects.filter(
+        id=message_id,
+        conversation_id=line.conversation.id,
+        deleted_at=None,
+        conversation__participants__user_id=line.user_id,
+        conversation__participants__cleared_up_to_id__lt=message_id,
+    ).first()
     if message is None:
         raise MessageNotFound
     return message

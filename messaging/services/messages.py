@@ -6,6 +6,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import ValidationError
 
+from accounts import ratelimits
 from accounts.exceptions import ApiError
 from accounts.services import pictures
 from accounts.text import fold
@@ -15,7 +16,7 @@ from messaging.exceptions import NotMessageOwner
 from messaging.models import Message, MessageRevision
 from messaging.selectors.access import contact_permission, conversation_for
 from messaging.selectors.messages import messages_for, render
-from messaging.services import lines, rates, writing
+from messaging.services import lines, writing
 from messaging.text import clean_body, clean_client_id
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def send(
     """
     text = clean_body(body)
     key = clean_client_id(client_id)
-    rates.check("send", sender.id)
+    ratelimits.check("send", sender.id)
     return _send(
         sender=sender,
         conversation_id=conversation_id,
@@ -62,7 +63,7 @@ def send_image(
     """
     text = clean_body(body, may_be_empty=True) or None
     key = clean_client_id(client_id)
-    rates.check("media", sender.id)
+    ratelimits.check("media", sender.id)
     # Decoding is dear: nobody gets it done for a message that could not be sent.
     conversation = conversation_for(sender, conversation_id)
     if key is None or not Message.objects.filter(sender_id=sender.id, client_id=key).exists():
@@ -201,7 +202,7 @@ def edit(*, editor: "User", message_id: object, body: object) -> dict[str, Any]:
     MessageNotFound, NotMessageOwner, EmailNotVerified, UserBlocked, MessagePermissionDenied,
     RateLimited, ValidationError (body). The text of an image may become empty.
     """
-    rates.check("edit", editor.id)
+    ratelimits.check("edit", editor.id)
     with unit_of_work():
         line, message = lines.lock_message(message_id, editor.id)
         if message.sender_id != editor.id:

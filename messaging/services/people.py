@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING
 
+from accounts import ratelimits
 from accounts import selectors as people
 from accounts.exceptions import EmailNotVerified
-from messaging.services import rates
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -14,5 +14,5 @@ def search(*, viewer: "User", q: str, limit: int) -> list["User"]:
     """People whose username or name starts like this. EmailNotVerified, RateLimited."""
     if not viewer.is_verified:
         raise EmailNotVerified
-    rates.check("search_people", viewer.id)
+    ratelimits.check("search_people", viewer.id)
     return people.search_people(viewer, q, limit)

@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING, Any
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import ValidationError
 
+from accounts import ratelimits
 from accounts.unit_of_work import unit_of_work
 from messaging import signals
 from messaging.conf import conf
 from messaging.models import Message, Reaction
 from messaging.selectors.messages import reactions_of
-from messaging.services import lines, rates
+from messaging.services import lines
 from messaging.text import clean_emoji
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def add(*, user: "User", message_id: object, emoji: object) -> list[dict[str, An
     ValidationError (not exactly one emoji, or one too many of this person).
     """
     value = clean_emoji(emoji)
-    rates.check("react", user.id)
+    ratelimits.check("react", user.id)
     with unit_of_work():
         line, message = lines.lock_message(message_id, user.id)
         line.check_contact(user)
@@ -42,7 +43,7 @@ def remove(*, user: "User", message_id: object, emoji: object) -> list[dict[str,
     """All reactions of the message, this person's one no longer among them. Allowed to blocked people
     too, as deleting is. MessageNotFound, RateLimited, ValidationError (not exactly one emoji)."""
     value = clean_emoji(emoji)
-    rates.check("react", user.id)
+    ratelimits.check("react", user.id)
     with unit_of_work():
         line, message = lines.lock_message(message_id, user.id)
         gone, _details = Reaction.objects.filter(message=message, user_id=user.id, emoji=value).delete()
@@ -52,6 +53,4 @@ def remove(*, user: "User", message_id: object, emoji: object) -> list[dict[str,
 
 
 def _tell(message: Message, line: lines.Line, user: "User") -> None:
-    signals.reactions_changed.send(
-        Message, message_id=message.id, conversation=line.conversation, actor_id=user.id
-    )
+    signals.reactions_changed.send(Message, message_id=message.id, conversation=line.conversation, actor_id=user.id)

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
+from accounts import ratelimits
 from messaging.selectors.search import search_page
-from messaging.services import rates
 from messaging.text import clean_query
 
 if TYPE_CHECKING:
@@ -18,7 +18,5 @@ def inside(
     ConversationNotFound, RateLimited, ValidationError (q).
     """
     folded = clean_query(q)
-    rates.check("search_inside", user.id)
-    return search_page(
-        user_id=user.id, conversation_id=conversation_id, folded=folded, limit=limit, before=before
-    )
+    ratelimits.check("search_inside", user.id)
+    return search_page(user_id=user.id, conversation_id=conversation_id, folded=folded, limit=limit, before=before)

@@ -131,6 +131,4 @@ def erase(message: Message, line: lines.Line, *, now: datetime) -> None:
             changed.append("last_message_id")
         if changed:
             side.save(update_fields=changed)
-    signals.message_deleted.send(
-        Message, message=message, conversation=line.conversation, was_unread=was_unread
-    )
+    signals.message_deleted.send(Message, message=message, conversation=line.conversation, was_unread=was_unread)

@@ -82,16 +82,12 @@ class ConversationViewSet(ViewSet):
             raise ConversationNotFound
         return Response({"conversation": found[number]})
 
-    @extend_schema(
-        operation_id="messages_mark_read", request=inputs.UpToMessageInput, responses=outputs.ReadReply
-    )
+    @extend_schema(operation_id="messages_mark_read", request=inputs.UpToMessageInput, responses=outputs.ReadReply)
     def read(self, request: Request, conversation_id: str) -> Response:
         """Marks messages read up to one, without one up to the newest; never moves back."""
         message_id = checked(inputs.UpToMessageInput, request).get("message_id")
         return Response(
-            conversations.mark_read(
-                reader_id=request.user.id, conversation_id=conversation_id, message_id=message_id
-            )
+            conversations.mark_read(reader_id=request.user.id, conversation_id=conversation_id, message_id=message_id)
         )
 
     @extend_schema(
@@ -102,7 +98,5 @@ class ConversationViewSet(ViewSet):
     def clear(self, request: Request, conversation_id: str) -> Response:
         """Removes messages up to one, without one all of them, from the caller's side only."""
         message_id = checked(inputs.UpToMessageInput, request).get("message_id")
-        cleared = conversations.clear(
-            user_id=request.user.id, conversation_id=conversation_id, message_id=message_id
-        )
+        cleared = conversations.clear(user_id=request.user.id, conversation_id=conversation_id, message_id=message_id)
         return Response({"cleared_up_to_id": cleared})

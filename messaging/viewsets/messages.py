@@ -32,7 +32,9 @@ class MessageViewSet(ViewSet):
             LIMIT,
             BEFORE,
             OpenApiParameter(
-                "after", int, description="Only messages with higher ids, the lowest of them first picked. Not with `before`."
+                "after",
+                int,
+                description="Only messages with higher ids, the lowest of them first picked. Not with `before`.",
             ),
         ],
         responses=outputs.MessagesReply,
@@ -61,20 +63,14 @@ class MessageViewSet(ViewSet):
     def create(self, request: Request, conversation_id: str) -> Response:
         """Sends a text. A repeated `client_id` gives the first message again, with 200."""
         given = checked(inputs.SendMessageInput, request)
-        message, created = messages.send(
-            sender=request.user, conversation_id=conversation_id, **given
-        )
+        message, created = messages.send(sender=request.user, conversation_id=conversation_id, **given)
         return Response({"message": message}, status=201 if created else 200)
 
-    @extend_schema(
-        operation_id="messages_edit", request=inputs.EditMessageInput, responses=outputs.MessageReply
-    )
+    @extend_schema(operation_id="messages_edit", request=inputs.EditMessageInput, responses=outputs.MessageReply)
     def partial_update(self, request: Request, message_id: str) -> Response:
         """Changes the text of one's own message."""
         body = checked(inputs.EditMessageInput, request)["body"]
-        return Response(
-            {"message": messages.edit(editor=request.user, message_id=message_id, body=body)}
-        )
+        return Response({"message": messages.edit(editor=request.user, message_id=message_id, body=body)})
 
     @extend_schema(operation_id="messages_delete", request=None, responses=outputs.DeletedReply)
     def destroy(self, request: Request, message_id: str) -> Response:
@@ -96,9 +92,7 @@ class MessageViewSet(ViewSet):
             limit=page_size(query, default=conf.SEARCH_PAGE, maximum=conf.SEARCH_PAGE_MAX),
             before=whole_number(query, "before"),
         )
-        return Response(
-            {"messages": found, "has_more": next_before is not None, "next_before": next_before}
-        )
+        return Response({"messages": found, "has_more": next_before is not None, "next_before": next_before})
 
 
 class ImageMessageViewSet(ViewSet):

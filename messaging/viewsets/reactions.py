@@ -16,9 +16,7 @@ from messaging.viewsets.inputs import checked
 class ReactionViewSet(ViewSet):
     permission_classes = [IsVerified]
 
-    @extend_schema(
-        operation_id="messages_react", request=inputs.EmojiInput, responses=outputs.ReactionsReply
-    )
+    @extend_schema(operation_id="messages_react", request=inputs.EmojiInput, responses=outputs.ReactionsReply)
     def create(self, request: Request, message_id: str) -> Response:
         """Adds a reaction; the same one again changes nothing."""
         emoji = checked(inputs.EmojiInput, request)["emoji"]
@@ -41,9 +39,7 @@ class ReactionViewSet(ViewSet):
 
 
 class ReportViewSet(ViewSet):
-    @extend_schema(
-        operation_id="messages_report", request=inputs.ReportInput, responses={201: outputs.ReportReply}
-    )
+    @extend_schema(operation_id="messages_report", request=inputs.ReportInput, responses={201: outputs.ReportReply})
     def create(self, request: Request, message_id: str) -> Response:
         """Shows a message to staff."""
         given = checked(inputs.ReportInput, request)

@@ -26,7 +26,7 @@ def say(conversation):
     def send(client, body="hi", status=201, **more):
         path = conversation_path(conversation, "/messages")
         reply = client.post(path, {"body": body, **more}, status=status)
-        return reply.get("message", reply)
+        return reply["message"] if reply["ok"] else reply
 
     return send
 

@@ -59,8 +59,22 @@ def test_the_page_size_is_50_and_at_most_100(as_bob, history, thread):
 @pytest.mark.parametrize(
     "query",
     [
-        "limit=0", "limit=-1", "limit=ten", "limit=", "limit=1.5", "limit=٣", "limit=1e2", "limit=true",
-        "before=0", "before=-4", "before=x", "before=", "before=%00", "after=-1", "after=x", "after=null",
+        "limit=0",
+        "limit=-1",
+        "limit=ten",
+        "limit=",
+        "limit=1.5",
+        "limit=٣",
+        "limit=1e2",
+        "limit=true",
+        "before=0",
+        "before=-4",
+        "before=x",
+        "before=",
+        "before=%00",
+        "after=-1",
+        "after=x",
+        "after=null",
     ],
 )
 def test_odd_numbers_in_the_query_are_refused_by_name(as_bob, conversation, query):
@@ -85,9 +99,7 @@ def statements(captured):
 
 
 @pytest.mark.parametrize("count", [1, 10, 50])
-def test_listing_messages_takes_three_queries_whatever_their_number(
-    as_bob, alice, bob, conversation, count
-):
+def test_listing_messages_takes_three_queries_whatever_their_number(as_bob, alice, bob, conversation, count):
     last = None
     for n in range(count):
         sent, _ = messages.send(sender=alice, conversation_id=conversation, body=f"{n}", reply_to_id=last)
@@ -167,7 +179,21 @@ def test_a_new_message_during_paging_repeats_nothing(as_alice, alice):
 
 
 @pytest.mark.parametrize(
-    "cursor", ["", "x", "MTIz", "MS4y.", "AAAA", "%00", "-1", "MS4yLjM", "MS4tMg", "é", "bnVsbA", "MS4yMjIyMjIyMjIyMjIyMjIyMjIyMjIyMjI"]
+    "cursor",
+    [
+        "",
+        "x",
+        "MTIz",
+        "MS4y.",
+        "AAAA",
+        "%00",
+        "-1",
+        "MS4yLjM",
+        "MS4tMg",
+        "é",
+        "bnVsbA",
+        "MS4yMjIyMjIyMjIyMjIyMjIyMjIyMjIyMjI",
+    ],
 )
 def test_a_bad_cursor_is_refused(as_alice, cursor):
     refused = as_alice.get(f"{API}/conversations?cursor={cursor}", status=400)

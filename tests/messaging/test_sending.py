@@ -39,19 +39,31 @@ def test_a_text_arrives_as_it_was_sent(as_alice, as_bob, alice, conversation):
 def test_the_conversation_list_of_both(as_alice, as_bob, alice, bob, conversation):
     message = send(as_alice, conversation)["message"]
     last = {
-        "id": message["id"], "kind": "text", "body": "hi", "sender_id": alice.id,
+        "id": message["id"],
+        "kind": "text",
+        "body": "hi",
+        "sender_id": alice.id,
         "created_at": message["created_at"],
     }
     card = {
-        "id": alice.id, "username": alice.username, "first_name": "Alice", "last_name": "Archer",
+        "id": alice.id,
+        "username": alice.username,
+        "first_name": "Alice",
+        "last_name": "Archer",
         "avatar_url": None,
     }
     assert as_bob.get("/api/v1/messages/conversations") == {
         "ok": True,
         "conversations": [
             {
-                "id": conversation, "other_user": card, "last_message": last, "unread_count": 1,
-                "last_read_id": 0, "other_last_read_id": 0, "other_delivered_id": 0, "is_blocked": False,
+                "id": conversation,
+                "other_user": card,
+                "last_message": last,
+                "unread_count": 1,
+                "last_read_id": 0,
+                "other_last_read_id": 0,
+                "other_delivered_id": 0,
+                "is_blocked": False,
             }
         ],
         "has_more": False,
@@ -65,7 +77,10 @@ def test_reading_moves_the_watermark_and_never_back(as_alice, as_bob, conversati
     first, second = (send(as_alice, conversation, text)["message"]["id"] for text in ("one", "two"))
     read = conversation_path(conversation, "/read")
     assert as_bob.post(read, {"message_id": first}) == {
-        "ok": True, "last_read_id": first, "unread_count": 1, "message_unread_count": 1,
+        "ok": True,
+        "last_read_id": first,
+        "unread_count": 1,
+        "message_unread_count": 1,
     }
     done = {"ok": True, "last_read_id": second, "unread_count": 0, "message_unread_count": 0}
     assert as_bob.post(read) == done
