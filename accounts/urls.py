@@ -3,6 +3,7 @@
 from django.urls import path
 
 from accounts.viewsets.actions import ActionViewSet
+from accounts.viewsets.avatar import AvatarViewSet
 from accounts.viewsets.devices import DeviceViewSet, SessionListViewSet
 from accounts.viewsets.email_undo import EmailUndoViewSet, email_undo_page
 from accounts.viewsets.login import LoginViewSet, OwnSessionViewSet
@@ -46,6 +47,7 @@ urlpatterns = [
     path("auth/devices", DeviceViewSet.as_view({"get": "list"})),
     path("auth/devices/<str:device_id>", DeviceViewSet.as_view({"delete": "remove"})),
     path("profile", ProfileViewSet.as_view({"get": "get", "patch": "update"})),
+    path("profile/avatar", AvatarViewSet.as_view({"put": "set", "delete": "remove"})),
     path("profile/privacy", PrivacyViewSet.as_view({"get": "get", "put": "set"})),
     path("profile/blocks", BlockViewSet.as_view({"get": "list", "post": "add"})),
     path("profile/blocks/<str:user_id>", BlockViewSet.as_view({"delete": "remove"})),

@@ -13,7 +13,7 @@ class ParleyConfig(AppConfig):
         from config.groups import make_groups
 
         # Django makes the permissions of each app in turn; after the last one they are all there.
-        last = list(apps.get_app_configs())[-1]
+        last = [app for app in apps.get_app_configs() if app.models_module][-1]
         post_migrate.connect(make_groups, sender=last, dispatch_uid="staff groups")
 
 
@@ -21,4 +21,4 @@ class StaffAdminConfig(admin.AdminConfig):
     """Django's admin behind the staff's own door."""
 
     default = False
-    default_site = "accounts.admin.site.StaffSite"
+    default_site = "accounts.staff.site.StaffSite"

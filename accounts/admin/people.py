@@ -9,12 +9,12 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from accounts.admin.base import NoForm, ReasonForm, StaffAdmin, asked_action, export_action
 from accounts.admin.filters import StandingFilter, TwoStepFilter
 from accounts.fields import parse_id
 from accounts.models import Block, User
 from accounts.services import recovery_codes
 from accounts.services import standing as staff
+from accounts.staff.lists import NoForm, ReasonForm, StaffAdmin, asked_action, export_action
 from accounts.text import fold
 
 EXPORTED = ("id", "email", "username", "first_name", "last_name", "language", "created_at", "last_seen_at")

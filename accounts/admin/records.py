@@ -2,8 +2,8 @@
 
 from django.contrib import admin
 
-from accounts.admin.base import StaffAdmin, export_action
 from accounts.models import AuditEntry
+from accounts.staff.lists import StaffAdmin, export_action
 
 COLUMNS = (
     "id",

@@ -7,10 +7,10 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from accounts.admin.base import StaffAdmin, asked_action
 from accounts.admin.filters import LiveFilter
 from accounts.models import Code, Session, TrustedDevice, User
 from accounts.services import audit, sessions
+from accounts.staff.lists import StaffAdmin, asked_action
 
 
 def _end(by: User, session: Session, data: dict[str, Any]) -> None:

@@ -1,6 +1,6 @@
 """Pictures on disk and their rows: never one without the other."""
 
-import errno
+import logging
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,6 +18,8 @@ from accounts.exceptions import ServiceUnavailable
 from accounts.models import Image, User
 from accounts.signals import profile_changed
 from accounts.unit_of_work import unit_of_work
+
+logger = logging.getLogger("parley.pictures")
 
 # Files younger than this may belong to a request that has not committed yet.
 ORPHAN_AGE = timedelta(hours=1)
@@ -59,7 +61,7 @@ def incoming(*, owner: User, kind: str, upload: IO[bytes]) -> Iterator[Incoming]
     """Decodes an upload and writes its files; open the unit of work inside and call `keep()`.
 
     Whatever goes wrong inside, or when nothing is kept, the files are removed again.
-    FileTooLarge, UnsupportedMediaType, InvalidImage; ServiceUnavailable when the disk is full.
+    FileTooLarge, UnsupportedMediaType, InvalidImage; ServiceUnavailable when they cannot be stored (a full disk).
     """
     encode: Callable[[bytes], images.Picture] = images.avatar if kind == Image.Kind.AVATAR else images.picture
     arrived = Incoming(owner, kind, images.new_token(), encode(images.read_upload(upload)))
@@ -134,9 +136,8 @@ def _write(arrived: Incoming) -> None:
             name = file_name(arrived.token, arrived.picture.mime, thumb=thumb)
             default_storage.save(name, ContentFile(content))
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
-            raise ServiceUnavailable(retry_after=60) from error
-        raise
+        logger.error("pictures cannot be stored: %s", error)
+        raise ServiceUnavailable(retry_after=60) from error
 
 
 def _remove_files(token: str, mime: str) -> None:

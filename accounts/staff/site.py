@@ -13,11 +13,11 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 
-from accounts.admin import second_factor
-from accounts.admin.forms import FirstCodeForm, StaffLoginForm
-from accounts.admin.overview import overview
 from accounts.models import User
 from accounts.services import audit
+from accounts.staff import second_factor
+from accounts.staff.forms import FirstCodeForm, StaffLoginForm
+from accounts.staff.overview import overview
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 

@@ -28,7 +28,7 @@ class LargeTablePaginator(Paginator):
 
     @cached_property
     def count(self) -> int:
-        return len(self.object_list.order_by().values_list("pk")[:COUNTED_AT_MOST])  # type: ignore[union-attr]
+        return len(self.object_list.order_by().values_list("pk")[:COUNTED_AT_MOST])  # type: ignore[attr-defined]
 
 
 class StaffAdmin(admin.ModelAdmin):

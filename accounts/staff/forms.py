@@ -10,9 +10,9 @@ from django_otp.models import Device
 from django_otp.plugins.otp_totp.models import TOTPDevice
 from rest_framework.exceptions import APIException
 
-from accounts.admin import second_factor
 from accounts.models import User
 from accounts.services import login
+from accounts.staff import second_factor
 
 
 class StaffLoginForm(AuthenticationForm):

@@ -1,0 +1,193 @@
+"""The support pages, as a staff member meets them."""
+
+import re
+
+import pytest
+from django.contrib.auth.models import Group
+from django.test import Client
+from django_otp.oath import totp
+from django_otp.plugins.otp_totp.models import TOTPDevice
+
+from accounts.models import AuditEntry, Session, User
+from tests.factories import PASSWORD, make_user, sign_in
+
+PAGES = [
+    "/admin/",
+    "/admin/accounts/user/",
+    "/admin/accounts/session/",
+    "/admin/accounts/trusteddevice/",
+    "/admin/accounts/code/",
+    "/admin/accounts/block/",
+    "/admin/accounts/auditentry/",
+]
+
+
+def code_of(device: TOTPDevice) -> str:
+    return f"{totp(device.bin_key, drift=device.drift):06d}"
+
+
+def staff(group: str | None = None, **fields) -> User:
+    user = make_user("Sam", is_staff=True, **fields)
+    if group:
+        user.groups.add(Group.objects.get(name=group))
+    return user
+
+
+def admin_client(user: User) -> Client:
+    """A browser that has signed in with password and code."""
+    device = TOTPDevice.objects.create(user=user, confirmed=True, name="app")
+    client = Client()
+    answer = client.post("/admin/login/", {"username": user.email, "password": PASSWORD, "code": code_of(device)})
+    assert answer.status_code == 302, answer.content
+    return client
+
+
+@pytest.fixture
+def support(db):
+    return admin_client(staff("Support"))
+
+
+def test_without_a_second_factor_no_page_opens(db):
+    user = staff(is_superuser=True)
+    client = Client()
+    answer = client.post("/admin/login/", {"username": user.email, "password": PASSWORD})
+    assert answer.headers["Location"] == "/admin/second-factor/"
+    for page in PAGES:
+        assert client.get(page).status_code == 302
+    setup = client.get("/admin/second-factor/")
+    assert b"data:image/svg+xml;base64," in setup.content
+    wrong = client.post("/admin/second-factor/", {"code": "000000"})
+    assert b'class="errorlist"' in wrong.content
+    TOTPDevice.objects.update(throttling_failure_count=0, throttling_failure_timestamp=None)
+    done = client.post("/admin/second-factor/", {"code": code_of(TOTPDevice.objects.get())})
+    assert len(re.findall(rb"<li>[a-z2-7]{16}</li>", done.content)) == 10
+    for page in PAGES:
+        assert client.get(page).status_code == 200
+
+
+def test_a_password_alone_does_not_replace_the_second_factor(db):
+    user = staff(is_superuser=True)
+    TOTPDevice.objects.create(user=user, confirmed=True, name="app")
+    client = Client()
+    answer = client.post("/admin/login/", {"username": user.email, "password": PASSWORD})
+    assert answer.status_code == 200
+    assert client.get("/admin/second-factor/").status_code == 302
+    assert client.get("/admin/").status_code == 302
+
+
+def test_a_code_opens_once(db):
+    user = staff(is_superuser=True)
+    device = TOTPDevice.objects.create(user=user, confirmed=True, name="app")
+    form = {"username": user.email, "password": PASSWORD, "code": code_of(device)}
+    assert Client().post("/admin/login/", form).status_code == 302
+    assert Client().post("/admin/login/", form).status_code == 200
+
+
+def test_the_admin_has_the_lock_out_of_every_sign_in(db):
+    user = staff(is_superuser=True)
+    for _ in range(5):
+        Client().post("/admin/login/", {"username": user.email, "password": "wrong"})
+    user.refresh_from_db()
+    assert user.locked_until is not None
+    answer = Client().post("/admin/login/", {"username": user.email, "password": PASSWORD})
+    assert answer.status_code == 200
+
+
+def test_people_who_are_not_staff_do_not_get_in(alice):
+    answer = Client().post("/admin/login/", {"username": alice.email, "password": PASSWORD})
+    assert answer.status_code == 200
+    assert b'class="errorlist"' in answer.content
+
+
+@pytest.mark.parametrize(
+    "found_by", [lambda u: str(u.id), lambda u: u.email, lambda u: u.username[:4], lambda u: "archer"]
+)
+def test_a_person_is_found_by_what_a_caller_says(support, alice, bob, found_by):
+    page = support.get("/admin/accounts/user/", {"q": found_by(alice)}).content.decode()
+    assert alice.email in page
+    assert bob.email not in page
+
+
+def test_blocking_asks_first_then_ends_every_sign_in(support, alice, anonymous):
+    session, _token = sign_in(alice)
+    chosen = {"action": "block", "_selected_action": [alice.id]}
+    page = support.post("/admin/accounts/user/", chosen).content.decode()
+    assert "Every sign-in ends at once" in page
+    assert not User.objects.get(id=alice.id).blocked_at
+    without_reason = support.post("/admin/accounts/user/", chosen | {"confirmed": "1", "reason": ""})
+    assert b'class="errorlist"' in without_reason.content
+    support.post("/admin/accounts/user/", chosen | {"confirmed": "1", "reason": "spam"})
+    alice.refresh_from_db()
+    assert alice.blocked_reason == "spam"
+    assert Session.objects.get(id=session.id).ended_reason == "blocked"
+    row = AuditEntry.objects.get(action="user.blocked")
+    assert (row.target, row.reason) == (alice, "spam")
+    body = anonymous.post("/api/v1/auth/login", {"email": alice.email, "password": PASSWORD}, status=403)
+    assert body["error"] == "account_blocked"
+    support.post(
+        "/admin/accounts/user/",
+        {"action": "unblock", "_selected_action": [alice.id], "confirmed": "1", "reason": "mistake"},
+    )
+    anonymous.post("/api/v1/auth/login", {"email": alice.email, "password": PASSWORD})
+
+
+@pytest.mark.parametrize("action", ["unlock", "resend_code", "sign_out", "reset_two_step", "erase"])
+def test_each_action_shows_its_effects_and_leaves_an_audit_row(support, action):
+    person = make_user("Vera", verified=action != "resend_code", locked_until=None)
+    chosen = {"action": action, "_selected_action": [person.id]}
+    page = support.post("/admin/accounts/user/", chosen)
+    assert b"asked-effects" in page.content
+    before = AuditEntry.objects.count()
+    support.post("/admin/accounts/user/", chosen | {"confirmed": "1", "reason": "asked on the phone"})
+    assert AuditEntry.objects.count() == before + 1
+
+
+def test_an_auditor_sees_everything_and_changes_nothing(alice):
+    client = admin_client(staff("Auditor"))
+    for page in [*PAGES, f"/admin/accounts/user/{alice.id}/change/"]:
+        assert client.get(page).status_code == 200
+    for action in ("block", "erase", "sign_out", "download_csv"):
+        form = {"action": action, "_selected_action": [alice.id], "confirmed": "1", "reason": "x"}
+        client.post("/admin/accounts/user/", form)
+    assert client.post(f"/admin/accounts/user/{alice.id}/change/", {"is_staff": "on"}).status_code == 403
+    assert client.post(f"/admin/accounts/user/{alice.id}/delete/", {"post": "yes"}).status_code == 403
+    alice.refresh_from_db()
+    assert not alice.is_staff
+    assert alice.blocked_at is None
+    assert not AuditEntry.objects.exclude(action="admin.signed_in").exists()
+
+
+def test_the_audit_log_cannot_be_changed_even_by_a_superuser(db):
+    client = admin_client(staff(is_superuser=True))
+    row = AuditEntry.objects.get()
+    assert client.post(f"/admin/accounts/auditentry/{row.id}/change/", {"reason": "x"}).status_code == 403
+    assert client.post(f"/admin/accounts/auditentry/{row.id}/delete/", {"post": "yes"}).status_code == 403
+    assert client.get("/admin/accounts/auditentry/add/").status_code == 403
+
+
+def test_a_download_makes_formulas_harmless(support):
+    person = make_user("Eve", last_name="=HYPERLINK(1)")
+    answer = support.post("/admin/accounts/user/", {"action": "download_csv", "_selected_action": [person.id]})
+    assert "'=HYPERLINK(1)" in answer.content.decode()
+
+
+def test_lists_never_count_a_whole_table(support):
+    for _ in range(3):
+        make_user()
+    from django.db import connection
+    from django.test.utils import CaptureQueriesContext
+
+    with CaptureQueriesContext(connection) as queries:
+        support.get("/admin/accounts/user/")
+    assert not [q["sql"] for q in queries if "COUNT(*)" in q["sql"].upper() and "LIMIT" not in q["sql"].upper()]
+    assert len(queries) < 20
+
+
+def test_pages_are_clean_under_the_content_policy(support):
+    """No inline script, style or handler: the policy would stop it."""
+    for page in ("/admin/", "/admin/accounts/user/"):
+        answer = support.get(page)
+        assert "script-src 'self'" in answer.headers["Content-Security-Policy"]
+        text = answer.content.decode()
+        assert not re.search(r"<script(?![^>]*\b(src|type=.application/json))", text)
+        assert not re.search(r"\sstyle=|\son[a-z]+=|<style", text)
