@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+from django.core.validators import ProhibitNullCharactersValidator
 from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
 from rest_framework.fields import empty
@@ -10,6 +11,7 @@ from rest_framework.fields import empty
 from accounts.text import MAX_ADDRESS, clean_name, normalise, normalise_address, supported_language
 
 MAX_ID = 2**63 - 1
+_refuse_nul = ProhibitNullCharactersValidator()
 _ID = re.compile(r"[1-9][0-9]{0,18}")
 
 
@@ -47,7 +49,9 @@ class NameField(TextField):
         super().__init__(**kwargs)
 
     def to_internal_value(self, data: Any) -> str:
-        name = clean_name(super().to_internal_value(data))
+        text = super().to_internal_value(data)
+        _refuse_nul(text)  # cleaning would hide it
+        name = clean_name(text)
         if not name and not self.allow_blank:
             self.fail("blank")
         return name

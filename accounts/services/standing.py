@@ -5,8 +5,8 @@ from datetime import datetime
 from django.utils import timezone
 
 from accounts.models import User
-from accounts.services import audit, erasure, registration, second_password, sessions
-from accounts.signals import account_verified, standing_changed
+from accounts.services import audit, devices, erasure, locks, pending_tokens, registration, second_password, sessions
+from accounts.signals import standing_changed
 from accounts.unit_of_work import unit_of_work
 
 
@@ -25,6 +25,8 @@ def block(
         account.blocked_until = until
         account.blocked_reason = reason[:500]
         account.save(update_fields=["blocked_at", "blocked_until", "blocked_reason"])
+        pending_tokens.end_all(user_id=account.id)
+        devices.forget_all(user_id=account.id)
         ended = sessions.revoke_all(user_id=account.id, reason="blocked")
         audit.record(
             action="user.blocked",
@@ -56,9 +58,9 @@ def unlock(*, user: User, reason: str = "", actor: User | None = None, actor_lab
     """Forgets wrong passwords and wrong second passwords."""
     with unit_of_work():
         account = _locked(user)
-        account.wrong_passwords = account.wrong_second_passwords = 0
-        account.locked_until = None
-        account.save(update_fields=["wrong_passwords", "wrong_second_passwords", "locked_until"])
+        locks.clear(account)
+        account.wrong_second_passwords = 0
+        account.save(update_fields=["wrong_second_passwords"])
         audit.record(action="user.unlocked", actor=actor, actor_label=actor_label, target=account, reason=reason)
         standing_changed.send(User, user_id=account.id, standing="active")
     user.refresh_from_db()
@@ -70,10 +72,8 @@ def mark_verified(*, user: User, reason: str = "", actor: User | None = None, ac
         account = _locked(user)
         if account.is_verified:
             return
-        account.email_verified_at = timezone.now()
-        account.save(update_fields=["email_verified_at"])
+        registration.confirm(account)
         audit.record(action="user.verified", actor=actor, actor_label=actor_label, target=account, reason=reason)
-        account_verified.send(User, user=account)
     user.refresh_from_db()
 
 
