@@ -2,7 +2,7 @@ import secrets
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
 from accounts.conf import conf
@@ -12,26 +12,28 @@ from accounts.services import audit
 
 class Command(OperatorCommand):
     help = (
-        "Make a new key for session tokens. First `--stage`: the key verifies everywhere but signs nowhere; "
-        "when every process runs with it, without `--stage`: it signs. Nobody is signed out."
+        "Make a new key for session tokens without signing anybody out. With several processes in three steps: "
+        "`stage` adds a key that verifies everywhere and signs nowhere yet; once every process runs with it, `sign` "
+        "puts it first; a week later `drop` removes the old one. Without a step, for a single process: a new key "
+        "that signs at once."
     )
 
     def arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--stage", action="store_true", help="add a new key that only verifies yet")
-        parser.add_argument(
-            "--drop-oldest", action="store_true", help="remove the last key (a week after it signed last)"
-        )
+        parser.add_argument("step", nargs="?", choices=["stage", "sign", "drop"])
 
     def act(self, **options: Any) -> dict[str, Any]:
         pairs = [pair.strip() for pair in conf.TOKEN_KEYS.split(",") if pair.strip()]
-        if options["drop_oldest"]:
-            pairs = pairs[:-1] or pairs
-        elif options["stage"]:
-            pairs.append(f"{timezone.now():%Y%m%d%H%M%S}:{secrets.token_urlsafe(48)}")
-        elif len(pairs) > 1 and pairs[-1].split(":")[0] > pairs[0].split(":")[0]:
-            pairs.insert(0, pairs.pop())  # the staged key begins to sign
+        fresh = f"{timezone.now():%Y%m%d%H%M%S}:{secrets.token_urlsafe(48)}"
+        if options["step"] == "stage":
+            pairs.append(fresh)
+        elif options["step"] is None:
+            pairs.insert(0, fresh)
+        elif len(pairs) < 2:
+            raise CommandError("There is only one key.")
+        elif options["step"] == "sign":
+            pairs.insert(0, pairs.pop())
         else:
-            pairs.insert(0, f"{timezone.now():%Y%m%d%H%M%S}:{secrets.token_urlsafe(48)}")
+            pairs.pop()
         kids = [pair.split(":")[0] for pair in pairs]
         kept_in = settings.VAR_DIR / "token_keys.txt"
         is_ours = kept_in.exists() and kept_in.read_text().strip() == conf.TOKEN_KEYS

@@ -1,0 +1,125 @@
+"""The operator's commands for people: what they print, what they change, how they exit."""
+
+import json
+import zipfile
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from accounts.models import AuditEntry, Session, User
+from tests.factories import make_user, sign_in
+
+
+def run(capsys, name, *words) -> dict:
+    """The JSON document a command prints; nothing else may stand on stdout."""
+    capsys.readouterr()
+    call_command(name, *words, "--json")
+    return json.loads(capsys.readouterr().out)
+
+
+def state(user: User) -> tuple:
+    return tuple(User.objects.filter(id=user.id).values_list()) + (
+        Session.objects.filter(user=user, ended_at=None).count(),
+        AuditEntry.objects.count(),
+    )
+
+
+COMMANDS = {
+    "block_user": ["--reason", "spam"],
+    "unblock_user": [],
+    "unlock_user": [],
+    "verify_user": [],
+    "revoke_sessions": [],
+    "reset_two_step": ["--reason", "lost"],
+    "erase_user": ["--reason", "asked", "--yes"],
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_dry_run_prints_json_and_changes_nothing(name, alice, capsys):
+    sign_in(alice)
+    before = state(alice)
+    result = run(capsys, name, alice.email, *COMMANDS[name], "--dry-run")
+    assert result["user_id"] == alice.id
+    assert result["dry_run"] is True
+    assert state(alice) == before
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_change_leaves_an_audit_row(name, db, capsys):
+    user = make_user(verified=name != "verify_user")
+    sign_in(user)
+    run(capsys, name, str(user.id), *COMMANDS[name])
+    row = AuditEntry.objects.get()
+    assert row.actor_label.startswith("cli:")
+    assert str(user.id) in (str(row.target_id), row.target_label.removeprefix("user "))
+
+
+@pytest.mark.parametrize("name", [*COMMANDS, "show_user"])
+def test_nobody_of_that_name_is_exit_code_3(name, db):
+    with pytest.raises(CommandError) as failure:
+        call_command(name, "nobody@example.com", *COMMANDS.get(name, []))
+    assert failure.value.returncode == 3
+
+
+def test_a_block_with_an_end_says_so(alice, capsys):
+    sign_in(alice)
+    result = run(capsys, "block_user", alice.email, "--reason", "spam", "--until", "2100-01-01")
+    assert result["sessions_ended"] == 1
+    assert result["until"] == "2100-01-01 00:00:00+00:00"
+    alice.refresh_from_db()
+    assert alice.blocked_until.year == 2100
+
+
+def test_a_wrong_date_is_wrong_usage(alice):
+    with pytest.raises(CommandError):
+        call_command("block_user", alice.email, "--reason", "x", "--until", "tomorrow")
+
+
+def test_show_user_shows_standing_and_no_secret(alice, capsys):
+    sign_in(alice)
+    result = run(capsys, "show_user", alice.email)
+    assert result["email"] == alice.email
+    assert result["sessions"] == 1
+    assert alice.password not in json.dumps(result)
+
+
+def test_an_export_is_a_zip_for_the_operator_alone(alice, capsys, tmp_path):
+    path = tmp_path / "alice.zip"
+    result = run(capsys, "export_user", alice.email, "--output", str(path))
+    assert result["bytes"] == path.stat().st_size
+    assert path.stat().st_mode & 0o077 == 0
+    with zipfile.ZipFile(path) as archive:
+        assert archive.testzip() is None
+        assert any(name.startswith("account/") for name in archive.namelist())
+    with pytest.raises(CommandError):
+        call_command("export_user", alice.email, "--output", str(path))
+
+
+def test_erasing_needs_a_yes_where_nobody_can_be_asked(alice, monkeypatch):
+    monkeypatch.setattr("sys.stdin.isatty", lambda: False, raising=False)
+    with pytest.raises(CommandError):
+        call_command("erase_user", alice.email, "--reason", "asked")
+    assert User.objects.get(id=alice.id).email == alice.email
+
+
+def test_a_key_is_rotated_without_signing_anybody_out(settings, capsys, alice, tmp_path):
+    """Staged it verifies, then it signs; tokens of the old key stay good throughout."""
+    from accounts.services import sessions
+
+    settings.VAR_DIR = tmp_path
+    old = settings.ACCOUNTS_TOKEN_KEYS
+    kept = tmp_path / "token_keys.txt"
+    kept.write_text(old)
+    _, token = sign_in(alice)
+    staged = run(capsys, "rotate_token_key", "stage")
+    assert staged["signing"] == old.split(":")[0]
+    settings.ACCOUNTS_TOKEN_KEYS = kept.read_text()
+    assert sessions.authenticate(token)[0] == alice
+    signing = run(capsys, "rotate_token_key", "sign")
+    assert signing["signing"] == staged["kids"][-1]
+    settings.ACCOUNTS_TOKEN_KEYS = kept.read_text()
+    assert sessions.authenticate(token)[0] == alice
+    assert sessions.authenticate(sessions.refresh(token))[0] == alice
+    dropped = run(capsys, "rotate_token_key", "drop")
+    assert dropped["kids"] == [signing["signing"]]
