@@ -36,16 +36,16 @@ def _conversation_of(user_id: int, conversation_id: object) -> Conversation:
     return conversation
 
 
-def watermark_for(user_id: int, conversation_id: object) -> int:
-    """Up to which id this side has cleared the conversation. ConversationNotFound for a stranger."""
+def watermark_for(user_id: int, conversation_id: object) -> tuple[int, int]:
+    """The conversation's id, and up to which message this side has cleared it. ConversationNotFound for a stranger."""
     number = parse_id(conversation_id)
     found = number and row(
         f"SELECT cleared_up_to_id FROM {PARTICIPANT} WHERE conversation_id = %s AND user_id = %s",
         [number, user_id],
     )
-    if not found:
+    if not number or not found:
         raise ConversationNotFound
-    return int(found[0])
+    return number, found[0]
 
 
 def message_for(user_id: int, message_id: object) -> Message:

@@ -1,7 +1,7 @@
 """Conversations as one side sees them: one statement for any number."""
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from accounts.serializers import user_card
 from messaging.selectors.tables import (
@@ -15,9 +15,12 @@ from messaging.selectors.tables import (
     rows,
 )
 
+if TYPE_CHECKING:
+    from accounts.models import User
+
 
 class Person(NamedTuple):
-    """The columns of a user that a card shows."""
+    """The columns of a user that a card shows, in place of a whole user."""
 
     id: int
     username: str
@@ -106,7 +109,7 @@ def _render(
         }
     return {
         "id": conversation_id,
-        "other_user": user_card(Person(*person)),
+        "other_user": user_card(cast("User", Person(*person))),
         "last_message": last_message,
         "unread_count": unread_count,
         "last_read_id": last_read_id,

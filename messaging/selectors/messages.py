@@ -76,7 +76,7 @@ def render(row: MessageRow, viewer_id: int) -> dict[str, Any]:
         "kind": row.kind,
         "body": row.body,
         "media_url": images.media_path(row.image_token) if row.image_token else None,
-        "media": _media(row) if row.image_token else None,
+        "media": _media(row, row.image_token) if row.image_token else None,
         "reply_to_id": row.reply_to_id,
         "reply_to": _preview(row) if row.reply_sender_id is not None else None,
         "is_edited": row.edited_at is not None,
@@ -89,15 +89,15 @@ def render(row: MessageRow, viewer_id: int) -> dict[str, Any]:
 
 
 def message_page(
-    *, user_id: int, conversation_id: int, limit: int, before: int | None = None, after: int | None = None
+    *, user_id: int, conversation_id: object, limit: int, before: int | None = None, after: int | None = None
 ) -> tuple[list[dict[str, Any]], bool]:
     """Messages newest first, and whether there are more on that side. ConversationNotFound.
 
     `before`: the newest below that id. `after`: the oldest above it, for catching up.
     """
-    cleared = watermark_for(user_id, conversation_id)
+    number, cleared = watermark_for(user_id, conversation_id)
     conditions = "m.conversation_id = %s AND m.deleted_at IS NULL AND m.id > %s"
-    params: list[Any] = [cleared, conversation_id, max(cleared, after or 0)]
+    params: list[Any] = [cleared, number, max(cleared, after or 0)]
     if before is not None:
         conditions += " AND m.id < %s"
         params.append(before)
@@ -151,13 +151,13 @@ def _by_emoji(uses: Sequence[tuple[int, str]]) -> list[dict[str, Any]]:
     return [{"emoji": emoji, "count": len(user_ids), "user_ids": user_ids} for emoji, user_ids in people.items()]
 
 
-def _media(row: MessageRow) -> dict[str, Any]:
+def _media(row: MessageRow, token: str) -> dict[str, Any]:
     return {
         "width": row.image_width,
         "height": row.image_height,
         "mime": row.image_mime,
         "size": row.image_size,
-        "thumb_url": images.media_path(row.image_token, thumb=True),
+        "thumb_url": images.media_path(token, thumb=True),
         "blurhash": row.image_blurhash,
     }
 

@@ -20,14 +20,14 @@ _INDEXABLE = re.compile(r"[^\W_]{3}")
 
 
 def search_page(
-    *, user_id: int, conversation_id: int, folded: str, limit: int, before: int | None = None
+    *, user_id: int, conversation_id: object, folded: str, limit: int, before: int | None = None
 ) -> tuple[list[dict[str, Any]], int | None]:
     """Messages that contain the folded text, newest first, and the `before` of the next page (None: the end).
 
     ConversationNotFound for a stranger.
     """
-    cleared = watermark_for(user_id, conversation_id)
-    ids, go_on = _ids(conversation_id, folded, limit, cleared, before)
+    number, cleared = watermark_for(user_id, conversation_id)
+    ids, go_on = _ids(number, folded, limit, cleared, before)
     if not ids:
         return [], go_on
     found = rows(

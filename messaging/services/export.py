@@ -25,7 +25,8 @@ def files_of(user_id: int) -> Iterator[tuple[str, Any]]:
             yield f"{folder}/messages-{number:04d}.json", part
     sent = Message.objects.filter(sender_id=user_id, deleted_at=None).exclude(image=None)
     for message in sent.filter(conversation__in=mine).select_related("image").order_by("id").iterator():
-        name = pictures.file_name(message.image.token, message.image.mime)
+        image: Any = message.image
+        name = pictures.file_name(image.token, image.mime)
         if default_storage.exists(name):
             with default_storage.open(name) as file:
                 yield f"images/{message.id}.{name.rsplit('.', 1)[-1]}", file.read()

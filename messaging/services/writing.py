@@ -23,7 +23,7 @@ def insert(message: Message, line: lines.Line) -> int | None:
     None, and nothing written, when the sender's client_id is taken.
     """
     fields = [field for field in Message._meta.concrete_fields if not field.primary_key]
-    columns = [field.column for field in fields]
+    columns = [str(field.column) for field in fields]
     values = [field.get_db_prep_save(getattr(message, field.attname), connection) for field in fields]
     insert = (
         f"INSERT INTO {MESSAGE} ({', '.join(columns)}) VALUES ({', '.join(['%s'] * len(columns))})"

@@ -1,0 +1,143 @@
+"""Search inside a conversation: what is found, in which order, and with how much work."""
+
+import pytest
+from django.db import connection
+from django.test import override_settings
+from django.test.utils import CaptureQueriesContext
+
+from messaging.models import Message
+from messaging.services import messages
+from tests.messaging.conftest import conversation_path, message_path
+
+
+@pytest.fixture
+def find(conversation):
+    from urllib.parse import quote
+
+    def search(client, q, more="", status=200):
+        return client.get(conversation_path(conversation, f"/search?q={quote(q, safe='')}{more}"), status=status)
+
+    return search
+
+
+# text, queries that find it, queries that do not
+FOLDING = [
+    ("Привет, Мир", ["привет", "МИР", "вет, м", "ПРИВЕТ"], ["превет", "privet"]),
+    ("Crème Brûlée", ["creme", "BRULEE", "crème", "brûl"], ["kreme"]),
+    ("STRASSE und Straße", ["straße", "strasse", "STRASSE"], ["strase"]),
+    ("İstanbul", ["istanbul", "İSTANBUL"], ["stambul"]),
+    ("你好，世界", ["你", "世界", "好，世"], ["您", "界世"]),
+    ("東京タワー", ["東京", "タワー", "ﾀﾜｰ"], ["大阪"]),
+    ("한국어 메시지", ["한국", "메시지", "국어 메"], ["중국"]),
+    ("مرحبا بالعالم", ["مرحبا", "بالعالم"], ["سلام"]),
+    ("100% sure_thing C:\\path", ["100%", "%", "_", "sure_thing", "\\", "C:\\p", "0% s"], ["100_", "%%", "sure%thing", "\\\\"]),
+    ("ﬁne Ⅷ", ["fine", "viii"], ["fone"]),
+    ("Йод и ёлка", ["йод", "ёлка"], ["иод", "елка"]),
+    ("it's \"quoted\" 'x'; --", ["it's", '"quoted"', "'; --"], ["''"]),
+    ("emoji 👍🏽 here", ["👍", "👍🏽", "here"], ["🎉"]),
+    ("two\nlines", ["two\nlines", "lines"], ["twolines"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "found", "absent"), FOLDING)
+def test_folding_is_the_same_on_both_databases(as_alice, as_bob, say, find, text, found, absent):
+    sent = say(as_alice, text)
+    say(as_alice, "noise")
+    for q in found:
+        assert [m["id"] for m in find(as_bob, q)["messages"]] == [sent["id"]], q
+    for q in absent:
+        assert find(as_bob, q) == {"ok": True, "messages": [], "has_more": False, "next_before": None}, q
+
+
+def test_hits_are_whole_messages_newest_first_in_pages(as_alice, as_bob, say, find, thread):
+    for n in range(25):
+        say(as_alice if n % 2 else as_bob, f"tea {n}" if n % 5 else "coffee")
+    listed = [m for m in thread(as_bob)["messages"] if m["body"].startswith("tea")]
+    first = find(as_bob, "TEA", "&limit=12")
+    assert (first["messages"], first["has_more"]) == (listed[:12], True)
+    assert first["next_before"] == listed[11]["id"]
+    second = find(as_bob, "TEA", f"&limit=12&before={first['next_before']}")
+    assert (second["messages"], second["has_more"]) == (listed[12:], False)
+    assert len(find(as_bob, "tea")["messages"]) == 20
+
+
+def test_the_last_full_page_has_no_more(as_alice, as_bob, say, find):
+    for n in range(6):
+        say(as_alice, f"tea {n}")
+    assert find(as_bob, "tea", "&limit=6")["has_more"] is False
+    assert find(as_bob, "tea", "&limit=5")["has_more"] is True
+
+
+def test_gone_messages_are_not_found(as_alice, as_bob, conversation, say, find):
+    cleared, deleted = say(as_alice, "secret one"), say(as_alice, "secret two")
+    as_alice.delete(message_path(deleted["id"]))
+    assert [m["id"] for m in find(as_bob, "secret")["messages"]] == [cleared["id"]]
+    as_bob.post(conversation_path(conversation, "/clear"))
+    assert find(as_bob, "secret")["messages"] == []
+    assert len(find(as_alice, "secret")["messages"]) == 1
+
+
+def test_an_edit_is_found_by_its_new_text(as_alice, as_bob, say, find):
+    sent = say(as_alice, "before")
+    as_alice.patch(message_path(sent["id"]), {"body": "after"})
+    assert find(as_bob, "before")["messages"] == []
+    assert [m["id"] for m in find(as_bob, "after")["messages"]] == [sent["id"]]
+
+
+@pytest.mark.parametrize("query", ["", "q=", "q=%20%20", "q=" + "x" * 129, "q=a%00b", "q=x&limit=0", "q=x&before=a"])
+def test_odd_searches_are_refused(as_alice, conversation, query):
+    refused = as_alice.get(conversation_path(conversation, f"/search?{query}"), status=400)
+    assert refused["error"] == "validation_error"
+    assert len(refused["fields"]) == 1
+
+
+@pytest.fixture
+def long_history(alice, conversation):
+    """260 messages of which the oldest and one in the middle are rare."""
+    made = []
+    for n in range(260):
+        text = {0: "needle ё", 130: "needle ё"}.get(n, f"hay common {n % 7}")
+        made.append(messages.send(sender=alice, conversation_id=conversation, body=text)[0]["id"])
+    return made
+
+
+@override_settings(MESSAGING_SEARCH_SCAN=50, MESSAGING_SEARCH_SCAN_MAX=100)
+def test_a_rare_word_is_found_beyond_the_newest(as_bob, long_history, find):
+    reply = find(as_bob, "needle")
+    assert [m["id"] for m in reply["messages"]] == [long_history[130], long_history[0]]
+    assert reply["has_more"] is False
+    first = find(as_bob, "needle", "&limit=1")
+    assert [m["id"] for m in first["messages"]] == [long_history[130]]
+    second = find(as_bob, "needle", f"&limit=1&before={first['next_before']}")
+    assert [m["id"] for m in second["messages"]] == [long_history[0]]
+    assert (first["has_more"], second["has_more"]) == (True, False)
+
+
+@override_settings(MESSAGING_SEARCH_SCAN=50, MESSAGING_SEARCH_SCAN_MAX=100)
+def test_one_letter_is_searched_page_by_page(as_bob, long_history, find):
+    found, before, requests = [], None, 0
+    while True:
+        reply = find(as_bob, "ё", f"&before={before}" if before else "")
+        requests += 1
+        found += [m["id"] for m in reply["messages"]]
+        if not reply["has_more"]:
+            break
+        before = reply["next_before"]
+    assert found == [long_history[130], long_history[0]]
+    assert requests == 3
+
+
+def test_a_common_word_asks_the_newest_rows_only(as_bob, long_history, find):
+    with CaptureQueriesContext(connection) as captured:
+        assert len(find(as_bob, "common")["messages"]) == 20
+    assert len(captured) <= 4
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has no text index")
+def test_the_text_index_serves_rare_words(long_history):
+    assert Message.objects.count() == 260
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_indexscan = off")
+        cursor.execute("EXPLAIN SELECT id FROM messaging_message WHERE body_folded LIKE '%needle%'")
+        plan = "\n".join(row[0] for row in cursor.fetchall())
+    assert "message_search" in plan
