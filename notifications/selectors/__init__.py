@@ -8,9 +8,10 @@ from notifications.selectors.feed import (
     notifications_for,
     preferences_of,
     unread_count,
+    unread_counts,
     visible,
 )
-from notifications.selectors.pushes import PushContent, is_quiet, push_content
+from notifications.selectors.pushes import PushContent, push_contents, quiet_ids
 
 __all__ = [
     "Page",
@@ -18,10 +19,11 @@ __all__ = [
     "counts",
     "delivery_lag_seconds",
     "feed_page",
-    "is_quiet",
     "notifications_for",
     "preferences_of",
-    "push_content",
+    "push_contents",
+    "quiet_ids",
     "unread_count",
+    "unread_counts",
     "visible",
 ]

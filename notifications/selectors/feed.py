@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import OuterRef, Q, QuerySet
+from django.db.models import Count, OuterRef, Q, QuerySet
 
 from accounts.selectors import block_between
 from notifications.models import Notification, Preferences
@@ -26,6 +26,13 @@ def visible(rows: QuerySet[Notification], viewer_id: int) -> QuerySet[Notificati
 def unread_count(user_id: int) -> int:
     """Unread rows: the number in the list, the badge and on the push."""
     return visible(Notification.objects.filter(is_read=False), user_id).count()
+
+
+def unread_counts(user_ids: Iterable[int]) -> dict[int, int]:
+    """The same for several people, in one query; who has nothing unread is missing."""
+    unread = Notification.objects.filter(recipient_id__in=set(user_ids), is_read=False)
+    heard = unread.exclude(block_between(OuterRef("recipient_id"), OuterRef("actor_id")))
+    return dict(heard.values_list("recipient_id").annotate(number=Count("id")).order_by())
 
 
 def notifications_for(viewer_id: int, ids: Iterable[int]) -> dict[int, dict[str, Any]]:

@@ -1,8 +1,10 @@
 """What a push says, decided at the moment it is sent."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 
-from django.db.models import OuterRef
+from django.db.models import OuterRef, Q
 from django.utils import timezone
 
 from accounts.selectors import block_between, blocked_by_staff
@@ -22,29 +24,40 @@ class PushContent:
     # Replaces an older push of the same group on the screen.
     tag: str
     count: int
+    # The latest occurrence in it.
+    occurred_at: datetime
 
 
-def push_content(notification_id: int, *, language: str) -> PushContent | None:
-    """The push of a row as it is now, in `language`; None when it should not be sent (any more).
+def push_contents(wanted: Iterable[tuple[int, str]]) -> dict[tuple[int, str], PushContent]:
+    """The pushes of rows as they are now, by notification id and language. One query.
 
-    That is: the row is gone or read, a block stands between the two, the recipient is blocked by staff,
-    or the preferences have changed since.
+    A pair is missing when nothing should be sent (any more): the row is gone or read, a block stands
+    between the two, the recipient is blocked by staff, or the preferences have changed since.
     """
-    row = (
-        Notification.objects.filter(id=notification_id, is_read=False)
+    pairs = set(wanted)
+    rows = (
+        Notification.objects.filter(id__in={notification_id for notification_id, _ in pairs}, is_read=False)
         .exclude(blocked_by_staff(timezone.now(), "recipient__"))
         .exclude(block_between(OuterRef("recipient_id"), OuterRef("actor_id")))
         .select_related("actor", "recipient__notification_preferences")
-        .first()
     )
-    if row is None:
-        return None
-    kind = KINDS[row.kind]
+    wanting = {row.id: row for row in rows if _wants_push(row)}
+    return {
+        (notification_id, language): _content(wanting[notification_id], language)
+        for notification_id, language in pairs
+        if notification_id in wanting
+    }
+
+
+def _wants_push(row: Notification) -> bool:
     choice = getattr(row.recipient, "notification_preferences", None)
-    if choice is not None and (
-        not choice.enabled or choice.quiet_mode or not getattr(choice, kind.switch)
-    ):
-        return None
+    return choice is None or (
+        choice.enabled and not choice.quiet_mode and getattr(choice, KINDS[row.kind].switch)
+    )
+
+
+def _content(row: Notification, language: str) -> PushContent:
+    kind = KINDS[row.kind]
     title, body = push_text(
         kind,
         actor_name=row.actor.display_name,
@@ -65,10 +78,11 @@ def push_content(notification_id: int, *, language: str) -> PushContent | None:
         },
         tag=f"{row.kind}:{row.group_key or row.id}",
         count=row.count,
+        occurred_at=row.created_at,
     )
 
 
-def is_quiet(user_id: int) -> bool:
-    """Calls should show without ringing: quiet mode is on, or notifications are off altogether."""
-    choice = Preferences.objects.filter(user_id=user_id).first()
-    return choice is not None and (choice.quiet_mode or not choice.enabled)
+def quiet_ids(user_ids: Iterable[int]) -> set[int]:
+    """Those whose calls should show without ringing: quiet mode is on, or notifications are off."""
+    quiet = Preferences.objects.filter(Q(quiet_mode=True) | Q(enabled=False), user_id__in=set(user_ids))
+    return set(quiet.values_list("user_id", flat=True))

@@ -1,7 +1,6 @@
 """Mail is queued with its cause and leaves through the real transport."""
 
 import json
-import threading
 import time
 
 import pytest
@@ -10,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from notifications.models import Delivery
-from notifications.services import delivery
+from tests.notifications.waiting import wait_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -26,26 +25,6 @@ def queueing(settings, tmp_path):
     return tmp_path / "mail"
 
 
-@pytest.fixture
-def worker():
-    stopped = threading.Event()
-    thread = threading.Thread(target=delivery.run, args=(stopped,))
-    thread.start()
-    yield
-    stopped.set()
-    thread.join(20)
-    assert not thread.is_alive()
-
-
-def wait_for(check, seconds=10):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if value := check():
-            return value
-        time.sleep(0.02)
-    raise AssertionError("waited in vain")
-
-
 def send_code(to="ann@example.com", **headers):
     mail = EmailMultiAlternatives(
         "Your code", "Code: 123456", "Parley <no-reply@parley.test>", [to],
@@ -56,6 +35,7 @@ def send_code(to="ann@example.com", **headers):
 
 
 def test_mail_leaves_and_its_secret_is_wiped(queueing, worker, alice):
+    worker()
     send_code(alice.email)
     wait_for(lambda: Delivery.objects.filter(state="sent").exists())
     [file] = queueing.iterdir()
@@ -68,6 +48,7 @@ def test_mail_leaves_and_its_secret_is_wiped(queueing, worker, alice):
 
 
 def test_rollback_leaves_nothing(queueing, worker):
+    worker()
     with pytest.raises(RuntimeError), transaction.atomic():
         send_code()
         raise RuntimeError
@@ -77,6 +58,7 @@ def test_rollback_leaves_nothing(queueing, worker):
 
 
 def test_expired_mail_is_wiped_and_never_sent(queueing, worker):
+    worker()
     with transaction.atomic():
         send_code()
         Delivery.objects.update(expires_at=timezone.now())

@@ -1,8 +1,8 @@
 """Everything that leaves the house: queued with its cause, sent by a worker, logged in one row."""
 
-from notifications.services.delivery.mails import enqueue_mail
+from notifications.services.delivery.mail_queue import enqueue_mail
 from notifications.services.delivery.presence import Sighting, register_presence
-from notifications.services.delivery.pushes import (
+from notifications.services.delivery.push_queue import (
     cancel,
     enqueue_call_push,
     enqueue_push,

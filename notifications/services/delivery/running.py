@@ -11,7 +11,8 @@ from django.db import connection, connections
 from notifications.conf import conf
 from notifications.models import Delivery
 from notifications.services.delivery import claims
-from notifications.services.delivery.mail import MailSender
+from notifications.services.delivery.mail_lane import MailSender
+from notifications.services.delivery.push_lane import PushSender
 from notifications.services.delivery.wake import Listener
 from notifications.services.delivery.worker import Lane
 
@@ -22,7 +23,11 @@ _guard = threading.Lock()
 
 
 def lanes() -> list[Lane]:
-    return [Lane(Delivery.Channel.MAIL, MailSender(), conf.MAIL_THREADS)]
+    """Mail and push: neither waits for the other."""
+    return [
+        Lane(Delivery.Channel.MAIL, MailSender(), conf.MAIL_THREADS),
+        Lane(Delivery.Channel.PUSH, PushSender(), conf.PUSH_THREADS),
+    ]
 
 
 def run(stopped: threading.Event) -> None:

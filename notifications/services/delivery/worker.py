@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Protocol
 
+from django.core.exceptions import ImproperlyConfigured
 from django.db import DatabaseError, InterfaceError, close_old_connections, connections
 from django.utils import timezone
 
@@ -165,13 +166,26 @@ class Lane:
         if not ids:
             return False
         rows = list(Delivery.objects.filter(id__in=ids).order_by("priority", "due_at", "id"))
-        for prepared in self.sender.prepare(rows):
+        for prepared in self._prepare(rows):
             if isinstance(prepared, Ending):
                 self._end(prepared)
             else:
                 self._held[_owner(prepared.row)] += 1
                 self._ready.append(prepared)
         return True
+
+    def _prepare(self, rows: Sequence[Delivery]) -> Sequence[Job | Ending]:
+        try:
+            return self.sender.prepare(rows)
+        except ImproperlyConfigured as error:
+            pauses.pause(self.channel, str(error))
+            return self._untouched(rows)
+        except Exception:
+            claims.finish(self._untouched(rows))
+            raise
+
+    def _untouched(self, rows: Sequence[Delivery]) -> list[Ending]:
+        return [ending(row, State.PENDING, row.last_error, charge=False) for row in rows]
 
     def _room(self) -> int:
         """As many rows as will be sent within about a second."""
@@ -207,7 +221,7 @@ class Lane:
     def _settle(self, job: Job, outcome: Outcome | None) -> None:
         row = job.row
         if outcome is None:
-            self._end(ending(row, State.PENDING, row.last_error, charge=False))
+            self._endings += self._untouched([row])
             return
         reason = self._breaker.note(outcome, recipient=_owner(row), device=row.id)
         if isinstance(outcome, Sent):
@@ -268,8 +282,7 @@ class Lane:
 
     def _wind_down(self) -> None:
         """Give back what no thread has begun, wait for the rest, write it down."""
-        for job in self._ready:
-            self._end(ending(job.row, State.PENDING, job.row.last_error, charge=False))
+        self._endings += self._untouched([job.row for job in self._ready])
         self._ready.clear()
         try:
             while True:

@@ -1,0 +1,240 @@
+"""Firebase Cloud Messaging through firebase-admin, which is imported here and nowhere else.
+
+Its own retries are switched off: they would sleep in our threads for minutes. What an answer means is
+decided here; what follows from it is the worker's business.
+"""
+
+import functools
+import ipaddress
+import logging
+import threading
+import time
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.core.exceptions import ImproperlyConfigured
+
+from notifications.channels.outcomes import (
+    Dead,
+    DeviceGone,
+    Outcome,
+    Retry,
+    Sent,
+    Unavailable,
+    WrongSender,
+)
+from notifications.conf import conf
+
+log = logging.getLogger(__name__)
+
+# For a moment after a refused sign-in the other threads do not ask again.
+_REFUSED_SECONDS = 2.0
+_TOKEN_TEXTS = ("not a valid fcm registration token", "invalid registration")
+
+
+class FcmChannel:
+    """Thread-safe. ImproperlyConfigured when the credentials or the endpoint cannot be used."""
+
+    def __init__(self) -> None:
+        self._signing_in = threading.Lock()
+        self._refused_at = -_REFUSED_SECONDS
+        self._refusal = ""
+        self._messaging, self._app, self._credential = _open()
+
+    def send(self, message: dict[str, Any], *, dry_run: bool = False) -> Outcome:
+        """Hand one message (in the form of the v1 API) to FCM."""
+        import google.auth.exceptions
+        from firebase_admin.exceptions import FirebaseError
+
+        try:
+            prepared = _message(self._messaging, message)
+        except (TypeError, ValueError) as error:
+            return Dead(f"not a message: {error}")
+        refusal = self._sign_in()
+        if refusal:
+            return Unavailable(refusal)
+        try:
+            return Sent(self._messaging.send(prepared, dry_run=dry_run, app=self._app))
+        except FirebaseError as error:
+            return classify(error)
+        except google.auth.exceptions.GoogleAuthError as error:
+            return Unavailable(f"signing in to FCM failed ({type(error).__name__})")
+        except ValueError as error:
+            return Dead(f"not a message: {type(error).__name__}")
+        except (KeyError, TypeError):
+            return Retry("FCM answered something else than JSON of its own")
+
+    def idle(self) -> None:
+        """Connections are pooled by the library."""
+
+    def _sign_in(self) -> str:
+        """Why there is no access token, or an empty string. One thread asks, the others wait."""
+        import google.auth.exceptions
+        from google.auth.transport.requests import Request
+
+        if self._credential.valid:
+            return ""
+        with self._signing_in:
+            if self._credential.valid:
+                return ""
+            if time.monotonic() - self._refused_at < _REFUSED_SECONDS:
+                return self._refusal
+            request = functools.partial(Request(), timeout=conf.PUSH_TIMEOUT_SECONDS)
+            try:
+                self._credential.refresh(request)
+            except google.auth.exceptions.GoogleAuthError as error:
+                self._refused_at = time.monotonic()
+                self._refusal = f"signing in to FCM failed ({type(error).__name__})"
+                return self._refusal
+        return ""
+
+
+def loopback_endpoint(endpoint: str) -> str:
+    """The endpoint without its last slash. ImproperlyConfigured for anything but loopback: whoever is
+    named here gets our access tokens and every push."""
+    parts = urlsplit(endpoint)
+    host = parts.hostname or ""
+    is_loopback = host == "localhost"
+    if not is_loopback:
+        try:
+            is_loopback = ipaddress.ip_address(host).is_loopback
+        except ValueError:
+            is_loopback = False
+    if not is_loopback or parts.scheme not in ("http", "https") or parts.username or parts.query:
+        raise ImproperlyConfigured("PUSH_FCM_ENDPOINT may only point to this machine, as http://127.0.0.1:<port>.")
+    return endpoint.rstrip("/")
+
+
+def _open() -> tuple[Any, Any, Any]:
+    import firebase_admin
+    import requests.adapters
+    from firebase_admin import credentials, messaging
+
+    endpoint = loopback_endpoint(conf.FCM_ENDPOINT) if conf.FCM_ENDPOINT else ""
+    try:
+        certificate = credentials.Certificate(conf.FCM_CREDENTIALS)
+    except (OSError, ValueError) as error:
+        raise ImproperlyConfigured(
+            "PUSH_FCM_CREDENTIALS is not a readable service-account file"
+            f" ({type(error).__name__})."
+        ) from error
+    name = f"parley-{time.monotonic_ns()}"
+    app = firebase_admin.initialize_app(certificate, {"httpTimeout": conf.PUSH_TIMEOUT_SECONDS}, name=name)
+    service = messaging._get_messaging_service(app)
+    if endpoint:
+        service._fcm_url = f"{endpoint}/v1/projects/{app.project_id}/messages:send"
+    once = requests.adapters.HTTPAdapter(
+        max_retries=0, pool_connections=conf.PUSH_THREADS, pool_maxsize=conf.PUSH_THREADS
+    )
+    session = service._client.session
+    for prefix in list(session.adapters):
+        session.mount(prefix, once)
+    return messaging, app, service._credential
+
+
+def _message(messaging: Any, message: dict[str, Any]) -> Any:
+    """The library's own classes, from the form of the v1 API."""
+    notification = message.get("notification")
+    android = message.get("android") or {}
+    on_android = android.get("notification")
+    apns = message.get("apns")
+    label = (message.get("fcm_options") or {}).get("analytics_label")
+    built = messaging.Message(
+        data=message.get("data"),
+        notification=messaging.Notification(**notification) if notification else None,
+        android=messaging.AndroidConfig(
+            collapse_key=android.get("collapse_key"),
+            priority=android.get("priority"),
+            ttl=timedelta(seconds=int(android["ttl"].removesuffix("s"))) if "ttl" in android else None,
+            notification=messaging.AndroidNotification(**on_android) if on_android else None,
+        ),
+        apns=_apns(messaging, apns) if apns else None,
+        fcm_options=messaging.FCMOptions(analytics_label=label) if label else None,
+    )
+    # Not through the constructor: that would say with every push that installation ids are to come.
+    built.token = message["token"]
+    return built
+
+
+def _apns(messaging: Any, apns: dict[str, Any]) -> Any:
+    aps = apns["payload"]["aps"]
+    return messaging.APNSConfig(
+        headers=apns.get("headers"),
+        payload=messaging.APNSPayload(
+            aps=messaging.Aps(
+                badge=aps.get("badge"),
+                sound=aps.get("sound"),
+                thread_id=aps.get("thread-id"),
+                content_available=bool(aps.get("content-available")),
+            )
+        ),
+    )
+
+
+def classify(error: Any) -> Outcome:
+    """What an error of firebase-admin means for the row, its device and the whole channel."""
+    from firebase_admin import exceptions, messaging
+
+    response = error.http_response
+    status = response.status_code if response is not None else 0
+    name = f"{error.code} ({status})" if status else str(error.code)
+    if isinstance(error, messaging.UnregisteredError):
+        return DeviceGone("UNREGISTERED")
+    if isinstance(error, messaging.SenderIdMismatchError):
+        return WrongSender("SENDER_ID_MISMATCH")
+    if isinstance(error, messaging.ThirdPartyAuthError):
+        return Unavailable(f"FCM cannot sign in to the platform's push service ({status})")
+    if status in (401, 403):
+        return Unavailable(f"FCM refuses our credentials ({name})")
+    if status == 404:
+        return Unavailable("FCM does not know the project (404)")
+    if status == 429 or isinstance(error, messaging.QuotaExceededError):
+        return Retry(name, after=_retry_after(response))
+    if status == 400 or isinstance(error, exceptions.InvalidArgumentError):
+        return DeviceGone("INVALID_ARGUMENT about the token") if _is_about_token(response) else Dead(name)
+    if status >= 500:
+        return Retry(name, after=_retry_after(response))
+    if status >= 400:
+        return Dead(name)
+    return _network(error)
+
+
+def _network(error: Any) -> Outcome:
+    import requests.exceptions
+
+    cause = error.cause
+    if isinstance(cause, requests.exceptions.ConnectTimeout | requests.exceptions.SSLError):
+        return Unavailable(f"FCM cannot be reached ({type(cause).__name__})")
+    if isinstance(cause, requests.exceptions.ConnectionError) and "establish a new connection" in str(cause):
+        return Unavailable("FCM cannot be reached (connection refused)")
+    return Retry(type(cause).__name__ if cause is not None else str(error.code))
+
+
+def _is_about_token(response: Any) -> bool:
+    """FCM says so in a field violation, or only in its sentence."""
+    try:
+        problem = response.json()["error"]
+        text = str(problem.get("message", "")).casefold()
+        violations = [
+            violation.get("field")
+            for detail in problem.get("details") or []
+            for violation in detail.get("fieldViolations") or []
+        ]
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return False
+    if violations:
+        return "message.token" in violations
+    return any(phrase in text for phrase in _TOKEN_TEXTS)
+
+
+def _retry_after(response: Any) -> float | None:
+    """The wait in seconds that a Retry-After header asks for, as seconds or as a date."""
+    value = response.headers.get("Retry-After", "").strip() if response is not None else ""
+    if value.isascii() and value.isdigit():
+        return float(value[:9])
+    try:
+        return max(0.0, (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds())
+    except (TypeError, ValueError):
+        return None

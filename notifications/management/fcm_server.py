@@ -1,0 +1,331 @@
+"""A push service for the laptop: the part of FCM's v1 API that matters, over real sockets.
+
+It checks what the real one checks, remembers what it was sent, and fails in any way it is told to.
+Nothing below firebase-admin is replaced: the library signs in here and sends here.
+
+    POST   /token                                   access token for a signed assertion
+    POST   /v1/projects/<project>/messages:send     one message
+    POST   /_fake/script     {"token": "…" or "*", "answers": [{"kind": "UNAVAILABLE", "retry_after": 5}, …]}
+                             each answer is given once, the last one as long as `"forever": true` stands in it
+    POST   /_fake/sign_in    {"works": false}       the token endpoint refuses, or works again
+    GET    /_fake/requests   what was asked and answered; ?token=… of one device only
+    DELETE /_fake            forget requests and scripts
+"""
+
+import itertools
+import json
+import re
+import secrets
+import threading
+import time
+from collections import defaultdict
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import jwt
+
+PAYLOAD_BYTES = 4096
+LONGEST_TTL = 4 * 7 * 24 * 3600
+SCOPES = {
+    "https://www.googleapis.com/auth/firebase.messaging",
+    "https://www.googleapis.com/auth/cloud-platform",
+}
+_TTL = re.compile(r"\d+(\.\d{1,9})?s")
+_LABEL = re.compile(r"[a-zA-Z0-9\-_.~%]{1,50}")
+_RESERVED = {"from", "message_type", "notification"}
+_FIELDS = {
+    "name", "data", "notification", "android", "webpush", "apns", "fcm_options", "token", "topic", "condition",
+}  # fmt: skip
+_HANG_SECONDS = 60.0
+
+Answer = tuple[int, dict[str, str], bytes]
+
+
+@dataclass
+class Fake:
+    """What the server knows; shared by its threads."""
+
+    project: str
+    client_email: str
+    public_key: str
+    token_uri: str = ""
+    delay: float = 0.0
+    access_seconds: int = 3600
+    sign_in_works: bool = True
+    access: dict[str, float] = field(default_factory=dict)
+    scripts: dict[str, list[dict[str, Any]]] = field(default_factory=lambda: defaultdict(list))
+    requests: list[dict[str, Any]] = field(default_factory=list)
+    sign_ins: int = 0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    numbers: Any = field(default_factory=lambda: itertools.count(1))
+
+    def scripted(self, token: str) -> dict[str, Any] | None:
+        with self.lock:
+            for key in (token, "*"):
+                answers = self.scripts.get(key)
+                if answers:
+                    return answers[0] if answers[0].get("forever") else answers.pop(0)
+        return None
+
+    def reset(self) -> None:
+        with self.lock:
+            self.scripts.clear()
+            self.requests.clear()
+            self.sign_ins = 0
+            self.sign_in_works = True
+
+
+def error(status: int, name: str, message: str, *, code: str = "", violation: str = "", **headers: str) -> Answer:
+    """An error in Google's form; `code` is FCM's own, `violation` the field it is about."""
+    details: list[dict[str, Any]] = []
+    if code:
+        details.append({"@type": "type.googleapis.com/google.firebase.fcm.v1.FcmError", "errorCode": code})
+    if violation:
+        details.append(
+            {
+                "@type": "type.googleapis.com/google.rpc.BadRequest",
+                "fieldViolations": [{"field": violation, "description": message}],
+            }
+        )
+    body = {"error": {"code": status, "message": message, "status": name, "details": details}}
+    return status, {name.replace("_", "-"): value for name, value in headers.items()}, json.dumps(body).encode()
+
+
+def invalid(message: str, field: str) -> Answer:
+    return error(400, "INVALID_ARGUMENT", message, code="INVALID_ARGUMENT", violation=field)
+
+
+def scripted_answer(script: dict[str, Any]) -> Answer | None:
+    """The answer that a script asks for; None for one that only waits and then goes well."""
+    retry_after = script.get("retry_after")
+    wait = {} if retry_after is None else {"Retry_After": str(retry_after)}
+    answers: dict[str, Answer] = {
+        "UNREGISTERED": error(404, "NOT_FOUND", "Requested entity was not found.", code="UNREGISTERED"),
+        "INVALID_TOKEN": error(
+            400,
+            "INVALID_ARGUMENT",
+            "The registration token is not a valid FCM registration token",
+            code="INVALID_ARGUMENT",
+        ),
+        "INVALID_TOKEN_FIELD": invalid("Invalid registration token", "message.token"),
+        "INVALID_PAYLOAD": invalid("Invalid value", "message.data"),
+        "SENDER_ID_MISMATCH": error(403, "PERMISSION_DENIED", "SenderId mismatch", code="SENDER_ID_MISMATCH"),
+        "PERMISSION_DENIED": error(403, "PERMISSION_DENIED", "Permission denied on resource project."),
+        "QUOTA_EXCEEDED": error(429, "RESOURCE_EXHAUSTED", "Quota exceeded.", code="QUOTA_EXCEEDED", **wait),
+        "INTERNAL": error(500, "INTERNAL", "Internal error encountered.", code="INTERNAL", **wait),
+        "UNAVAILABLE": error(503, "UNAVAILABLE", "The service is unavailable.", code="UNAVAILABLE", **wait),
+        "UNAUTHENTICATED": error(401, "UNAUTHENTICATED", "Request had invalid authentication credentials."),
+        "THIRD_PARTY_AUTH_ERROR": error(
+            401, "UNAUTHENTICATED", "Auth error from APNS or Web Push Service", code="THIRD_PARTY_AUTH_ERROR"
+        ),
+        "HTML_502": (502, {"Content-Type": "text/html"}, b"<html><body><h1>502 Bad Gateway</h1></body></html>"),
+        "BARE_404": (404, {"Content-Type": "text/html"}, b"<html><title>Error 404 (Not Found)!!1</title></html>"),
+        "GARBAGE": (200, {"Content-Type": "application/json"}, b"\x00\xff<not json"),
+    }
+    return answers.get(str(script["kind"]))
+
+
+SCRIPTS = (
+    "UNREGISTERED", "INVALID_TOKEN", "INVALID_TOKEN_FIELD", "INVALID_PAYLOAD", "SENDER_ID_MISMATCH",
+    "PERMISSION_DENIED", "QUOTA_EXCEEDED", "INTERNAL", "UNAVAILABLE", "UNAUTHENTICATED",
+    "THIRD_PARTY_AUTH_ERROR", "HTML_502", "BARE_404", "GARBAGE", "SLOW", "HANG", "DROP", "OK",
+)  # fmt: skip
+
+
+def check_message(message: Any) -> Answer | None:
+    """What the real service finds wrong with a message; None when it would take it."""
+    if not isinstance(message, dict):
+        return invalid("message must be an object", "message")
+    if unknown := set(message) - _FIELDS:
+        return invalid(f"Unknown name {sorted(unknown)[0]!r} at 'message': Cannot find field.", "message")
+    if sum(name in message for name in ("token", "topic", "condition")) != 1:
+        return invalid("Exactly one of token, topic or condition is required", "message")
+    token = message.get("token")
+    if token is not None and (not isinstance(token, str) or not token or not token.isprintable()):
+        return error(
+            400, "INVALID_ARGUMENT", "The registration token is not a valid FCM registration token",
+            code="INVALID_ARGUMENT",
+        )  # fmt: skip
+    data = message.get("data", {})
+    if not isinstance(data, dict) or not all(isinstance(value, str) for value in data.values()):
+        return invalid("Invalid value at 'message.data' (TYPE_STRING)", "message.data")
+    for key in data:
+        if key in _RESERVED or key.startswith(("google.", "gcm.")):
+            return invalid(f"Invalid data payload key: {key}", "message.data")
+    return _check_parts(message, data)
+
+
+def _check_parts(message: dict[str, Any], data: dict[str, str]) -> Answer | None:
+    notification = message.get("notification") or {}
+    if not all(isinstance(notification.get(name, ""), str) for name in ("title", "body", "image")):
+        return invalid("Invalid value at 'message.notification' (TYPE_STRING)", "message.notification")
+    android = message.get("android") or {}
+    ttl = android.get("ttl", "0s")
+    if not isinstance(ttl, str) or not _TTL.fullmatch(ttl) or float(ttl[:-1]) > LONGEST_TTL:
+        return invalid("Illegal duration format; duration must end with 's'", "message.android.ttl")
+    if str(android.get("priority", "normal")).lower() not in ("normal", "high"):
+        return invalid("Invalid value at 'message.android.priority'", "message.android.priority")
+    number = (android.get("notification") or {}).get("notification_count", 0)
+    if isinstance(number, bool) or not isinstance(number, int) or number < 0:
+        return invalid("Invalid value (TYPE_INT32)", "message.android.notification.notification_count")
+    headers = (message.get("apns") or {}).get("headers") or {}
+    if not all(isinstance(value, str) for value in headers.values()):
+        return invalid("Invalid value at 'message.apns.headers' (TYPE_STRING)", "message.apns.headers")
+    if len(headers.get("apns-collapse-id", "").encode()) > 64:
+        return invalid("apns-collapse-id is longer than 64 bytes", "message.apns.headers")
+    label = (message.get("fcm_options") or {}).get("analytics_label", "x")
+    if not _LABEL.fullmatch(label):
+        return invalid("Invalid analytics label", "message.fcm_options.analytics_label")
+    size = len(json.dumps([notification, data], ensure_ascii=False, separators=(",", ":")).encode())
+    if size > PAYLOAD_BYTES:
+        return invalid(f"Message is too big ({size} bytes)", "message")
+    return None
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: "FcmServer"
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        path = urlsplit(self.path).path
+        if path == "/token":
+            self._reply(*self._token(body))
+        elif path == "/_fake/script":
+            self._reply(*self._script(body))
+        elif path == "/_fake/sign_in":
+            self.server.fake.sign_in_works = bool(json.loads(body)["works"])
+            self._reply(200, {}, b"{}")
+        elif found := re.fullmatch(r"/v1/projects/([^/]+)/messages:send", path):
+            self._send(found[1], body)
+        else:
+            self._reply(404, {"Content-Type": "text/html"}, b"<html>Not Found</html>")
+
+    def do_GET(self) -> None:
+        parts = urlsplit(self.path)
+        fake = self.server.fake
+        if parts.path != "/_fake/requests":
+            self._reply(404, {}, b"{}")
+            return
+        token = parse_qs(parts.query).get("token", [None])[0]
+        with fake.lock:
+            found = [one for one in fake.requests if token in (None, one["token"])]
+            document = {"requests": found, "sign_ins": fake.sign_ins}
+        self._reply(200, {}, json.dumps(document).encode())
+
+    def do_DELETE(self) -> None:
+        self.server.fake.reset()
+        self._reply(200, {}, b"{}")
+
+    # --- answers ---
+
+    def _token(self, body: bytes) -> Answer:
+        fake = self.server.fake
+        form = parse_qs(body.decode("utf-8", "replace"))
+        refused = (400, {}, b'{"error": "invalid_grant", "error_description": "Invalid JWT Signature."}')
+        if not fake.sign_in_works:
+            return refused
+        if form.get("grant_type") != ["urn:ietf:params:oauth:grant-type:jwt-bearer"]:
+            return 400, {}, b'{"error": "unsupported_grant_type"}'
+        try:
+            claims = jwt.decode(
+                form.get("assertion", [""])[0],
+                fake.public_key,
+                algorithms=["RS256"],
+                # google-auth names Google's own endpoint, whatever the account's token_uri says.
+                audience=[fake.token_uri, "https://oauth2.googleapis.com/token"],
+                issuer=fake.client_email,
+                options={"require": ["exp", "iat", "iss", "aud"]},
+                leeway=60,
+            )
+        except jwt.InvalidTokenError:
+            return refused
+        if not SCOPES & set(str(claims.get("scope", "")).split()):
+            return 400, {}, b'{"error": "invalid_scope"}'
+        access = secrets.token_urlsafe(24)
+        with fake.lock:
+            fake.access[access] = time.monotonic() + fake.access_seconds
+            fake.sign_ins += 1
+        reply = {"access_token": access, "expires_in": fake.access_seconds, "token_type": "Bearer"}
+        return 200, {}, json.dumps(reply).encode()
+
+    def _script(self, body: bytes) -> Answer:
+        wanted = json.loads(body)
+        answers = wanted["answers"]
+        if unknown := [one["kind"] for one in answers if one["kind"] not in SCRIPTS]:
+            return 400, {}, json.dumps({"unknown": unknown, "known": SCRIPTS}).encode()
+        with self.server.fake.lock:
+            self.server.fake.scripts[wanted["token"]] = list(answers)
+        return 200, {}, b"{}"
+
+    def _send(self, project: str, body: bytes) -> None:
+        fake = self.server.fake
+        scheme, _, access = self.headers.get("Authorization", "").partition(" ")
+        try:
+            document = json.loads(body)
+            message = document["message"]
+            token = str(message.get("token", ""))
+        except (KeyError, TypeError, ValueError, AttributeError):
+            self._reply(*invalid("Invalid JSON payload received.", "message"))
+            return
+        with fake.lock:
+            is_known = scheme == "Bearer" and fake.access.get(access, 0.0) > time.monotonic()
+        if not is_known:
+            answer: Answer | None = scripted_answer({"kind": "UNAUTHENTICATED"})
+        elif project != fake.project:
+            answer = scripted_answer({"kind": "PERMISSION_DENIED"})
+        else:
+            if fake.delay:
+                time.sleep(fake.delay)
+            script = fake.scripted(token)
+            if script is not None and script["kind"] in ("DROP", "HANG", "SLOW"):
+                time.sleep(float(script.get("seconds", _HANG_SECONDS if script["kind"] == "HANG" else 0)))
+            if script is not None and script["kind"] in ("DROP", "HANG"):
+                self._remember(token, document, 0)
+                self.close_connection = True
+                return
+            answer = (scripted_answer(script) if script else None) or check_message(message)
+        if answer is None:
+            name = f"projects/{project}/messages/{next(fake.numbers):016x}"
+            if document.get("validate_only"):
+                name = f"projects/{project}/messages/fake_message_id"
+            answer = (200, {}, json.dumps({"name": name}).encode())
+        assert answer is not None
+        self._remember(token, document, answer[0])
+        self._reply(*answer)
+
+    def _remember(self, token: str, document: dict[str, Any], status: int) -> None:
+        entry = {
+            "at": time.time(),
+            "token": token,
+            "message": document["message"],
+            "validate_only": bool(document.get("validate_only")),
+            "status": status,
+        }
+        with self.server.fake.lock:
+            self.server.fake.requests.append(entry)
+
+    def _reply(self, status: int, headers: dict[str, str], body: bytes) -> None:
+        self.send_response(status)
+        for name, value in ({"Content-Type": "application/json; charset=UTF-8"} | headers).items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """The inspection endpoint is the log."""
+
+
+class FcmServer(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(self, address: tuple[str, int], fake: Fake) -> None:
+        super().__init__(address, Handler)
+        self.fake = fake
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Clients that hang up in the middle are part of the exercise."""

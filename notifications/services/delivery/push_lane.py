@@ -1,0 +1,210 @@
+"""The lane of pushes: checks everything once more, says it in the reader's language, hands it over."""
+
+import logging
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+from django.utils.translation import get_supported_language_variant
+
+from notifications.channels.outcomes import Outcome
+from notifications.channels.push import PushChannel, push_channel
+from notifications.conf import conf
+from notifications.models import Delivery, Device
+from notifications.selectors import PushContent, push_contents, quiet_ids, unread_counts
+from notifications.services.delivery import presence
+from notifications.services.delivery.claims import Ending
+from notifications.services.delivery.presence import Sighting
+from notifications.services.delivery.push_messages import call_message, notification_message, test_message
+from notifications.services.delivery.push_queue import CALL_KINDS
+from notifications.services.delivery.worker import Job, ending
+
+log = logging.getLogger(__name__)
+
+State = Delivery.State
+
+
+class PushSender:
+    def __init__(self) -> None:
+        self._channel: PushChannel | None = None
+
+    def prepare(self, rows: Sequence[Delivery]) -> list[Job | Ending]:
+        # Opened when first needed: wrong credentials must stop pushes, not the mail beside them.
+        if self._channel is None:
+            self._channel = push_channel()
+        if self._channel is None:
+            return [ending(row, State.CANCELLED, "push is switched off") for row in rows]
+        return _Batch(rows).prepared()
+
+    def send(self, job: Job) -> Outcome:
+        assert self._channel is not None
+        return self._channel.send(job.work)
+
+    def idle(self) -> None:
+        if self._channel is not None:
+            self._channel.idle()
+
+    def device_gone(self, row: Delivery) -> None:
+        Device.objects.filter(id=row.device_id).update(active=False)
+        Delivery.objects.filter(device_id=row.device_id, state=State.PENDING).update(
+            state=State.CANCELLED, last_error="the token is dead", finished_at=timezone.now(), payload={}
+        )
+
+
+class _Batch:
+    """One look at the database for everything that a batch of rows needs."""
+
+    def __init__(self, rows: Sequence[Delivery]) -> None:
+        self.rows = rows
+        self.now = timezone.now()
+        self.devices = {
+            device.id: device
+            for device in Device.objects.select_related("user", "session").filter(
+                id__in={row.device_id for row in rows}
+            )
+        }
+        self.refusals = {row.id: reason for row in rows if (reason := self._refusal(row))}
+        live = [row for row in rows if row.id not in self.refusals]
+        self.calls = [row for row in live if row.kind in CALL_KINDS]
+        self.tests = [row for row in live if row.kind == "test"]
+        self.news = [row for row in live if row.kind not in CALL_KINDS and row.kind != "test"]
+
+    def prepared(self) -> list[Job | Ending]:
+        found: list[Job | Ending] = [
+            ending(row, State.CANCELLED, self.refusals[row.id]) for row in self.rows if row.id in self.refusals
+        ]
+        found += self._about_calls()
+        found += [
+            Job(row, test_message(self._token(row), language=self._language(row))) for row in self.tests
+        ]
+        found += self._about_news()
+        return found
+
+    def _refusal(self, row: Delivery) -> str:
+        """Why this device must not be reached with this any more, or an empty string."""
+        device = self.devices.get(row.device_id or 0)
+        if device is None:
+            return "the device is gone"
+        if not device.active:
+            return "the device is switched off"
+        if device.user_id != row.recipient_id:
+            return "the token moved to another person"
+        session = device.session
+        if session.ended_at is not None or min(session.expires_at, session.token_expires_at) <= self.now:
+            return "the sign-in has ended"
+        if device.user.is_blocked(self.now):
+            return "the account is blocked"
+        return ""
+
+    def _about_calls(self) -> list[Job | Ending]:
+        if not self.calls:
+            return []
+        quiet = quiet_ids(row.recipient_id for row in self.calls if row.recipient_id)
+        over = self._calls_over()
+        sightings = self._sightings(self.calls)
+        found: list[Job | Ending] = []
+        for row in self.calls:
+            if row.kind == "incoming_call" and (row.device_id, row.group_key) in over:
+                found.append(ending(row, State.CANCELLED, "the call is over"))
+            elif row.kind == "incoming_call" and sightings[row.id] == presence.SEEN:
+                found.append(ending(row, State.CANCELLED, "seen on the socket"))
+            else:
+                message = call_message(
+                    self._token(row),
+                    row.payload["data"],
+                    quiet=row.recipient_id in quiet,
+                    expires_at=row.expires_at,
+                    now=self.now,
+                )
+                found.append(Job(row, message))
+        return found
+
+    def _calls_over(self) -> set[tuple[int | None, str]]:
+        groups = {row.group_key for row in self.calls if row.kind == "incoming_call"}
+        ended = Delivery.objects.filter(group_key__in=groups, kind="call_ended")
+        return set(ended.values_list("device_id", "group_key"))
+
+    def _about_news(self) -> list[Job | Ending]:
+        if not self.news:
+            return []
+        languages = {row.id: self._language(row) for row in self.news}
+        contents = push_contents(
+            (row.notification_id, languages[row.id]) for row in self.news if row.notification_id
+        )
+        badges = unread_counts(content.recipient_id for content in contents.values())
+        sightings = self._sightings(self.news)
+        earlier = self._earlier()
+        found: list[Job | Ending] = []
+        for row in self.news:
+            content = contents.get((row.notification_id or 0, languages[row.id]))
+            if content is None:
+                found.append(ending(row, State.CANCELLED, "read, withdrawn or not wanted by now"))
+                continue
+            note = {"count": content.count, "at": content.occurred_at.isoformat()}
+            waiting = self._wait(row, sightings[row.id], earlier.get((row.device_id, row.notification_id)), note)
+            found.append(waiting or self._news(row, content, badges.get(content.recipient_id, 0), note))
+        return found
+
+    def _news(self, row: Delivery, content: PushContent, badge: int, note: dict[str, Any]) -> Job:
+        return Job(row, notification_message(self._token(row), content, badge=badge), note)
+
+    def _wait(
+        self, row: Delivery, sighting: str, last: tuple[datetime, dict[str, Any]] | None, note: dict[str, Any]
+    ) -> Ending | None:
+        """Not now, or not at all: seen on the socket, nothing new, or the minute is not over."""
+        if sighting == presence.SEEN:
+            return ending(row, State.CANCELLED, "seen on the socket")
+        if last is not None and last[1] == note:
+            return ending(row, State.CANCELLED, "nothing new since the last push")
+        patience = row.touched_at + timedelta(seconds=conf.PUSH_SOCKET_SECONDS)
+        if sighting == presence.CONNECTED and patience > self.now:
+            return ending(row, State.PENDING, row.last_error, due_at=patience, charge=False)
+        if last is not None:
+            next_at = last[0] + timedelta(seconds=conf.PUSH_GROUP_SECONDS)
+            if next_at > self.now:
+                return ending(row, State.PENDING, row.last_error, due_at=next_at, charge=False)
+        return None
+
+    def _earlier(self) -> dict[tuple[int | None, int | None], tuple[datetime, dict[str, Any]]]:
+        """The latest push that these devices got about the same rows: when, and what it counted."""
+        sent = Delivery.objects.filter(
+            device_id__in={row.device_id for row in self.news},
+            notification_id__in={row.notification_id for row in self.news},
+            group_key__in={row.group_key for row in self.news},
+            state=State.SENT,
+        ).order_by("finished_at")
+        return {
+            (device_id, notification_id): (finished_at, payload)
+            for device_id, notification_id, finished_at, payload in sent.values_list(
+                "device_id", "notification_id", "finished_at", "payload"
+            )
+        }
+
+    def _sightings(self, rows: Sequence[Delivery]) -> dict[int, str]:
+        questions = [
+            Sighting(row.recipient_id or 0, self._device(row).session_id, row.touched_at) for row in rows
+        ]
+        try:
+            answers = presence.look(questions)
+        except Exception:
+            log.exception("Nobody could say who is connected; pushes leave as if nobody were.")
+            answers = [presence.ABSENT] * len(rows)
+        return {row.id: answer for row, answer in zip(rows, answers, strict=True)}
+
+    def _device(self, row: Delivery) -> Device:
+        return self.devices[row.device_id or 0]
+
+    def _token(self, row: Delivery) -> str:
+        return self._device(row).registration_id
+
+    def _language(self, row: Delivery) -> str:
+        """The device's own language, else its owner's, else the site's."""
+        device = self._device(row)
+        for wanted in (device.locale, device.user.language):
+            try:
+                return get_supported_language_variant(wanted.lower().replace("_", "-"))
+            except LookupError:
+                continue
+        return settings.LANGUAGE_CODE
