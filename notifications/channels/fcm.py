@@ -125,6 +125,8 @@ def _open() -> tuple[Any, Any, Any]:
     service = messaging._get_messaging_service(app)
     if endpoint:
         service._fcm_url = f"{endpoint}/v1/projects/{app.project_id}/messages:send"
+        # google-auth would ask Google where this account may be used from.
+        service._credential._is_regional_access_boundary_lookup_required = lambda: False
     once = requests.adapters.HTTPAdapter(
         max_retries=0, pool_connections=conf.PUSH_THREADS, pool_maxsize=conf.PUSH_THREADS
     )

@@ -11,7 +11,7 @@ from notifications.selectors.feed import (
     unread_counts,
     visible,
 )
-from notifications.selectors.pushes import PushContent, push_contents, quiet_ids
+from notifications.selectors.pushes import PushContent, is_quiet, push_content, push_contents, quiet_ids
 
 __all__ = [
     "Page",
@@ -19,8 +19,10 @@ __all__ = [
     "counts",
     "delivery_lag_seconds",
     "feed_page",
+    "is_quiet",
     "notifications_for",
     "preferences_of",
+    "push_content",
     "push_contents",
     "quiet_ids",
     "unread_count",

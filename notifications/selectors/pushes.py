@@ -49,6 +49,11 @@ def push_contents(wanted: Iterable[tuple[int, str]]) -> dict[tuple[int, str], Pu
     }
 
 
+def push_content(notification_id: int, *, language: str) -> PushContent | None:
+    """The same for one row."""
+    return push_contents([(notification_id, language)]).get((notification_id, language))
+
+
 def _wants_push(row: Notification) -> bool:
     choice = getattr(row.recipient, "notification_preferences", None)
     return choice is None or (
@@ -86,3 +91,8 @@ def quiet_ids(user_ids: Iterable[int]) -> set[int]:
     """Those whose calls should show without ringing: quiet mode is on, or notifications are off."""
     quiet = Preferences.objects.filter(Q(quiet_mode=True) | Q(enabled=False), user_id__in=set(user_ids))
     return set(quiet.values_list("user_id", flat=True))
+
+
+def is_quiet(user_id: int) -> bool:
+    """The same for one person."""
+    return bool(quiet_ids([user_id]))
