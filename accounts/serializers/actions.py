@@ -16,7 +16,7 @@ class ChallengeOutput(serializers.Serializer):
 
 
 class ActionVerifyInput(serializers.Serializer):
-    challenge_token = TextField(max_length=256)
+    challenge_token = TextField(max_length=4096)
     code = CodeField()
 
 

@@ -25,7 +25,7 @@ class ChangeEmailVerifyInput(serializers.Serializer):
 
 
 class EmailUndoInput(serializers.Serializer):
-    token = TextField(max_length=256)
+    token = TextField(max_length=4096)
 
 
 class DeletionOutput(serializers.Serializer):

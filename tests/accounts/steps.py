@@ -1,0 +1,87 @@
+"""What people do on the way to something, in one call each."""
+
+import re
+from collections.abc import Callable
+from threading import Barrier, Thread
+from typing import Any
+
+from django.core import mail
+from django.db import connection
+
+from accounts.models import User
+from tests.client import ApiClient
+from tests.factories import PASSWORD
+
+SECOND = "violet lantern 42"
+
+
+def last_code(to: str) -> str:
+    """The code in the newest mail to an address."""
+    newest = next(sent for sent in reversed(mail.outbox) if sent.to == [to])
+    found = re.search(r"(?m)^\s*(\d{6,10})\s*$", newest.body)
+    assert found, newest.body
+    return found[1]
+
+
+def action_token(client: ApiClient, user: User, action: str) -> str:
+    """An action token for one action, by way of the mailed code."""
+    challenge = client.post("/api/v1/auth/action-challenge", {"action": action})["challenge_token"]
+    code = last_code(user.email)
+    body = client.post("/api/v1/auth/action-verify", {"challenge_token": challenge, "code": code})
+    return str(body["action_token"])
+
+
+def act(client: ApiClient, user: User, action: str, path: str, data: Any = None, status: int = 200) -> Any:
+    """A POST with a fresh action token."""
+    headers = {"X-Action-Token": action_token(client, user, action)}
+    return client.post(f"/api/v1/auth/{path}", data, status=status, headers=headers)
+
+
+def enable_two_step(client: ApiClient, user: User, password: str = SECOND, **fields: str) -> list[str]:
+    """Switches the second step on; the recovery codes."""
+    body = act(client, user, "two_step_enable", "two-step/enable", {"password": password, **fields})
+    return list(body["recovery_codes"])
+
+
+def login(user: User, password: str = PASSWORD, status: int = 200, **headers: str) -> Any:
+    """The reply to a sign-in with the first password."""
+    data = {"email": user.email, "password": password}
+    return ApiClient().post("/api/v1/auth/login", data, status=status, headers=headers)
+
+
+def second_step(user: User, **headers: str) -> ApiClient:
+    """A client that carries a fresh two-step token."""
+    return ApiClient(login(user)["two_step_token"], **headers)
+
+
+def race(count: int, work: Callable[[int], Any]) -> list[Any]:
+    """Runs `work(number)` in so many threads at once; what each gave, in order."""
+    barrier = Barrier(count)
+    results: list[Any] = [None] * count
+
+    def run(number: int) -> None:
+        try:
+            barrier.wait(30)
+            results[number] = work(number)
+        except BaseException as error:
+            results[number] = error
+        finally:
+            connection.close()
+
+    threads = [Thread(target=run, args=(number,)) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    return results
+
+
+def answers(responses: list[Any]) -> dict[str, int]:
+    """How often each outcome came: "200", or the error's code."""
+    counted: dict[str, int] = {}
+    for response in responses:
+        assert not isinstance(response, BaseException), response
+        body = response.json()
+        key = str(response.status_code) if body["ok"] else body["error"]
+        counted[key] = counted.get(key, 0) + 1
+    return counted

@@ -1,0 +1,216 @@
+"""A new address, and the way back to the old one."""
+
+import re
+from datetime import timedelta
+
+import pytest
+import time_machine
+from django.core import mail
+from django.utils import timezone
+
+from accounts.models import EmailChange, User
+from accounts.services import sessions
+from tests.accounts.steps import act, action_token, answers, last_code, login, race
+from tests.client import ApiClient
+from tests.factories import PASSWORD, make_user, sign_in
+
+NEW = "new.alice@example.org"
+VERIFY = "/api/v1/auth/change-email/verify"
+UNDO = "/api/v1/auth/change-email/undo"
+SIGNUP = {"first_name": "Eve", "last_name": "Else", "password": "cobalt river 31"}
+
+
+def begin(client, user, email=NEW, status=200):
+    return act(client, user, "change_email", "change-email", {"email": email}, status=status)
+
+
+def move(client, user, email=NEW):
+    begin(client, user, email)
+    return client.post(VERIFY, {"code": last_code(email)})
+
+
+def undo_link(to):
+    sent = next(sent for sent in reversed(mail.outbox) if sent.to == [to])
+    return re.search(r"https?://[^/\s]+(/api/v1/auth/change-email/undo/[\w-]+)", sent.body)[1]
+
+
+def test_the_code_goes_to_the_new_address_and_nothing_changes_before(alice, as_alice):
+    body = begin(as_alice, alice)
+    assert body == {"ok": True, "message": body["message"]}
+    assert mail.outbox[-1].to == [NEW]
+    assert as_alice.get("/api/v1/auth/me")["user"]["email"] == alice.email
+    assert "token" in login(alice)
+
+
+def test_the_code_moves_the_account(alice, as_alice):
+    old = alice.email
+    body = move(as_alice, alice)
+    assert body == {"ok": True, "message": body["message"], "email": NEW}
+    assert mail.outbox[-1].to == [old]
+    assert NEW in mail.outbox[-1].body
+    user = as_alice.get("/api/v1/auth/me")["user"]
+    assert (user["email"], user["is_verified"]) == (NEW, True)
+    assert "token" in ApiClient().post("/api/v1/auth/login", {"email": NEW, "password": PASSWORD})
+    ApiClient().post("/api/v1/auth/login", {"email": old, "password": PASSWORD}, status=401)
+
+
+@pytest.mark.parametrize(
+    "email", ["", "x", "a@b", "two@@example.com", 7, None, "a" * 250 + "@example.com", "a\x00@example.com"]
+)
+def test_what_is_no_address(alice, as_alice, email):
+    assert list(begin(as_alice, alice, email, status=400)["fields"]) == ["email"]
+
+
+def test_a_taken_address_is_refused_and_costs_no_permission(alice, bob, as_alice):
+    headers = {"X-Action-Token": action_token(as_alice, alice, "change_email")}
+    path = "/api/v1/auth/change-email"
+    for taken in (bob.email, bob.email.upper(), alice.email):
+        assert as_alice.post(path, {"email": taken}, status=409, headers=headers)["error"] == "email_taken"
+    as_alice.post(path, {"email": NEW}, headers=headers)
+
+
+def test_a_wrong_or_old_code_and_no_change_are_invalid(alice, as_alice, as_bob):
+    assert as_alice.post(VERIFY, {"code": "123456"}, status=400)["error"] == "invalid_otp"
+    begin(as_alice, alice)
+    code = last_code(NEW)
+    wrong = f"{(int(code) + 1) % 1_000_000:06d}"
+    assert as_alice.post(VERIFY, {"code": wrong}, status=400)["error"] == "invalid_otp"
+    assert as_bob.post(VERIFY, {"code": code}, status=400)["error"] == "invalid_otp"
+    with time_machine.travel(timezone.now() + timedelta(minutes=10, seconds=1)):
+        assert as_alice.post(VERIFY, {"code": code}, status=400)["error"] == "invalid_otp"
+    as_alice.post(VERIFY, {"code": code})
+    assert as_alice.post(VERIFY, {"code": code}, status=400)["error"] == "invalid_otp"
+
+
+def test_a_second_change_replaces_the_first(alice, as_alice):
+    begin(as_alice, alice, "first@example.org")
+    code = last_code("first@example.org")
+    begin(as_alice, alice)
+    assert as_alice.post(VERIFY, {"code": code}, status=400)["error"] == "invalid_otp"
+    assert as_alice.post(VERIFY, {"code": last_code(NEW)})["email"] == NEW
+
+
+def test_somebody_else_was_faster(alice, as_alice):
+    begin(as_alice, alice)
+    make_user("Eve", email=NEW)
+    assert as_alice.post(VERIFY, {"code": last_code(NEW)}, status=409)["error"] == "email_taken"
+    assert User.objects.get(id=alice.id).email == alice.email
+
+
+def test_codes_mailed_to_the_old_address_die_with_it(alice, as_alice):
+    challenge = as_alice.post("/api/v1/auth/action-challenge", {"action": "delete_account"})["challenge_token"]
+    code = last_code(alice.email)
+    move(as_alice, alice)
+    data = {"challenge_token": challenge, "code": code}
+    assert as_alice.post("/api/v1/auth/action-verify", data, status=400)["error"] == "invalid_otp"
+
+
+class TestUndo:
+    def test_opening_the_link_changes_nothing(self, alice, as_alice, anonymous):
+        old = alice.email
+        move(as_alice, alice)
+        link = undo_link(old)
+        for method in ("GET", "HEAD", "GET"):
+            response = anonymous.raw(method, link)
+            assert response.status_code == 200
+            assert response["Content-Type"].startswith("text/html")
+        assert old in anonymous.raw("GET", link).content.decode()
+        assert User.objects.get(id=alice.id).email == NEW
+
+    def test_the_button_brings_the_old_address_back_and_signs_everybody_out(self, alice, as_alice, anonymous):
+        old = alice.email
+        move(as_alice, alice)
+        link = undo_link(old)
+        assert anonymous.raw("POST", link).status_code == 200
+        assert User.objects.get(id=alice.id).email == old
+        assert as_alice.get("/api/v1/auth/me", status=401)["error"] == "token_revoked"
+        assert "token" in login(alice)
+        assert anonymous.raw("POST", link).status_code == 404
+        assert anonymous.raw("GET", link).status_code == 404
+
+    def test_the_same_for_programs(self, alice, as_alice, anonymous):
+        old = alice.email
+        move(as_alice, alice)
+        token = undo_link(old).rsplit("/", 1)[1]
+        body = anonymous.post(UNDO, {"token": token})
+        assert body == {"ok": True, "message": body["message"]}
+        assert anonymous.post(UNDO, {"token": token}, status=404)["error"] == "not_found"
+        assert anonymous.post(UNDO, {"token": "nonsense"}, status=404)["error"] == "not_found"
+        assert list(anonymous.post(UNDO, {}, status=400)["fields"]) == ["token"]
+
+    def test_seven_days(self, alice, as_alice, anonymous):
+        old = alice.email
+        move(as_alice, alice)
+        link = undo_link(old)
+        now = timezone.now()
+        with time_machine.travel(now + timedelta(days=6, hours=23)):
+            assert anonymous.raw("GET", link).status_code == 200
+        with time_machine.travel(now + timedelta(days=7, seconds=1)):
+            assert anonymous.raw("POST", link).status_code == 404
+
+    def test_the_old_address_is_kept_free_that_long(self, alice, bob, as_alice, as_bob, anonymous):
+        old = alice.email
+        move(as_alice, alice)
+        assert begin(as_bob, bob, old, status=409)["error"] == "email_taken"
+        data = SIGNUP | {"email": old}
+        assert anonymous.post("/api/v1/auth/signup", data, status=409)["error"] == "email_taken"
+        with time_machine.travel(timezone.now() + timedelta(days=7, seconds=1)):
+            anonymous.post("/api/v1/auth/signup", data, status=201)
+
+    def test_one_may_go_back_in_the_ordinary_way(self, alice, as_alice):
+        old = alice.email
+        move(as_alice, alice)
+        alice.refresh_from_db()
+        assert move(as_alice, alice, old)["email"] == old
+
+    def test_it_takes_back_later_changes_too(self, alice, as_alice, anonymous):
+        old = alice.email
+        move(as_alice, alice)
+        link = undo_link(old)
+        alice.refresh_from_db()
+        move(as_alice, alice, "third@example.org")
+        later = undo_link(NEW)
+        anonymous.raw("POST", link)
+        assert User.objects.get(id=alice.id).email == old
+        assert anonymous.raw("POST", later).status_code == 404
+
+
+@pytest.mark.django_db(transaction=True)
+class TestRaces:
+    def test_one_address_goes_to_one_account(self):
+        people = [make_user(f"Ann{number}") for number in range(8)]
+        clients = []
+        for person in people:
+            client = ApiClient(sign_in(person)[1])
+            begin(client, person)
+            clients.append((client, last_code(NEW)))
+        got = race(8, lambda n: clients[n][0].raw("POST", VERIFY, {"code": clients[n][1]}))
+        assert answers(got) == {"200": 1, "email_taken": 7}
+        assert User.objects.filter(email=NEW).count() == 1
+
+    def test_one_code_moves_once(self, alice, as_alice):
+        begin(as_alice, alice)
+        code = last_code(NEW)
+        got = race(10, lambda n: as_alice.raw("POST", VERIFY, {"code": code}))
+        assert answers(got) == {"200": 1, "invalid_otp": 9}
+
+    def test_sign_up_and_change_do_not_share_an_address(self, alice, as_alice):
+        begin(as_alice, alice)
+        code = last_code(NEW)
+
+        def work(number):
+            if number == 0:
+                return as_alice.raw("POST", VERIFY, {"code": code})
+            return ApiClient().raw("POST", "/api/v1/auth/signup", SIGNUP | {"email": NEW})
+
+        counted = answers(race(4, work))
+        assert counted["email_taken"] == 3
+        assert User.objects.filter(email=NEW).count() == 1
+
+    def test_one_link_undoes_once(self, alice, as_alice, anonymous):
+        move(as_alice, alice)
+        token = undo_link(alice.email).rsplit("/", 1)[1]
+        got = race(10, lambda n: ApiClient().raw("POST", UNDO, {"token": token}))
+        assert answers(got) == {"200": 1, "not_found": 9}
+        assert EmailChange.objects.exclude(undone_at=None).count() == 1
+        assert sessions.revoke_all(user_id=alice.id, reason="test") == 0
