@@ -1,8 +1,10 @@
 from django.urls import path
 
 from realtime.viewsets.calls import CallViewSet
+from realtime.viewsets.changes import ChangesViewSet
 
 urlpatterns = [
+    path("realtime/changes", ChangesViewSet.as_view({"get": "list"})),
     path("calls", CallViewSet.as_view({"get": "list"})),
     path("calls/<str:call_id>", CallViewSet.as_view({"get": "retrieve"})),
     path("calls/<str:call_id>/decline", CallViewSet.as_view({"post": "decline"})),

@@ -26,7 +26,8 @@ from realtime.consumers import frames
 from realtime.consumers.database import in_database
 from realtime.consumers.hub import keep_until_done
 from realtime.inbound import Caller
-from realtime.serializers import AckInput, AuthInput, ResumeInput
+from realtime.kinds import Device
+from realtime.serializers.socket import AckInput, AuthInput, ResumeInput
 from realtime.services import log, receipts, sockets
 
 if TYPE_CHECKING:
@@ -157,7 +158,7 @@ class Worker:
     async def _carry_out(self, item: frames.Command) -> None:
         connection = self._connection
         ok, text, fatal = await in_database(
-            _execute, connection.session_id, connection.id, connection.language, item
+            _execute, connection.device, connection.language, item
         )
         connection.sender.say_text(text)
         if not ok and fatal is not None:
@@ -273,23 +274,33 @@ def _authenticate(token: str, socket_id: str, is_first: bool) -> _SignedIn:
         return _SignedIn(user.id, session.id, user.language, None, {})
     sockets.opened(socket_id=socket_id, user_id=user.id, session_id=session.id)
     position = log.position(user.id)
-    return _SignedIn(user.id, session.id, user.language, position, outbound.ready(user.id, position))
+    return _SignedIn(user.id, session.id, user.language, position, _ready(user.id, position, Device(session.id, socket_id)))
 
 
-def _execute(
-    session_id: int, socket_id: str, language: str, item: frames.Command
-) -> tuple[bool, str, str | None]:
+def _ready(user_id: int, position: log.Position, device: Device) -> dict[str, Any]:
+    return {
+        "user_id": user_id,
+        "epoch": position.epoch,
+        "seq": position.head_seq,
+        "min_seq": position.min_seq,
+        "ping_s": conf.PING_SECONDS,
+        "window": conf.WINDOW_EVENTS,
+        "calls": outbound.live_calls(user_id, device),
+    }
+
+
+def _execute(device: Device, language: str, item: frames.Command) -> tuple[bool, str, str | None]:
     """Carries out a command: whether it worked, the reply, and the code that ends the socket, if any."""
     with translation.override(language):
         try:
             command = inbound.COMMANDS.get(item.type)
             if command is None:
                 raise ValidationError({"type": [_("There is no such command.")]})
-            user, _session = sessions.recheck(session_id)
+            user, _session = sessions.recheck(device.session_id)
             if command.for_verified and not user.is_verified:
                 raise EmailNotVerified
             data = _checked(command.input, item.data)
-            result = command.run(Caller(user=user, session_id=session_id, socket_id=socket_id), data)
+            result = command.run(Caller(user, device), data)
             return True, frames.write({"type": "reply", "ref": item.ref, "ok": True, "data": result}), None
         except Exception as error:
             text, code = _error_reply(item.ref, error, language)

@@ -25,6 +25,7 @@ from realtime.consumers.database import in_database
 from realtime.consumers.hub import Hub, keep_until_done
 from realtime.consumers.origin import is_welcome
 from realtime.consumers.sender import Sender
+from realtime.kinds import Device
 from realtime.services import sockets
 
 logger = logging.getLogger("parley.realtime")
@@ -85,6 +86,10 @@ class Connection:
         self._lives_until = 0.0
         self._expires_at: float | None = None
         self._expiring_said = False
+
+    @property
+    def device(self) -> Device:
+        return Device(self.session_id, self.id)
 
     @property
     def is_ready(self) -> bool:

@@ -15,6 +15,7 @@ from realtime import outbound, selectors
 from realtime.conf import conf
 from realtime.consumers import frames
 from realtime.consumers.database import in_database
+from realtime.kinds import Device
 from realtime.services import log
 
 if TYPE_CHECKING:
@@ -174,7 +175,8 @@ class Sender:
 
     async def _send_events(self) -> None:
         user_id = self._connection.user_id
-        lines = await in_database(_read, user_id, self.sent, min(self._room(), BATCH))
+        limit = min(self._room(), BATCH)
+        lines = await in_database(_read, user_id, self.sent, limit, self._connection.device)
         if not lines or lines[0].seq != self.sent + 1:
             await self._lost_track(user_id)
             return
@@ -254,10 +256,10 @@ class Sender:
         return len(self._unacked) * 2 > conf.WINDOW_EVENTS or self._unacked_bytes * 2 > conf.WINDOW_BYTES
 
 
-def _read(user_id: int, seq: int, limit: int) -> list[Line]:
+def _read(user_id: int, seq: int, limit: int, device: Device) -> list[Line]:
     events = selectors.events_after(user_id, seq, limit)
     lines = []
-    for event, frame in zip(events, outbound.render(user_id, events), strict=True):
+    for event, frame in zip(events, outbound.render(user_id, events, device), strict=True):
         text = frames.write(frame)
         lines.append(
             Line(

@@ -1,0 +1,53 @@
+"""What the server says: every event of the log, rendered from the rows as they are now.
+
+The log holds pointers. A text that has been deleted since is therefore not in any replay, and an
+event always states how things are, so that applying it twice changes nothing.
+
+A new event is one function in a module of this package, one line in EVENTS, and a receiver that
+notes it. The function gets the event and the `Facts` of its batch, which have read every row that
+the batch needs in a few queries; it returns the event's data, or another type and its data.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from realtime.kinds import Device
+from realtime.outbound.facts import Facts
+from realtime.selectors import LoggedEvent
+
+Data = dict[str, Any]
+Render = Callable[[LoggedEvent, Facts], Data | tuple[str, Data]]
+
+EVENTS: dict[str, Render] = {}
+
+# After these the person's counters may have changed.
+MOVES_BADGE = {
+    "message.new",
+    "message.deleted",
+    "conversation.read",
+    "conversation.cleared",
+    "notification.new",
+    "notification.read_all",
+}
+
+
+def render(viewer_id: int, events: Iterable[LoggedEvent], device: Device) -> list[dict[str, Any]]:
+    """The frames of these events for one device of their person, in the same order and number."""
+    events = list(events)
+    facts = Facts(viewer_id, events, device)
+    return [_frame(event, EVENTS[event.type](event, facts)) for event in events]
+
+
+def _frame(event: LoggedEvent, rendered: Data | tuple[str, Data]) -> dict[str, Any]:
+    kind, data = rendered if isinstance(rendered, tuple) else (event.type, rendered)
+    return {"type": kind, "seq": event.seq, "at": event.created_at, "data": data}
+
+
+def live_calls(user_id: int, device: Device) -> list[dict[str, Any]]:
+    """The person's calls that have not ended, for `ready`."""
+    return []
+
+
+def badge(user_id: int) -> dict[str, int]:
+    """The person's two counters."""
+    return {"unread_count": 0, "message_unread_count": 0}

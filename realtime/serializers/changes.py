@@ -1,0 +1,30 @@
+"""The log over REST."""
+
+from rest_framework import serializers
+
+from realtime.conf import conf
+
+
+class ChangesQuery(serializers.Serializer):
+    epoch = serializers.CharField(max_length=64, required=False, allow_blank=True)
+    since = serializers.IntegerField(min_value=0, max_value=2**63 - 1, required=False)
+    limit = serializers.IntegerField(min_value=1, default=conf.CHANGES_LIMIT)
+
+    def validate_limit(self, limit: int) -> int:
+        return min(limit, conf.CHANGES_MAX)
+
+
+class LoggedEventSerializer(serializers.Serializer):
+    type = serializers.CharField()
+    seq = serializers.IntegerField()
+    at = serializers.DateTimeField()
+    data = serializers.DictField()
+
+
+class ChangesReply(serializers.Serializer):
+    ok = serializers.BooleanField()
+    epoch = serializers.CharField()
+    events = LoggedEventSerializer(many=True)
+    seq = serializers.IntegerField()
+    has_more = serializers.BooleanField()
+    reset = serializers.BooleanField()
