@@ -12,13 +12,26 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from realtime.kinds import Device
+from realtime.outbound import messages, notifications, people
 from realtime.outbound.facts import Facts
 from realtime.selectors import LoggedEvent
 
 Data = dict[str, Any]
 Render = Callable[[LoggedEvent, Facts], Data | tuple[str, Data]]
 
-EVENTS: dict[str, Render] = {}
+EVENTS: dict[str, Render] = {
+    "message.new": messages.new,
+    "message.edited": messages.new,
+    "message.deleted": messages.deleted,
+    "message.reactions": messages.reactions,
+    "conversation.created": messages.created,
+    "conversation.read": messages.read,
+    "conversation.cleared": messages.cleared,
+    "block.changed": people.block,
+    "profile.updated": people.profile,
+    "notification.new": notifications.new,
+    "notification.read_all": notifications.read_all,
+}
 
 # After these the person's counters may have changed.
 MOVES_BADGE = {
@@ -38,11 +51,6 @@ def render(viewer_id: int, events: Iterable[LoggedEvent], device: Device) -> lis
     return [_frame(event, EVENTS[event.type](event, facts)) for event in events]
 
 
-def _frame(event: LoggedEvent, rendered: Data | tuple[str, Data]) -> dict[str, Any]:
-    kind, data = rendered if isinstance(rendered, tuple) else (event.type, rendered)
-    return {"type": kind, "seq": event.seq, "at": event.created_at, "data": data}
-
-
 def live_calls(user_id: int, device: Device) -> list[dict[str, Any]]:
     """The person's calls that have not ended, for `ready`."""
     return []
@@ -50,4 +58,10 @@ def live_calls(user_id: int, device: Device) -> list[dict[str, Any]]:
 
 def badge(user_id: int) -> dict[str, int]:
     """The person's two counters."""
-    return {"unread_count": 0, "message_unread_count": 0}
+    facts = Facts(user_id, (), Device(0))
+    return {"unread_count": facts.unread_count, "message_unread_count": facts.message_unread_count}
+
+
+def _frame(event: LoggedEvent, rendered: Data | tuple[str, Data]) -> dict[str, Any]:
+    kind, data = rendered if isinstance(rendered, tuple) else (event.type, rendered)
+    return {"type": kind, "seq": event.seq, "at": event.created_at, "data": data}

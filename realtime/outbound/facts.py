@@ -4,6 +4,10 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
+from accounts.selectors import users_by_ids
+from accounts.serializers import user_card
+from messaging import selectors as messaging
+from notifications import selectors as notifications
 from realtime.kinds import Device
 from realtime.selectors import LoggedEvent
 
@@ -18,11 +22,30 @@ class Facts:
         """The ids of the objects of all events whose type starts like this."""
         return {e.object_id for e in self._events if e.object_id is not None and e.type.startswith(prefix)}
 
-    def conversations_of(self, prefix: str) -> set[int]:
-        return {
-            e.conversation_id for e in self._events if e.conversation_id is not None and e.type.startswith(prefix)
-        }
+    @cached_property
+    def messages(self) -> dict[int, dict[str, Any]]:
+        """As this person sees them now; deleted and cleared ones are missing."""
+        return messaging.messages_for(self.viewer_id, self.objects_of("message."))
 
     @cached_property
-    def _nothing(self) -> dict[int, Any]:
-        return {}
+    def conversations(self) -> dict[int, dict[str, Any]]:
+        wanted = {e.conversation_id for e in self._events if e.conversation_id is not None}
+        return messaging.conversations_for(self.viewer_id, wanted)
+
+    @cached_property
+    def notifications(self) -> dict[int, dict[str, Any]]:
+        return notifications.notifications_for(self.viewer_id, self.objects_of("notification."))
+
+    @cached_property
+    def unread_count(self) -> int:
+        """Unread rows of the feed."""
+        return notifications.unread_count(self.viewer_id)
+
+    @cached_property
+    def message_unread_count(self) -> int:
+        return messaging.message_unread_count(self.viewer_id)
+
+    @cached_property
+    def profile(self) -> dict[str, Any] | None:
+        user = users_by_ids([self.viewer_id]).get(self.viewer_id)
+        return None if user is None else user_card(user)

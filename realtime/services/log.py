@@ -78,6 +78,13 @@ def start_new_epoch(user_ids: Iterable[int] | None = None) -> int:
     return changed
 
 
+def forget(*, user_id: int) -> None:
+    """Deletes a person's events, as part of erasing the account."""
+    with unit_of_work():
+        Event.objects.filter(user_id=user_id).delete()
+        Stream.objects.filter(user_id=user_id).update(epoch=new_epoch(), min_seq=F("head_seq"))
+
+
 def prune(*, now: datetime | None = None, batch: int = 1000) -> int:
     """Deletes what is older than 14 days or beyond the newest 5000 of a person. Returns how many.
 
