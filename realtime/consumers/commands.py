@@ -124,7 +124,7 @@ class Worker:
 
     async def _run(self) -> None:
         while self._inbox and not self._connection.is_closing:
-            while self._connection.sender.is_full():
+            while self._connection.sender.is_full():  # noqa: ASYNC110 (only for clients that do not read)
                 await asyncio.sleep(WAIT_FOR_ROOM_SECONDS)
             item = self._inbox.popleft()
             try:

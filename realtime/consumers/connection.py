@@ -19,7 +19,6 @@ from django.http import HttpRequest
 from django.utils import timezone, translation
 
 from realtime.conf import conf
-from realtime.consumers import frames
 from realtime.consumers.commands import Worker
 from realtime.consumers.database import in_database
 from realtime.consumers.hub import Hub, keep_until_done

@@ -17,7 +17,6 @@ from weakref import WeakKeyDictionary
 from channels.layers import get_channel_layer
 from django.conf import settings
 
-from accounts.selectors import ended_sessions
 from realtime import groups, selectors
 from realtime.conf import conf
 from realtime.consumers.database import in_database
@@ -203,4 +202,4 @@ def _look(
     session_ids: list[int], user_ids: set[int], socket_ids: list[str]
 ) -> tuple[dict[int, str], dict[int, int]]:
     socket_service.still_open(socket_ids=socket_ids)
-    return ended_sessions(session_ids), selectors.heads(user_ids)
+    return socket_service.ended(session_ids), selectors.heads(user_ids)

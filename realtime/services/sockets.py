@@ -7,7 +7,7 @@ from functools import partial
 from django.db import transaction
 from django.utils import timezone
 
-from accounts.selectors import ended_sessions
+from accounts.services import sessions
 from accounts.unit_of_work import unit_of_work
 from realtime import groups
 from realtime.conf import conf
@@ -35,7 +35,7 @@ def renewed(*, socket_id: str, session_id: int) -> None:
 
 def ended(session_ids: Iterable[int]) -> dict[int, str]:
     """Those of these sessions whose sockets must close, with the error code."""
-    return ended_sessions(session_ids)
+    return sessions.ended(session_ids)
 
 
 def closed(*, socket_id: str) -> None:
