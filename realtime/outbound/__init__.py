@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from realtime.kinds import Device
-from realtime.outbound import messages, notifications, people
+from realtime.outbound import calls, messages, notifications, people
 from realtime.outbound.facts import Facts
-from realtime.selectors import LoggedEvent
+from realtime.selectors import LoggedEvent, live_calls_for
 
 Data = dict[str, Any]
 Render = Callable[[LoggedEvent, Facts], Data | tuple[str, Data]]
@@ -31,6 +31,7 @@ EVENTS: dict[str, Render] = {
     "profile.updated": people.profile,
     "notification.new": notifications.new,
     "notification.read_all": notifications.read_all,
+    "call.updated": calls.updated,
 }
 
 # After these the person's counters may have changed.
@@ -53,7 +54,7 @@ def render(viewer_id: int, events: Iterable[LoggedEvent], device: Device) -> lis
 
 def live_calls(user_id: int, device: Device) -> list[dict[str, Any]]:
     """The person's calls that have not ended, for `ready`."""
-    return []
+    return live_calls_for(user_id, device)
 
 
 def badge(user_id: int) -> dict[str, int]:

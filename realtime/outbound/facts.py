@@ -9,7 +9,7 @@ from accounts.serializers import user_card
 from messaging import selectors as messaging
 from notifications import selectors as notifications
 from realtime.kinds import Device
-from realtime.selectors import LoggedEvent
+from realtime.selectors import LoggedEvent, calls_for
 
 
 class Facts:
@@ -35,6 +35,10 @@ class Facts:
     @cached_property
     def notifications(self) -> dict[int, dict[str, Any]]:
         return notifications.notifications_for(self.viewer_id, self.objects_of("notification."))
+
+    @cached_property
+    def calls(self) -> dict[int, dict[str, Any]]:
+        return calls_for(self.viewer_id, self.objects_of("call."), self.device)
 
     @cached_property
     def unread_count(self) -> int:
