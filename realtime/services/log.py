@@ -180,18 +180,21 @@ def _write_postgresql(counts: Counter[int], lines: Sequence[_Line]) -> dict[int,
 
 def _write_sqlite(counts: Counter[int], lines: Sequence[_Line]) -> dict[int, int] | None:
     """The same for SQLite, where BEGIN IMMEDIATE has already locked the whole file."""
-    user_ids = sorted(counts)
-    if Stream.objects.filter(user_id__in=user_ids).count() < len(user_ids):
-        return None
-    heads: dict[int, int] = {}
+    cases = " ".join(["WHEN %s THEN %s"] * len(counts))
+    places = ", ".join(["%s"] * len(counts))
+    pairs = [value for pair in counts.items() for value in pair]
     now = connection.ops.adapt_datetimefield_value(timezone.now())
     with connection.cursor() as cursor:
-        for user_id in user_ids:
-            cursor.execute(
-                "UPDATE realtime_stream SET head_seq = head_seq + %s WHERE user_id = %s RETURNING head_seq",
-                [counts[user_id], user_id],
-            )
-            heads[user_id] = cursor.fetchone()[0]
+        cursor.execute(
+            f"UPDATE realtime_stream SET head_seq = head_seq + CASE user_id {cases} END"  # noqa: S608 (places only)
+            f" WHERE user_id IN ({places})"
+            f" AND (SELECT count(*) FROM realtime_stream WHERE user_id IN ({places})) = %s"
+            " RETURNING user_id, head_seq",
+            [*pairs, *counts, *counts, len(counts)],
+        )
+        heads: dict[int, int] = dict(cursor.fetchall())
+        if not heads:
+            return None
         cursor.executemany(
             "INSERT INTO realtime_event (user_id, seq, type, conversation_id, object_id, extra, created_at)"
             " VALUES (%s, %s, %s, %s, %s, %s, %s)",

@@ -35,7 +35,7 @@ def test_a_unit_of_work_writes_its_events_in_one_go(alice, bob, django_assert_nu
     assert (first.conversation_id, first.extra, second.conversation_id) == (5, {"upto": 3}, 6)
     assert log.position(alice.id)[1:] == (2, 0)
     assert log.position(alice.id).epoch != log.position(bob.id).epoch
-    statements = 1 if connection.vendor == "postgresql" else 4
+    statements = 1 if connection.vendor == "postgresql" else 2
     with django_assert_num_queries(statements + 2), unit_of_work():  # and the savepoint of the test
         note(alice.id, bob.id)
 
