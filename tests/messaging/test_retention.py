@@ -1,0 +1,100 @@
+"""What goes for good: cleared messages, abandoned images, the words of an erased account."""
+
+import io
+import json
+import zipfile
+from datetime import timedelta
+
+import pytest
+from django.core.files.storage import default_storage
+from django.utils import timezone
+
+from accounts.models import Image
+from accounts.services import erasure as accounts_erasure
+from accounts.services import export as accounts_export
+from accounts.services import pictures
+from messaging.models import Conversation, Message, MessageRevision, Participant, Reaction, Report
+from messaging.services import retention
+from tests.messaging.conftest import API, conversation_path, message_path
+from tests.messaging.test_images import upload
+
+
+def test_messages_behind_both_watermarks_go(as_alice, as_bob, conversation, say, thread):
+    old = [say(as_alice, f"old {n}", client_id=f"k{n}") for n in range(5)]
+    as_alice.patch(message_path(old[0]["id"]), {"body": "edited"})
+    as_bob.post(message_path(old[1]["id"], "/reactions"), {"emoji": "👍"})
+    as_bob.post(message_path(old[2]["id"], "/report"), {"reason": "spam"}, status=201)
+    as_alice.delete(message_path(old[3]["id"]))
+    new = say(as_bob, "new", reply_to_id=old[0]["id"])
+    as_alice.post(conversation_path(conversation, "/clear"))
+    assert retention.purge(timezone.now(), 100) == {"messages": 0, "images": 0}
+    as_bob.post(conversation_path(conversation, "/clear"), {"message_id": old[4]["id"]})
+    assert retention.purge(timezone.now(), 2)["messages"] == 2
+    assert retention.purge(timezone.now(), 2)["messages"] == 2
+    assert retention.purge(timezone.now(), 2)["messages"] == 1
+    assert retention.purge(timezone.now(), 2)["messages"] == 0
+    assert list(Message.objects.values_list("id", flat=True)) == [new["id"]]
+    assert MessageRevision.objects.count() == Reaction.objects.count() == 0
+    assert Report.objects.get().snapshot["body"] == "old 2"
+    assert thread(as_bob)["messages"][0]["reply_to"] is None
+    assert Conversation.objects.get().purged_up_to_id == old[4]["id"]
+    say(as_alice, "the key is free again", client_id="k0")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_images_go_with_their_messages_and_when_abandoned(as_alice, as_bob, alice, conversation):
+    path = conversation_path(conversation, "/media")
+    as_alice.upload(path, file=upload())
+    image = Image.objects.get()
+    name = pictures.file_name(image.token, image.mime)
+    for client in (as_alice, as_bob):
+        client.post(conversation_path(conversation, "/clear"))
+    assert default_storage.exists(name)
+    assert retention.purge(timezone.now(), 10) == {"messages": 1, "images": 0}
+    assert Image.objects.count() == 0 and not default_storage.exists(name)
+    with pictures.incoming(owner=alice, kind="message", upload=upload()) as arrived:
+        arrived.keep()
+    with pictures.incoming(owner=alice, kind="avatar", upload=upload()) as arrived:
+        arrived.keep()
+    assert retention.purge(timezone.now(), 10)["images"] == 0
+    assert retention.purge(timezone.now() + timedelta(hours=25), 10)["images"] == 1
+    assert Image.objects.get().kind == "avatar"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_words_of_an_erased_account_go_for_both(as_alice, as_bob, alice, bob, conversation, say, thread):
+    his = say(as_bob, "his question")
+    hers = say(as_alice, "her secret", reply_to_id=his["id"])
+    as_alice.patch(message_path(hers["id"]), {"body": "her secret, edited"})
+    as_alice.upload(conversation_path(conversation, "/media"), file=upload())
+    as_alice.post(message_path(his["id"], "/reactions"), {"emoji": "👍"})
+    as_bob.post(message_path(hers["id"], "/reactions"), {"emoji": "🎉"})
+    as_bob.post(message_path(hers["id"], "/report"), {"reason": "spam"}, status=201)
+    assert accounts_erasure.erase(user_id=alice.id)
+    assert [m["body"] for m in thread(as_bob)["messages"]] == ["his question"]
+    assert thread(as_bob)["messages"][0]["reactions"] == []
+    seen = as_bob.get(f"{API}/conversations")["conversations"]
+    assert [(c["id"], c["unread_count"], c["last_message"]["id"]) for c in seen] == [(conversation, 0, his["id"])]
+    assert seen[0]["other_user"]["first_name"] == ""
+    assert not Message.objects.filter(body__contains="secret").exists()
+    assert not Message.objects.filter(body_folded__contains="secret").exists()
+    assert MessageRevision.objects.count() == Reaction.objects.count() == Image.objects.count() == 0
+    assert Report.objects.get().snapshot == {}
+    assert Participant.objects.filter(unread_count__gt=0).count() == 1  # her own side, which nobody reads
+    assert say(as_bob, "anybody there?", status=403)["error"] == "message_permission_denied"
+    as_bob.delete(message_path(his["id"]))
+
+
+def test_the_export_holds_both_sides_of_what_one_sees(as_alice, as_bob, alice, conversation, say):
+    first, second = say(as_bob, "from bob"), say(as_alice, "from alice")
+    as_alice.upload(conversation_path(conversation, "/media"), file=upload(), body="picture")
+    as_alice.post(message_path(first["id"], "/reactions"), {"emoji": "👍"})
+    as_alice.post(conversation_path(conversation, "/clear"), {"message_id": first["id"]})
+    with zipfile.ZipFile(io.BytesIO(accounts_export.archive(user_id=alice.id).read())) as archive:
+        read = {name: archive.read(name) for name in archive.namelist() if name.startswith("messages/")}
+    part = json.loads(read[f"messages/conversation-{conversation}/messages-0001.json"])
+    assert [message["body"] for message in part] == ["picture", "from alice"]
+    assert part[1]["id"] == second["id"]
+    assert json.loads(read[f"messages/conversation-{conversation}/conversation.json"])["id"] == conversation
+    assert json.loads(read["messages/reactions.json"])[0]["emoji"] == "👍"
+    assert read[f"messages/images/{part[0]['id']}.png"].startswith(b"\x89PNG")
