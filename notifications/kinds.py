@@ -34,8 +34,8 @@ class Kind:
     target_type: str
     # FCM keeps few collapse keys per device, so there are three for all kinds.
     collapse_key: str
-    # The push of a single occurrence, and of several: `%(count)d` is the number of occurrences,
-    # or of the other people besides the actor where people are counted.
+    # The push of a single occurrence (None: `many` says that, too), and of several: `%(count)d` is
+    # the number of occurrences, or of the other people besides the actor where people are counted.
     one: Any
     many: Any
     # An open group takes no more after a day; a conversation's row stays open until it is read.
@@ -134,7 +134,7 @@ _KINDS = (
         counts=Counts.OCCURRENCES,
         target_type="conversation",
         collapse_key="message",
-        one=_("1 new message"),
+        one=None,
         many=ngettext_lazy("%(count)d new message", "%(count)d new messages", "count"),
         has_window=False,
         is_urgent=True,

@@ -13,12 +13,11 @@ def push_text(
 ) -> tuple[str, str]:
     """Title and body. The title is the actor's name; the body never holds anybody's words."""
     with translation.override(language):
-        if count <= 1 or kind.many is None:
+        if kind.one is not None and (count <= 1 or kind.many is None):
             body = str(kind.one)
-        elif kind.counts is Counts.ACTORS:
-            body = kind.many % {"count": count - 1}
         else:
-            body = kind.many % {"count": count}
+            others = 1 if kind.counts is Counts.ACTORS else 0
+            body = kind.many % {"count": max(count - others, 1)}
         if target_title:
             body = _("%(sentence)s: %(title)s") % {"sentence": body, "title": target_title}
     return actor_name, body if len(body) <= BODY_LENGTH else body[: BODY_LENGTH - 1] + "…"

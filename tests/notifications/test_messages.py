@@ -1,0 +1,205 @@
+"""Messages in the feed: one unread row per conversation, only the number, never the text."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from messaging.services import messages
+from notifications.models import Delivery, Notification
+from notifications.services import devices, feed
+from notifications.signals import notification_changed
+from tests.factories import sign_in
+
+pytestmark = pytest.mark.django_db
+FEED = "/api/v1/notifications"
+TALKS = "/api/v1/messages/conversations"
+
+
+@pytest.fixture
+def talk(as_alice, bob):
+    """The id of the conversation of Alice and Bob."""
+    return as_alice.post(TALKS, {"user_id": bob.id}, status=201)["conversation"]["id"]
+
+
+@pytest.fixture
+def say(talk):
+    def send(client, body="hello there"):
+        return client.post(f"{TALKS}/{talk}/messages", {"body": body}, status=201)["message"]
+
+    return send
+
+
+def rows(client):
+    return client.get(FEED)["notifications"]
+
+
+def counts(client):
+    body = client.get(f"{FEED}/unread-count")
+    return body["unread_count"], body["message_unread_count"]
+
+
+def test_messages_of_a_conversation_share_a_row_without_their_text(as_alice, as_bob, alice, talk, say):
+    say(as_alice, "a secret")
+    first = rows(as_bob)[0]
+    say(as_alice, "another secret")
+    body = as_bob.get(FEED)
+    [row] = body["notifications"]
+    assert row == {
+        "id": first["id"],
+        "type": "message",
+        "is_read": False,
+        "actor": first["actor"],
+        "target": {"type": "conversation", "id": talk, "title": "Alice Archer"},
+        "count": 2,
+        "created_at": row["created_at"],
+    }
+    assert row["actor"]["id"] == alice.id
+    assert row["created_at"] > first["created_at"]
+    assert "secret" not in str(body)
+    assert counts(as_bob) == (1, 2)
+    assert counts(as_alice) == (0, 0)
+
+
+def test_reading_the_conversation_resolves_its_row(as_alice, as_bob, talk, say):
+    say(as_alice)
+    say(as_alice)
+    as_bob.post(f"{TALKS}/{talk}/read", {})
+    assert [(row["is_read"], row["count"]) for row in rows(as_bob)] == [(True, 2)]
+    assert counts(as_bob) == (0, 0)
+    say(as_alice)
+    assert [(row["is_read"], row["count"]) for row in rows(as_bob)] == [(False, 1), (True, 2)]
+
+
+def test_reading_a_part_leaves_the_rest(as_alice, as_bob, talk, say):
+    say(as_alice)
+    middle = say(as_alice)
+    say(as_alice)
+    as_bob.post(f"{TALKS}/{talk}/read", {"message_id": middle["id"]})
+    assert [(row["is_read"], row["count"]) for row in rows(as_bob)] == [(False, 1)]
+    assert counts(as_bob) == (1, 1)
+
+
+def test_marking_the_feed_read_leaves_the_messages_unread(as_alice, as_bob, talk, say):
+    old = say(as_alice)
+    assert as_bob.post(f"{FEED}/read-all") == {
+        "ok": True,
+        "updated": 1,
+        "unread_count": 0,
+        "message_unread_count": 1,
+    }
+    say(as_alice)
+    assert [(row["is_read"], row["count"]) for row in rows(as_bob)] == [(False, 1), (True, 1)]
+    as_alice.delete(f"/api/v1/messages/messages/{old['id']}")
+    assert [(row["is_read"], row["count"]) for row in rows(as_bob)] == [(False, 1), (True, 1)]
+
+
+def test_a_deleted_message_counts_no_more(as_alice, as_bob, say):
+    first, second = say(as_alice), say(as_alice)
+    as_alice.delete(f"/api/v1/messages/messages/{first['id']}")
+    assert [row["count"] for row in rows(as_bob)] == [1]
+    as_alice.delete(f"/api/v1/messages/messages/{second['id']}")
+    assert rows(as_bob) == []
+    assert counts(as_bob) == (0, 0)
+
+
+def test_clearing_the_conversation_resolves_its_row(as_alice, as_bob, talk, say):
+    first = say(as_alice)
+    say(as_alice)
+    as_bob.post(f"{TALKS}/{talk}/clear", {"message_id": first["id"]})
+    assert [(row["is_read"], row["count"]) for row in rows(as_bob)] == [(False, 1)]
+    as_bob.post(f"{TALKS}/{talk}/clear", {})
+    assert [row["is_read"] for row in rows(as_bob)] == [True]
+    assert counts(as_bob) == (0, 0)
+
+
+@pytest.mark.parametrize("switch", ["messages", "enabled"])
+def test_a_switch_off_means_no_row_but_the_messages_are_there(as_alice, as_bob, say, switch):
+    as_bob.patch(f"{FEED}/preferences", {switch: False})
+    say(as_alice)
+    assert rows(as_bob) == []
+    assert counts(as_bob) == (0, 1)
+
+
+def test_a_row_stays_open_for_messages_however_old_it_is(as_alice, as_bob, say):
+    say(as_alice)
+    Notification.objects.update(first_at=timezone.now() - timedelta(days=30))
+    say(as_alice)
+    assert [row["count"] for row in rows(as_bob)] == [2]
+
+
+def test_a_block_takes_the_row_away(as_alice, as_bob, alice, say):
+    say(as_alice)
+    as_bob.post("/api/v1/profile/blocks", {"user_id": alice.id})
+    assert rows(as_bob) == []
+    assert counts(as_bob)[0] == 0
+
+
+def test_a_blocked_account_gets_no_row(alice, bob, talk):
+    bob.blocked_at = timezone.now()
+    bob.save()
+    feed.message_arrived(
+        recipient_id=bob.id, sender_id=alice.id, conversation_id=talk, message_id=1, at=timezone.now()
+    )
+    assert not Notification.objects.exists()
+
+
+def test_a_line_of_a_call_counts_only_when_it_was_missed(alice, bob, as_bob, talk):
+    for number, counts_as_unread in enumerate((False, True), start=1):
+        messages.send_call_message(
+            conversation_id=talk,
+            caller_id=alice.id,
+            call_id=number,
+            media="audio",
+            outcome="missed" if counts_as_unread else "completed",
+            duration_s=None,
+            counts_as_unread=counts_as_unread,
+        )
+        assert len(rows(as_bob)) == number - 1
+    assert counts(as_bob) == (1, 1)
+
+
+@pytest.mark.parametrize(("quiet", "statements"), [(False, 2), (True, 1)])
+def test_a_message_costs_one_statement_and_one_more_for_its_pushes(
+    as_bob, alice, bob, talk, quiet, statements
+):
+    session, _ = sign_in(bob)
+    for number in range(3):
+        devices.register(user_id=bob.id, session_id=session.id, token=f"token-{number}")
+    as_bob.patch(f"{FEED}/preferences", {"quiet_mode": quiet})
+    for message_id in (1, 2):
+        with CaptureQueriesContext(connection) as captured:
+            feed.message_arrived(
+                recipient_id=bob.id,
+                sender_id=alice.id,
+                conversation_id=talk,
+                message_id=message_id,
+                at=timezone.now(),
+            )
+        mine = [
+            query["sql"]
+            for query in captured
+            if "notifications_" in query["sql"] and "SAVEPOINT" not in query["sql"]
+        ]
+        assert len(mine) == statements, mine
+    assert Delivery.objects.count() == (0 if quiet else 3)
+
+
+def test_every_change_is_told_to_its_reader_alone(as_alice, as_bob, alice, bob, talk, say):
+    heard = []
+
+    def hear(sender, recipient_id, notification_id, silent, **_):
+        heard.append((recipient_id, silent))
+
+    notification_changed.connect(hear, weak=False)
+    try:
+        message = say(as_alice)
+        say(as_alice)
+        as_alice.delete(f"/api/v1/messages/messages/{message['id']}")
+        as_bob.post(f"{TALKS}/{talk}/read", {})
+        as_bob.post(f"{TALKS}/{talk}/read", {})
+    finally:
+        notification_changed.disconnect(hear)
+    assert heard == [(bob.id, False), (bob.id, False), (bob.id, True), (bob.id, True)]
