@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from accounts.exceptions import NotFound
 from accounts.fields import parse_id
+from messaging.selectors import peers_of as conversation_peers
 from realtime.conf import conf
 from realtime.kinds import Device
 from realtime.models import Call, CallParty, Event, Socket, Stream
@@ -37,8 +38,22 @@ def heads(user_ids: Iterable[int]) -> dict[int, int]:
 
 def online_user_ids(among: Iterable[int]) -> set[int]:
     """Those of `among` who have an open socket in any process."""
-    alive = timezone.now() - timedelta(seconds=conf.SOCKET_DEAD_SECONDS)
-    return set(Socket.objects.filter(user_id__in=set(among), seen_at__gt=alive).values_list("user_id", flat=True))
+    return set(_alive().filter(user_id__in=set(among)).values_list("user_id", flat=True))
+
+
+def other_sockets(user_id: int, socket_id: str) -> bool:
+    """Whether the person has an open socket besides this one."""
+    return _alive().filter(user_id=user_id).exclude(id=socket_id).exists()
+
+
+def online_peers_of(user_id: int) -> set[int]:
+    """Those who share a conversation with this person and have an open socket."""
+    low, high = conversation_peers(user_id)
+    return set(_alive().filter(Q(user_id__in=low) | Q(user_id__in=high)).values_list("user_id", flat=True))
+
+
+def _alive() -> QuerySet[Socket]:
+    return Socket.objects.filter(seen_at__gt=timezone.now() - timedelta(seconds=conf.SOCKET_DEAD_SECONDS))
 
 
 def call_for(viewer_id: int, call_id: object, device: Device) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from messaging.selectors.access import (
     conversation_for,
     message_for,
     peer_ids_sharing,
+    peers_of,
 )
 from messaging.selectors.conversations import (
     conversation_page,
@@ -25,6 +26,7 @@ __all__ = [
     "message_unread_count",
     "messages_for",
     "peer_ids_sharing",
+    "peers_of",
     "picture_for",
     "reactions_of",
     "search_page",

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from accounts.exceptions import EmailNotVerified, MessagePermissionDenied, UserBlocked
 from accounts.fields import parse_id
@@ -97,3 +97,10 @@ def peer_ids_sharing(user_id: int, among: Iterable[int]) -> set[int]:
         Q(user_low_id=user_id, user_high_id__in=others) | Q(user_high_id=user_id, user_low_id__in=others)
     ).values_list("user_low_id", "user_high_id")
     return {other for pair in pairs for other in pair if other != user_id}
+
+
+def peers_of(user_id: int) -> tuple[QuerySet[Any, Any], QuerySet[Any, Any]]:
+    """Everybody who has a conversation with this person: two sets of ids, for `id__in` of a query."""
+    below = Conversation.objects.filter(user_high_id=user_id).values("user_low_id")
+    above = Conversation.objects.filter(user_low_id=user_id).values("user_high_id")
+    return below, above
