@@ -72,6 +72,11 @@ def frame_message(
     return message
 
 
+def watch_message(user_id: int, socket_id: str, watched_ids: Iterable[int]) -> Message:
+    """From now on this socket passes on the presence of these people only."""
+    return {"type": "watch", "user_id": user_id, "only": socket_id, "watched_ids": list(watched_ids)}
+
+
 def end_sessions(user_id: int, session_ids: Iterable[int], code: str) -> None:
     """The sockets of these sessions close with 4401 and this code as the reason."""
     publish([{"type": "end", "user_id": user_id, "session_ids": list(session_ids), "code": code}])

@@ -28,7 +28,7 @@ from realtime.consumers.hub import keep_until_done
 from realtime.inbound import Caller
 from realtime.kinds import Device
 from realtime.serializers.socket import AckInput, AuthInput, ResumeInput
-from realtime.services import log, receipts, sockets
+from realtime.services import calls, log, presence, receipts, sockets
 
 if TYPE_CHECKING:
     from realtime.consumers.connection import Connection
@@ -272,9 +272,12 @@ def _authenticate(token: str, socket_id: str, is_first: bool) -> _SignedIn:
     if not is_first:
         sockets.renewed(socket_id=socket_id, session_id=session.id)
         return _SignedIn(user.id, session.id, user.language, None, {})
+    device = Device(session.id, socket_id)
     sockets.opened(socket_id=socket_id, user_id=user.id, session_id=session.id)
+    calls.note_open(user_id=user.id, device=device)
+    presence.came(user_id=user.id, socket_id=socket_id)
     position = log.position(user.id)
-    return _SignedIn(user.id, session.id, user.language, position, _ready(user.id, position, Device(session.id, socket_id)))
+    return _SignedIn(user.id, session.id, user.language, position, _ready(user.id, position, device))
 
 
 def _ready(user_id: int, position: log.Position, device: Device) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from realtime.consumers.hub import Hub, keep_until_done
 from realtime.consumers.origin import is_welcome
 from realtime.consumers.sender import Sender
 from realtime.kinds import Device
-from realtime.services import sockets
+from realtime.services import calls, presence, sockets
 
 logger = logging.getLogger("parley.realtime")
 
@@ -61,7 +61,7 @@ class Connection:
     __slots__ = (
         "__weakref__", "_closing", "_deadline", "_early", "_expires_at", "_expiring_said", "_lives_until", "_main",
         "_receive", "_token", "_token_in_query", "_worker", "asked_language", "hub", "id", "language", "send",
-        "sender", "session_id", "user_id",
+        "sender", "session_id", "user_id", "watched_ids",
     )
 
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -70,6 +70,8 @@ class Connection:
         self.session_id = 0
         self.asked_language = _language_of(scope)
         self.language = self.asked_language or "en"
+        # Whose comings and goings the client wants to hear of.
+        self.watched_ids: frozenset[int] = frozenset()
         self.send = send
         self.hub = Hub.here()
         self.sender = Sender(self)
@@ -149,7 +151,7 @@ class Connection:
         if self.user_id:
             self.hub.leave(self.user_id, self)
         if self.session_id:
-            keep_until_done(_forget(self.id))
+            keep_until_done(_forget(self.user_id, self.id))
 
     # --- What comes from the hub ---------------------------------------------------------------
 
@@ -164,7 +166,10 @@ class Connection:
             self.sender.heard(message["seq"])
         elif kind == "frame":
             if message.get("only", self.id) == self.id and message.get("but") != self.id:
-                self.sender.say(message["frame"], droppable=message.get("droppable", True))
+                self._pass_on(message["frame"], message.get("droppable", True))
+        elif kind == "watch":
+            if message["only"] == self.id:
+                self.watched_ids = frozenset(message["watched_ids"])
         elif kind == "end":
             if self.session_id in message["session_ids"]:
                 self.end(message["code"])
@@ -173,6 +178,10 @@ class Connection:
                 self.close(TOO_MANY, "too_many_sockets")
         elif kind == "recheck":
             self._worker.recheck()
+
+    def _pass_on(self, frame: dict[str, Any], droppable: bool) -> None:
+        if frame["type"] != "presence" or frame["data"]["user_id"] in self.watched_ids:
+            self.sender.say(frame, droppable=droppable)
 
     def catch_up(self) -> None:
         """Ready: what was heard while signing in counts from here on."""
@@ -251,11 +260,17 @@ class Connection:
             asyncio.get_running_loop().call_later(3 * CLOSE_SECONDS, self._main.cancel)
 
 
-async def _forget(socket_id: str) -> None:
+async def _forget(user_id: int, socket_id: str) -> None:
     try:
-        await in_database(sockets.closed, socket_id=socket_id)
+        await in_database(_gone, user_id, socket_id)
     except Exception as error:
         logger.info("a closed socket stays listed until the next purge: %s", error.__class__.__name__)
+
+
+def _gone(user_id: int, socket_id: str) -> None:
+    sockets.closed(socket_id=socket_id)
+    calls.note_closed(user_id=user_id, socket_id=socket_id)
+    presence.went(user_id=user_id)
 
 
 def _header(scope: Scope, name: bytes) -> str | None:

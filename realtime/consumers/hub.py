@@ -20,6 +20,7 @@ from django.conf import settings
 from realtime import groups, selectors
 from realtime.conf import conf
 from realtime.consumers.database import in_database
+from realtime.services import calls
 from realtime.services import sockets as socket_service
 
 if TYPE_CHECKING:
@@ -169,6 +170,15 @@ class Hub:
                 else:
                     connection.hear({"type": "wake", "seq": heads[connection.user_id]})
 
+    async def _end_calls_for_ever(self) -> None:
+        """A call whose time is up ends by itself when somebody looks; this makes it prompt."""
+        while True:
+            await asyncio.sleep(conf.CALL_SWEEP_SECONDS)
+            try:
+                await in_database(calls.settle_due)
+            except Exception as error:
+                logger.warning("calls were not looked at: %s", error.__class__.__name__)
+
     async def _tick_for_ever(self) -> None:
         while True:
             await asyncio.sleep(TICK_SECONDS)
@@ -182,7 +192,7 @@ class Hub:
         if self._tasks:
             return
         groups.register(self.deliver)
-        endless = [self._sweep_for_ever(), self._tick_for_ever()]
+        endless = [self._sweep_for_ever(), self._end_calls_for_ever(), self._tick_for_ever()]
         if settings.REDIS_URL:
             endless.append(self._listen())
         self._tasks = [asyncio.ensure_future(coroutine) for coroutine in endless]

@@ -5,9 +5,9 @@ and returns the data of the reply, with the keys of the matching REST reply. Wha
 the error reply, with the code that REST would give.
 """
 
-from realtime.inbound import messages
+from realtime.inbound import calls, messages, presence
 from realtime.inbound.table import Caller, Command
 
 __all__ = ["COMMANDS", "Caller", "Command"]
 
-COMMANDS: dict[str, Command] = {**messages.COMMANDS}
+COMMANDS: dict[str, Command] = {**messages.COMMANDS, **presence.COMMANDS, **calls.COMMANDS}

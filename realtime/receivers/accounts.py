@@ -7,6 +7,7 @@ from django.dispatch import receiver
 from accounts import signals as facts
 from realtime.services import log, sockets
 
+
 @receiver(facts.block_changed)
 def block_changed(blocker_id: int, blocked_id: int, blocked: bool, **kwargs: Any) -> None:
     log.append(user_id=blocker_id, type="block.changed", object_id=blocked_id, extra={"blocked": blocked})

@@ -11,6 +11,7 @@ from messaging import signals as facts
 from messaging.selectors import conversations_for
 from realtime.services import log, receipts
 
+
 @receiver(facts.conversation_started)
 def conversation_started(conversation: Any, **kwargs: Any) -> None:
     _for_both(conversation, "conversation.created")

@@ -7,6 +7,7 @@ from django.dispatch import receiver
 from notifications import signals as facts
 from realtime.services import log
 
+
 @receiver(facts.notification_changed)
 def notification_changed(recipient_id: int, notification_id: int, silent: bool = False, **kwargs: Any) -> None:
     log.append(

@@ -7,13 +7,12 @@ process that was killed takes its people offline by itself.
 from typing import TYPE_CHECKING, Any
 
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from rest_framework.exceptions import ValidationError
 
 from accounts.selectors import ids_blocked_either_way, users_by_ids
 from accounts.services import last_seen
 from messaging.selectors import peer_ids_sharing
 from realtime import groups, selectors
+from realtime.kinds import Device
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -21,22 +20,33 @@ if TYPE_CHECKING:
 WATCHED = 100
 
 
-def watch(*, viewer: "User", user_ids: list[int]) -> list[dict[str, Any]]:
+def watch(*, viewer: "User", device: Device, user_ids: list[int]) -> list[dict[str, Any]]:
     """How those stand whom the viewer may watch: a conversation is shared, nobody blocks, nobody hides.
 
-    ValidationError for more than 100. The others are left out without a word: hidden looks like unknown.
+    From now on this socket hears of their changes, and of nobody else's. The others are left out without
+    a word: hidden looks like unknown.
     """
-    if len(user_ids) > WATCHED:
-        raise ValidationError({"user_ids": [_("At most 100 people can be watched.")]})
     peers = peer_ids_sharing(viewer.id, user_ids)
     allowed = sorted(peers - ids_blocked_either_way(viewer.id, peers))
     people = users_by_ids(allowed)
     online = selectors.online_user_ids(allowed)
-    return [
+    states = [
         _state(people[user_id], online=user_id in online)
         for user_id in allowed
         if user_id in people and people[user_id].show_last_seen
     ]
+    # In one go and in this order: what is true now must not arrive before the socket knows whom it watches.
+    groups.publish(
+        [
+            groups.watch_message(viewer.id, device.socket_id, user_ids),
+            *(
+                groups.frame_message(viewer.id, {"type": "presence", "data": state}, only=device.socket_id)
+                for state in states
+                if state["online"]
+            ),
+        ]
+    )
+    return states
 
 
 def came(*, user_id: int, socket_id: str) -> None:

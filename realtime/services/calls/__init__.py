@@ -18,9 +18,10 @@ from realtime.services.calls.ending import (
 )
 from realtime.services.calls.inviting import invite
 from realtime.services.calls.routes import ice_for, ice_servers
-from realtime.services.calls.talking import connected, hangup, signal
+from realtime.services.calls.talking import SIGNAL_KINDS, connected, hangup, signal
 
 __all__ = [
+    "SIGNAL_KINDS",
     "accept",
     "cancel",
     "connected",

@@ -8,11 +8,13 @@ from accounts.unit_of_work import unit_of_work
 from realtime.conf import conf
 from realtime.kinds import Device
 from realtime.models import Call, CallParty
+from realtime.services.calls.ending import settle_due_of
 from realtime.services.calls.seats import bind, open_sockets
 
 
 def note_open(*, user_id: int, device: Device) -> None:
     """A socket opened: where the bound socket of its own session has closed, it takes the place."""
+    settle_due_of(user_id=user_id)
     bound = CallParty.objects.filter(user_id=user_id, live=True, session_id=device.session_id)
     party = bound.exclude(socket_id=device.socket_id).first()
     if party is None:

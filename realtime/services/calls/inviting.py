@@ -11,6 +11,7 @@ from accounts.exceptions import EmailNotVerified
 from accounts.unit_of_work import unit_of_work
 from messaging.exceptions import IdempotencyConflict
 from messaging.selectors import contact_permission, conversation_for
+from messaging.text import clean_client_id
 from realtime.conf import conf
 from realtime.exceptions import CallConflict
 from realtime.kinds import Device
@@ -53,7 +54,7 @@ def invite(*, actor: "User", device: Device, conversation_id: object, media: str
         device=device,
         conversation_id=conversation.id,
         media=media,
-        client_id=client_id,
+        client_id=clean_client_id(client_id),
     )
     repeated = _repeated(wish)
     if repeated is not None:

@@ -35,12 +35,13 @@ class Seat:
 
         A new socket of the bound session takes the place of one that has closed.
         """
-        if not device.socket_id or device.session_id != self.mine.session_id:
+        if not device.socket_id:
             raise CallConflict
-        if device.socket_id != self.mine.socket_id:
-            if open_sockets([self.mine]):
-                raise CallConflict
-            bind(self.mine, device)
+        if device.socket_id == self.mine.socket_id:
+            return
+        if device.session_id != self.mine.session_id or open_sockets([self.mine]):
+            raise CallConflict
+        bind(self.mine, device)
 
 
 def seat_for(*, user_id: int, call_id: object) -> Seat:

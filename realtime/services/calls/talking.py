@@ -22,9 +22,10 @@ CANDIDATE_BYTES = 2 * 1024
 # What may stand around a candidate: the media line it belongs to, the name of the user fragment.
 AROUND_BYTES = 1024
 CANDIDATES = 100
+DEPTH = 16
 
 
-def signal(*, user_id: int, device: Device, call_id: object, kind: str, payload: dict[str, Any]) -> None:
+def signal(*, user_id: int, device: Device, call_id: object, kind: str, payload: dict[str, Any]) -> Call:
     """Hands a payload to the other bound device, unread; it is neither stored nor logged.
 
     ValidationError on `payload` beyond its limits: SDP 48 KiB, a candidate 2 KiB, 100 candidates a
@@ -36,6 +37,7 @@ def signal(*, user_id: int, device: Device, call_id: object, kind: str, payload:
         seat = _bound_seat(user_id, device, call_id)
         _count_candidates(seat, kind)
         tell(seat.other, "call.signal", {"call_id": seat.call.id, "kind": kind, "payload": payload})
+    return seat.call
 
 
 def connected(*, user_id: int, device: Device, call_id: object) -> Call:
@@ -77,6 +79,8 @@ def _must_fit(kind: str, payload: dict[str, Any]) -> None:
         content, limit, around = payload.get("candidate"), CANDIDATE_BYTES, AROUND_BYTES
         if isinstance(content, dict):
             content = content.get("candidate")
+    if not _can_pass(payload):
+        raise ValidationError({"payload": [_("A signal is a small, flat object.")]})
     size = len(content.encode()) if isinstance(content, str) else 0
     # Quotes and line ends are escaped in JSON: the rest is what remains without the content's own text.
     rest = _bytes_of(payload) - (_bytes_of(content) if isinstance(content, str) else 0)
@@ -84,6 +88,21 @@ def _must_fit(kind: str, payload: dict[str, Any]) -> None:
         raise ValidationError({"payload": [_("This is too long for a signal.")]})
     if kind in ("offer", "answer") and not isinstance(content, str):
         raise ValidationError({"payload": [_("An offer or an answer needs its SDP as text.")]})
+
+
+def _can_pass(value: Any, depth: int = 0) -> bool:
+    """Whether every layer between two sockets can carry it: text that can be encoded, 64-bit numbers."""
+    if isinstance(value, str):
+        return value.isprintable() or not any("\ud800" <= letter <= "\udfff" for letter in value)
+    if isinstance(value, int):
+        return -(2**63) <= value < 2**63
+    if depth > DEPTH:
+        return False
+    if isinstance(value, dict):
+        return all(_can_pass(key) and _can_pass(inner, depth + 1) for key, inner in value.items())
+    if isinstance(value, list):
+        return all(_can_pass(inner, depth + 1) for inner in value)
+    return True
 
 
 def _bytes_of(value: Any) -> int:

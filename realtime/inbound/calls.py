@@ -1,0 +1,85 @@
+"""Calls: from the ring to the signals between two devices."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from accounts.fields import IdField, TextField
+from realtime import selectors
+from realtime.inbound.table import Caller, Command
+from realtime.models import Call
+from realtime.serializers.calls import DeclineInput, OneOf
+from realtime.services import calls
+
+Data = dict[str, Any]
+
+
+class InviteInput(serializers.Serializer):
+    conversation_id = IdField()
+    media = OneOf(Call.Media.values)
+    client_id = TextField(
+        required=False, allow_null=True, help_text="[A-Za-z0-9_-]{1,64}; the same one finds the same call again."
+    )
+
+
+class CallInput(serializers.Serializer):
+    call_id = IdField()
+
+
+class CallDeclineInput(DeclineInput):
+    call_id = IdField()
+
+
+class SignalInput(CallInput):
+    kind = OneOf(calls.SIGNAL_KINDS)
+    payload = serializers.DictField(help_text="Passed on unread; SDP up to 48 KiB, a candidate up to 2 KiB.")
+
+
+def invite(caller: Caller, data: Data) -> Data:
+    call = calls.invite(actor=caller.user, device=caller.device, **data)
+    return _shown(caller, call) | calls.ice_for(actor=caller.user, call_id=call.id)
+
+
+def ringing(caller: Caller, data: Data) -> Data:
+    return _shown(caller, calls.ringing(user_id=caller.user.id, **data))
+
+
+def accept(caller: Caller, data: Data) -> Data:
+    call = calls.accept(user_id=caller.user.id, device=caller.device, **data)
+    return _shown(caller, call) | calls.ice_for(actor=caller.user, call_id=call.id)
+
+
+def decline(caller: Caller, data: Data) -> Data:
+    return _shown(caller, calls.decline(user_id=caller.user.id, **data))
+
+
+def cancel(caller: Caller, data: Data) -> Data:
+    return _shown(caller, calls.cancel(user_id=caller.user.id, **data))
+
+
+def signal(caller: Caller, data: Data) -> Data:
+    return _shown(caller, calls.signal(user_id=caller.user.id, device=caller.device, **data))
+
+
+def connected(caller: Caller, data: Data) -> Data:
+    return _shown(caller, calls.connected(user_id=caller.user.id, device=caller.device, **data))
+
+
+def hangup(caller: Caller, data: Data) -> Data:
+    return _shown(caller, calls.hangup(user_id=caller.user.id, device=caller.device, **data))
+
+
+def _shown(caller: Caller, call: Call) -> Data:
+    return {"call": selectors.call_for(caller.user.id, call.id, caller.device)}
+
+
+COMMANDS = {
+    "call.invite": Command(InviteInput, invite),
+    "call.ringing": Command(CallInput, ringing),
+    "call.accept": Command(CallInput, accept),
+    "call.decline": Command(CallDeclineInput, decline),
+    "call.cancel": Command(CallInput, cancel),
+    "call.signal": Command(SignalInput, signal),
+    "call.connected": Command(CallInput, connected),
+    "call.hangup": Command(CallInput, hangup),
+}
