@@ -1,0 +1,159 @@
+"""Workers die, share the work and stop politely; nothing is lost, and little is sent twice."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from notifications.conf import conf
+from notifications.models import Delivery, Device
+from tests.factories import make_user, sign_in
+from tests.notifications.fake_fcm import ROOT, FakeFcm
+from tests.notifications.waiting import wait_for
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(400)]
+
+needs_postgres = pytest.mark.skipif(
+    os.environ.get("BACKEND") != "postgres", reason="on SQLite one worker is active at a time"
+)
+
+
+@pytest.fixture
+def slow_fcm(tmp_path):
+    """Takes its time, so that a kill hits a batch in the middle."""
+    fake = FakeFcm(tmp_path, "--delay", "0.03")
+    yield fake
+    fake.stop()
+
+
+@pytest.fixture
+def deliver(tmp_path, slow_fcm):
+    """deliver() starts `manage.py deliver` on the test's database; all are gone at the end."""
+    processes = []
+
+    def start():
+        settings = connection.settings_dict
+        if connection.vendor == "sqlite":
+            url = f"sqlite:///{settings['NAME']}"
+        else:
+            url = f"postgres://{settings['USER']}:{settings['PASSWORD']}@{settings['HOST']}:{settings['PORT']}/{settings['NAME']}"
+        process = subprocess.Popen(
+            [sys.executable, "manage.py", "deliver"],
+            cwd=ROOT,
+            env={
+                **os.environ,
+                **slow_fcm.environment,
+                "DJANGO_SETTINGS_MODULE": "tests.notifications.worker_settings",
+                "DATABASE_URL": url,
+                "VAR_DIR": str(tmp_path),
+            },
+            stderr=subprocess.PIPE,
+        )
+        processes.append(process)
+        return process
+
+    yield start
+    for process in processes:
+        if process.poll() is None:
+            process.kill()
+        process.wait(10)
+        process.stderr.close()
+
+
+def fill(count, people=20):
+    """`count` waiting pushes, each to a device of its own."""
+    now = timezone.now()
+    owners = []
+    for _ in range(people):
+        user = make_user("Pat")
+        owners.append((user, sign_in(user)[0]))
+    devices = Device.objects.bulk_create(
+        Device(
+            user=owners[number % people][0],
+            session=owners[number % people][1],
+            registration_id=f"phone-{number}",
+            token_digest=f"digest-{number}",
+        )
+        for number in range(count)
+    )
+    Delivery.objects.bulk_create(
+        Delivery(
+            channel="push",
+            kind="test",
+            dedupe_key=f"test:{device.id}",
+            recipient_id=device.user_id,
+            device=device,
+            expires_at=now + timedelta(hours=1),
+        )
+        for device in devices
+    )
+
+
+def counts():
+    return Counter(Delivery.objects.values_list("state", flat=True))
+
+
+def kill_and_check(deliver, fcm, *, rows, kills):
+    fill(rows)
+    for _ in range(kills):
+        before = len(fcm.requests())
+        process = deliver()
+        wait_for(lambda before=before: len(fcm.requests()) > before or counts()["sent"] == rows, 30)
+        process.send_signal(signal.SIGKILL)
+        process.wait(10)
+    deliver()
+    wait_for(lambda: counts()["sent"] == rows, 120)
+    times = Counter(one["token"] for one in fcm.requests())
+    assert set(times) == {f"phone-{number}" for number in range(rows)}
+    assert sum(times.values()) - rows <= kills * conf.BATCH
+    assert counts() == {"sent": rows}
+
+
+def test_killed_workers_lose_nothing(deliver, slow_fcm):
+    kill_and_check(deliver, slow_fcm, rows=400, kills=3)
+
+
+@pytest.mark.skipif(not os.environ.get("FULL"), reason="twenty kills take minutes: FULL=1")
+def test_twenty_killed_workers_lose_nothing(deliver, slow_fcm):
+    kill_and_check(deliver, slow_fcm, rows=2000, kills=20)
+
+
+@needs_postgres
+def test_two_workers_share_the_work_and_send_nothing_twice(deliver, slow_fcm):
+    fill(600)
+    deliver(), deliver()
+    wait_for(lambda: counts()["sent"] == 600, 60)
+    times = Counter(one["token"] for one in slow_fcm.requests())
+    assert len(times) == 600 and set(times.values()) == {1}
+
+
+def test_a_stopped_worker_gives_back_what_it_did_not_send(deliver, slow_fcm):
+    fill(400)
+    process = deliver()
+    wait_for(lambda: slow_fcm.requests(), 30)
+    process.terminate()
+    assert process.wait(20) == 0
+    after = counts()
+    assert after["leased"] == 0 and after["sent"] == len(slow_fcm.requests())
+    assert not Delivery.objects.filter(state="pending", tries__gt=0).exists()
+
+
+def test_new_rows_wake_an_idle_worker(deliver, slow_fcm):
+    fill(1)
+    deliver()
+    wait_for(lambda: counts()["sent"] == 1, 30)
+    device = Device.objects.get()
+    from notifications.services import delivery
+
+    begun = time.monotonic()
+    delivery.enqueue_test_push(recipient_id=device.user_id)
+    wait_for(lambda: counts()["sent"] == 2)
+    # Generous: the machine may be busy. A worker that only sweeps needs the sweep's time on SQLite.
+    assert time.monotonic() - begun < 5
