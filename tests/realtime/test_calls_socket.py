@@ -1,0 +1,175 @@
+"""Calls as devices live them: over real sockets."""
+
+import pytest
+
+from realtime.models import Call
+from tests.factories import sign_in
+from tests.realtime.phones import block, conversation_of
+
+
+@pytest.fixture
+def chat(alice, bob):
+    return conversation_of(alice, bob)
+
+
+@pytest.fixture
+def device(open_socket):
+    """One more device of a person, with a sign-in of its own."""
+    return lambda user, **options: open_socket(sign_in(user)[1], **options)
+
+
+def asked(client, command, **data):
+    reply = client.command(command, **data)
+    assert reply["ok"], reply
+    return reply["data"]
+
+
+def refused(client, command, code, **data):
+    reply = client.command(command, **data)
+    assert (reply["ok"], reply.get("error")) == (False, code), reply
+
+
+def updated(client, state):
+    """The next call.updated of this state."""
+    while True:
+        call = client.expect("call.updated")["data"]["call"]
+        if call["state"] == state:
+            return call
+
+
+def test_a_call_over_sockets(device, alice, bob, chat):
+    caller, callee, tablet = device(alice), device(bob), device(bob)
+    invited = asked(caller, "call.invite", conversation_id=chat, media="video", client_id="c1")
+    assert set(invited) == {"call", "ice_servers", "ice_transport_policy"}
+    call_id = invited["call"]["id"]
+    assert invited["call"]["bound_to_you"] is True
+    for rung in (callee, tablet):
+        ring = updated(rung, "ringing")
+        assert (ring["id"], ring["bound_to_you"], ring["media"]) == (call_id, False, "video")
+    asked(callee, "call.ringing", call_id=call_id)
+    assert caller.expect("call.ringing")["data"] == {"call_id": call_id}
+
+    accepted = asked(callee, "call.accept", call_id=call_id)
+    assert (accepted["call"]["state"], accepted["call"]["bound_to_you"]) == ("connecting", True)
+    assert "ice_servers" in accepted
+    assert updated(caller, "connecting")["bound_to_you"] is True
+    assert updated(callee, "connecting")["bound_to_you"] is True
+    assert updated(tablet, "connecting")["bound_to_you"] is False
+
+    offer = {"type": "offer", "sdp": "v=0\r\n" + "a=x\r\n" * 9000}
+    asked(caller, "call.signal", call_id=call_id, kind="offer", payload=offer)
+    signal = callee.expect("call.signal")
+    assert signal == {"type": "call.signal", "data": {"call_id": call_id, "kind": "offer", "payload": offer}}
+    refused(tablet, "call.signal", "call_conflict", call_id=call_id, kind="ice", payload={"candidate": "c"})
+    refused(tablet, "call.decline", "call_conflict", call_id=call_id, reason="declined")
+
+    asked(caller, "call.connected", call_id=call_id)
+    assert asked(callee, "call.connected", call_id=call_id)["call"]["state"] == "active"
+    updated(caller, "active")
+    ended = asked(callee, "call.hangup", call_id=call_id)["call"]
+    assert (ended["state"], ended["outcome"]) == ("ended", "completed")
+    for one in (caller, callee, tablet):
+        assert updated(one, "ended")["outcome"] == "completed"
+        line = one.expect("message.new")["data"]["message"]
+        assert (line["kind"], line["call"]["id"], line["call"]["outcome"]) == ("call", call_id, "completed")
+    assert not [frame for frame in tablet.silence(0.3) if frame["type"] == "call.signal"]
+
+
+def test_a_stranger_and_a_blocked_person_get_nowhere(device, alice, bob, charlie, chat):
+    caller, callee, stranger = device(alice), device(bob), device(charlie)
+    call_id = asked(caller, "call.invite", conversation_id=chat, media="audio", client_id="c1")["call"]["id"]
+    for command in ("call.ringing", "call.accept", "call.decline", "call.cancel", "call.connected", "call.hangup"):
+        refused(stranger, command, "not_found", call_id=call_id)
+        refused(stranger, command, "not_found", call_id=call_id + 1000)
+    signal = {"kind": "ice", "payload": {"candidate": "c"}}
+    refused(stranger, "call.signal", "not_found", call_id=call_id, **signal)
+    refused(stranger, "call.invite", "conversation_not_found", conversation_id=chat, media="audio", client_id="x")
+    block(bob, alice)
+    refused(callee, "call.accept", "user_blocked", call_id=call_id)
+    asked(caller, "call.cancel", call_id=call_id)
+    refused(caller, "call.invite", "user_blocked", conversation_id=chat, media="audio", client_id="c2")
+    assert Call.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "data", "field"),
+    [
+        ("call.invite", {"media": "audio", "client_id": "a"}, "conversation_id"),
+        ("call.invite", {"conversation_id": 1, "media": "smoke", "client_id": "a"}, "media"),
+        ("call.invite", {"conversation_id": 1, "media": ["audio"], "client_id": "a"}, "media"),
+        ("call.invite", {"conversation_id": "1", "media": "audio", "client_id": "a"}, "conversation_id"),
+        ("call.accept", {}, "call_id"),
+        ("call.accept", {"call_id": True}, "call_id"),
+        ("call.decline", {"call_id": 1, "reason": "later"}, "reason"),
+        ("call.signal", {"call_id": 1, "kind": "telegram", "payload": {}}, "kind"),
+        ("call.signal", {"call_id": 1, "kind": "ice", "payload": "text"}, "payload"),
+        ("call.signal", {"call_id": 1, "kind": "ice"}, "payload"),
+    ],
+)
+def test_wrong_input_names_its_field(command, data, field, device, alice):
+    reply = device(alice).command(command, **data)
+    assert (reply["ok"], reply["error"], list(reply["fields"])) == (False, "validation_error", [field])
+
+
+def test_a_signal_that_nobody_could_carry_is_refused(device, alice, bob, chat):
+    caller, callee = device(alice), device(bob)
+    call_id = asked(caller, "call.invite", conversation_id=chat, media="audio", client_id="c1")["call"]["id"]
+    asked(callee, "call.accept", call_id=call_id)
+    deep = payload = {}
+    for _ in range(200):
+        deep["a"] = deep = {}
+    for odd in (payload, {"candidate": "\ud800"}, {"n": 2**70}, {"candidate": "x" * 3000}):
+        refused(caller, "call.signal", "validation_error", call_id=call_id, kind="ice", payload=odd)
+    refused(caller, "call.signal", "validation_error", call_id=call_id, kind="offer", payload={"sdp": "v" * 49 * 1024})
+    asked(caller, "call.signal", call_id=call_id, kind="media", payload={"audio": False})
+    assert callee.expect("call.signal")["data"]["payload"] == {"audio": False}
+
+
+def test_ready_knows_the_call_and_a_device_comes_back_to_it(device, open_socket, alice, bob, chat):
+    token = sign_in(bob)[1]
+    caller, callee = device(alice), open_socket(token)
+    call_id = asked(caller, "call.invite", conversation_id=chat, media="audio", client_id="c1")["call"]["id"]
+    asked(callee, "call.accept", call_id=call_id)
+    callee.close()
+    while True:
+        back = open_socket(token)
+        (call,) = back.ready["calls"]
+        assert (call["id"], call["state"]) == (call_id, "connecting")
+        if call["bound_to_you"]:
+            break
+        back.close()  # the server had not yet heard of the close
+    asked(back, "call.signal", call_id=call_id, kind="restart", payload={})
+    assert caller.expect("call.signal")["data"]["kind"] == "restart"
+    elsewhere = device(bob)
+    assert [call["bound_to_you"] for call in elsewhere.ready["calls"]] == [False]
+    asked(back, "call.hangup", call_id=call_id)
+    assert device(bob).ready["calls"] == []
+
+
+def test_a_ring_that_nobody_answers_ends_by_itself(device, alice, bob, chat, settings):
+    settings.REALTIME_CALL_RING_SECONDS = 1
+    caller, callee = device(alice), device(bob)
+    asked(caller, "call.invite", conversation_id=chat, media="audio", client_id="c1")
+    assert updated(callee, "ended")["outcome"] == "missed"
+    assert callee.expect("message.new")["data"]["unread_count"] == 1
+    assert updated(caller, "ended")["outcome"] == "missed"
+
+
+def test_both_sockets_gone_and_the_call_is_lost(device, alice, bob, chat, settings):
+    settings.REALTIME_CALL_LOST_SECONDS = 1
+    caller, callee, watcher = device(alice), device(bob), device(bob)
+    call_id = asked(caller, "call.invite", conversation_id=chat, media="audio", client_id="c1")["call"]["id"]
+    asked(callee, "call.accept", call_id=call_id)
+    asked(caller, "call.connected", call_id=call_id)
+    asked(callee, "call.connected", call_id=call_id)
+    caller.close()
+    callee.close()
+    assert updated(watcher, "ended")["outcome"] == "lost"
+
+
+def test_somebody_who_is_busy(device, alice, bob, charlie, chat):
+    caller, callee, third = device(alice), device(bob), device(charlie)
+    asked(caller, "call.invite", conversation_id=chat, media="audio", client_id="c1")
+    answer = asked(third, "call.invite", conversation_id=conversation_of(charlie, bob), media="audio", client_id="c1")
+    assert (answer["call"]["state"], answer["call"]["outcome"]) == ("ended", "busy")
+    assert updated(callee, "ended")["outcome"] == "busy"

@@ -1,0 +1,108 @@
+"""Who writes and who is there: told to the right people, and to nobody else."""
+
+import pytest
+
+from accounts.models import User
+from tests.factories import make_user, sign_in
+from tests.realtime.phones import block, conversation_of
+
+
+@pytest.fixture
+def chat(alice, bob):
+    return conversation_of(alice, bob)
+
+
+@pytest.fixture
+def device(open_socket):
+    return lambda user, **options: open_socket(sign_in(user)[1], **options)
+
+
+def about(frames, type):
+    return [frame["data"] for frame in frames if frame["type"] == type]
+
+
+def test_typing_reaches_the_other_one_alone(device, alice, bob, charlie, chat):
+    writer, own_tablet, reader, stranger = device(alice), device(alice), device(bob), device(charlie)
+    assert writer.command("typing", conversation_id=chat, is_typing=True)["ok"]
+    assert reader.expect("typing") == {
+        "type": "typing",
+        "data": {"conversation_id": chat, "user_id": alice.id, "is_typing": True},
+    }
+    assert writer.command("typing", conversation_id=chat, is_typing=False)["ok"]
+    assert reader.expect("typing")["data"]["is_typing"] is False
+    for other in (writer, own_tablet, stranger):
+        assert about(other.silence(0.2), "typing") == []
+    assert stranger.command("typing", conversation_id=chat, is_typing=True)["error"] == "conversation_not_found"
+    assert writer.command("typing", conversation_id=chat, is_typing="yes")["fields"].keys() == {"is_typing"}
+
+
+def test_a_block_stops_typing_and_presence(device, alice, bob, chat):
+    writer, reader = device(alice), device(bob)
+    assert reader.command("presence.watch", user_ids=[alice.id])["data"]["presence"][0]["online"] is True
+    block(bob, alice)
+    assert writer.command("typing", conversation_id=chat, is_typing=True)["error"] == "user_blocked"
+    writer.close()
+    device(alice)
+    assert about(reader.silence(0.5), "typing") == []
+    seen = about(reader.frames, "presence")
+    assert [state["online"] for state in seen] == [True]
+    assert reader.command("presence.watch", user_ids=[alice.id])["data"] == {"presence": []}
+
+
+def test_coming_and_going_is_told_to_those_who_watch(device, alice, bob, chat):
+    watcher, deaf = device(alice), device(alice)
+    answer = watcher.command("presence.watch", user_ids=[bob.id])["data"]
+    assert answer == {"presence": [{"user_id": bob.id, "online": False, "last_seen_at": None}]}
+    first, second = device(bob), device(bob)
+    assert watcher.expect("presence")["data"] == {"user_id": bob.id, "online": True, "last_seen_at": None}
+    first.close()
+    assert about(watcher.silence(0.4), "presence") == []
+    second.close()
+    gone = watcher.expect("presence")["data"]
+    bob.refresh_from_db()
+    assert bob.last_seen_at is not None
+    assert gone == {
+        "user_id": bob.id,
+        "online": False,
+        "last_seen_at": bob.last_seen_at.isoformat().replace("+00:00", "Z"),
+    }
+    assert about(deaf.silence(0.2), "presence") == []
+
+
+def test_who_is_already_there_is_said_at_once(device, alice, bob, chat):
+    device(bob)
+    watcher = device(alice)
+    watcher.command("presence.watch", user_ids=[bob.id])
+    assert watcher.expect("presence")["data"]["online"] is True
+
+
+def test_only_people_one_talks_with_and_nobody_who_hides(device, alice, bob, charlie, chat):
+    device(charlie)
+    User.objects.filter(id=bob.id).update(show_last_seen=False)
+    watcher = device(alice)
+    answer = watcher.command("presence.watch", user_ids=[bob.id, charlie.id, alice.id, 999_999])
+    assert answer["data"] == {"presence": []}
+    device(bob)
+    device(charlie)
+    assert about(watcher.silence(0.5), "presence") == []
+
+
+def test_a_hundred_people_can_be_watched(device, alice):
+    watcher = device(alice)
+    others = list(range(1000, 1100))
+    assert watcher.command("presence.watch", user_ids=others)["ok"]
+    reply = watcher.command("presence.watch", user_ids=[*others, 5])
+    assert (reply["error"], list(reply["fields"])) == ("validation_error", ["user_ids"])
+    assert watcher.command("presence.watch", user_ids=[True])["error"] == "validation_error"
+
+
+def test_watching_again_replaces_what_was_watched(device, alice, bob, chat):
+    other = make_user("Dora")
+    conversation_of(alice, other)
+    watcher = device(alice)
+    watcher.command("presence.watch", user_ids=[bob.id])
+    watcher.command("presence.watch", user_ids=[other.id])
+    device(bob)
+    device(other)
+    assert watcher.expect("presence")["data"]["user_id"] == other.id
+    assert about(watcher.silence(0.3), "presence") == []
