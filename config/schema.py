@@ -3,6 +3,9 @@
 from typing import Any
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.plumbing import is_serializer
+from drf_spectacular.utils import Direction
 
 
 class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
@@ -23,6 +26,29 @@ class TwoStepScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-
 
     def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
         return {"type": "http", "scheme": "bearer", "description": "The `two_step_token` that login gives."}
+
+
+class PictureScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    """What a listing puts into the path of a picture, so that a plain `<img>` works."""
+
+    target_class = "messaging.viewsets.media.SignatureOrBearer"
+    name = "signature"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        return {"type": "apiKey", "in": "query", "name": "s", "description": "Or the session token as a bearer."}
+
+
+class EnvelopeSchema(AutoSchema):  # type: ignore[no-untyped-call]
+    """The guesses that fit this API: a reply is an object, never a bare list, and 200 unless a view says otherwise."""
+
+    def _is_list_view(self, serializer: Any = None) -> bool:
+        return False
+
+    def _get_response_bodies(self, direction: Direction = "response") -> Any:
+        found = self.get_response_serializers()
+        if is_serializer(found):
+            return {"200": self._get_response_for_code(found, "200", direction=direction)}
+        return super()._get_response_bodies(direction)
 
 
 def describe_errors(result: dict[str, Any], generator: Any, **kwargs: Any) -> dict[str, Any]:

@@ -5,6 +5,8 @@ from typing import Any
 
 from django.test import Client
 
+from tests import schema
+
 JSON = "application/json"
 
 
@@ -51,6 +53,7 @@ class ApiClient:
         if response.headers.get("Content-Type", "").startswith(JSON):
             body = response.json()
             assert body["ok"] is (status < 400), body
+            schema.hold(method, path, status, body)
             return body
         return response
 

@@ -186,7 +186,7 @@ def _write_sqlite(counts: Counter[int], lines: Sequence[_Line]) -> dict[int, int
     now = connection.ops.adapt_datetimefield_value(timezone.now())
     with connection.cursor() as cursor:
         cursor.execute(
-            f"UPDATE realtime_stream SET head_seq = head_seq + CASE user_id {cases} END"  # noqa: S608 (places only)
+            f"UPDATE realtime_stream SET head_seq = head_seq + CASE user_id {cases} END"
             f" WHERE user_id IN ({places})"
             f" AND (SELECT count(*) FROM realtime_stream WHERE user_id IN ({places})) = %s"
             " RETURNING user_id, head_seq",
