@@ -71,7 +71,8 @@ def test_both_invite_at_once_and_share_one_call(round_number, alice, bob):
     assert CallParty.objects.filter(live=True).exclude(socket_id="").count() == 2
 
 
-def test_an_invitation_sent_many_times_at_once_is_one(alice, bob):
+@pytest.mark.parametrize("round_number", range(5))
+def test_an_invitation_sent_many_times_at_once_is_one(round_number, alice, bob):
     chat = conversation_of(alice, bob)
     caller = phone_of(alice)
     answers = at_once(*[lambda: caller.invite(chat, client_id="same") for _ in range(6)])

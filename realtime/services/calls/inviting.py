@@ -85,11 +85,12 @@ def _repeated(wish: _Wish) -> Call | None:
 
 
 def _ring(wish: _Wish) -> Call:
+    both = (wish.actor_id, wish.callee_id)
+    live = dict(CallParty.objects.filter(user_id__in=both, live=True).values_list("user_id", "call_id"))
+    # After the look at live calls: a twin of this invitation that has committed since is found here.
     repeated = _repeated(wish)
     if repeated is not None:
         return repeated
-    both = (wish.actor_id, wish.callee_id)
-    live = dict(CallParty.objects.filter(user_id__in=both, live=True).values_list("user_id", "call_id"))
     if wish.actor_id in live:
         return _answer_instead(wish, live[wish.actor_id])
     if wish.callee_id in live:
