@@ -18,7 +18,8 @@ def run(capsys, name, *words) -> dict:
 
 
 def state(user: User) -> tuple:
-    return tuple(User.objects.filter(id=user.id).values_list()) + (
+    return (
+        *User.objects.filter(id=user.id).values_list(),
         Session.objects.filter(user=user, ended_at=None).count(),
         AuditEntry.objects.count(),
     )

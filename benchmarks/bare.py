@@ -1,0 +1,108 @@
+"""The baseline: a bare Django project whose views do a token check and hand-written SQL, nothing else.
+
+It reads and writes tables of its own (`bare_*`) in the database of the run.
+"""
+
+import json
+import os
+
+import django
+import jwt
+from django.conf import settings
+from django.core.wsgi import get_wsgi_application
+from django.db import connection, transaction
+from django.http import HttpRequest, HttpResponse
+from django.urls import path
+
+KEY = "bare" * 10
+
+TABLES = """
+DROP TABLE IF EXISTS bare_message; DROP TABLE IF EXISTS bare_conversation; DROP TABLE IF EXISTS bare_session;
+CREATE TABLE bare_session (sid text PRIMARY KEY, user_id bigint, ended_at timestamptz);
+CREATE TABLE bare_conversation (id bigint PRIMARY KEY, last_message_id bigint);
+CREATE TABLE bare_message (id bigserial PRIMARY KEY, conversation_id bigint, sender_id bigint, body text,
+  created_at timestamptz DEFAULT now());
+CREATE INDEX bare_message_list ON bare_message (conversation_id, id DESC);
+INSERT INTO bare_session VALUES ('s', 1, NULL);
+INSERT INTO bare_conversation SELECT n, NULL FROM generate_series(1, 64) n;
+"""
+
+
+def token() -> str:
+    return jwt.encode({"sid": "s", "sub": "1"}, KEY, "HS256")
+
+
+def _configure() -> None:
+    import environ
+
+    env = environ.Env()
+    settings.configure(
+        DEBUG=False,
+        SECRET_KEY=KEY,
+        ALLOWED_HOSTS=["*"],
+        ROOT_URLCONF="benchmarks.bare",
+        DATABASES={"default": env.db_url("DATABASE_URL") | {"CONN_MAX_AGE": None}},
+        LOGGING_CONFIG=None,
+        USE_TZ=True,
+    )
+    django.setup()
+
+
+def _user_id(request: HttpRequest) -> int:
+    claims = jwt.decode(request.META["HTTP_AUTHORIZATION"][7:], KEY, ["HS256"])
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT user_id FROM bare_session WHERE sid = %s AND ended_at IS NULL", [claims["sid"]])
+        return int(cursor.fetchone()[0])
+
+
+def send(request: HttpRequest, conversation_id: int) -> HttpResponse:
+    user_id = _user_id(request)
+    body = json.loads(request.body)["body"]
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SELECT id FROM bare_conversation WHERE id = %s FOR UPDATE", [conversation_id])
+        cursor.execute(
+            "INSERT INTO bare_message (conversation_id, sender_id, body) VALUES (%s, %s, %s) RETURNING id, created_at",
+            [conversation_id, user_id, body],
+        )
+        message_id, created_at = cursor.fetchone()
+        cursor.execute(
+            "UPDATE bare_conversation SET last_message_id = %s WHERE id = %s", [message_id, conversation_id]
+        )
+    answer = {"id": message_id, "sender_id": user_id, "body": body, "created_at": created_at.isoformat()}
+    return HttpResponse(json.dumps({"ok": True, "message": answer}), content_type="application/json", status=201)
+
+
+def messages(request: HttpRequest, conversation_id: int) -> HttpResponse:
+    _user_id(request)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT id, sender_id, body, created_at FROM bare_message WHERE conversation_id = %s"
+            " ORDER BY id DESC LIMIT 51",
+            [conversation_id],
+        )
+        found = cursor.fetchall()
+    rows = [
+        {"id": row[0], "sender_id": row[1], "body": row[2], "created_at": row[3].isoformat()} for row in found[:50]
+    ]
+    answer = {"ok": True, "messages": rows, "has_more": len(found) > 50}
+    return HttpResponse(json.dumps(answer), content_type="application/json")
+
+
+def me(request: HttpRequest) -> HttpResponse:
+    return HttpResponse(json.dumps({"ok": True, "id": _user_id(request)}), content_type="application/json")
+
+
+def health(request: HttpRequest) -> HttpResponse:
+    return HttpResponse("ok")
+
+
+urlpatterns = [
+    path("c/<int:conversation_id>/send", send),
+    path("c/<int:conversation_id>/messages", messages),
+    path("me", me),
+    path("healthz", health),
+]
+
+if os.environ.get("BARE_SERVER"):
+    _configure()
+    application = get_wsgi_application()

@@ -1,0 +1,165 @@
+"""python -m benchmarks.http: sending, listing and small reads against a bare Django view, on PostgreSQL.
+
+Both servers run side by side and are measured in turns, so that whatever else the machine does meets
+both. Needs PostgreSQL (BENCH_DATABASE_URL, an empty database) and Redis (BENCH_REDIS_URL).
+"""
+
+import argparse
+import json
+import os
+import secrets
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from statistics import median
+
+from benchmarks import load
+from benchmarks.servers import Server, granian
+
+DATABASE_URL = os.environ.get("BENCH_DATABASE_URL", "postgres://postgres@127.0.0.1:5432/parley_bench")
+REDIS_URL = os.environ.get("BENCH_REDIS_URL", "redis://127.0.0.1:6379/0")
+CONVERSATIONS = 16
+
+
+@dataclass
+class Work:
+    """One thing done by both: what a client asks of Parley, what of the bare view, and the goal."""
+
+    name: str
+    ours: Callable[[int], bytes]
+    bare: Callable[[int], bytes]
+    expect: bytes
+    clients: int
+    goal: float  # requests per second, ours / bare
+
+
+def environment() -> dict[str, str]:
+    return {
+        "DJANGO_SETTINGS_MODULE": "config.settings",
+        "DATABASE_URL": DATABASE_URL,
+        "REDIS_URL": REDIS_URL,
+        "VAR_DIR": tempfile.mkdtemp(prefix="parley-bench-"),
+        "CHANNEL_PREFIX": f"bench-{secrets.token_hex(4)}",
+        "RATELIMIT_ENABLE": "0",
+        "DEBUG": "1",
+        "LOG_LEVEL": "WARNING",
+    }
+
+
+def prepare() -> dict[str, list]:
+    """Pairs of people with a conversation each: their tokens and conversation ids."""
+    import django
+
+    django.setup()
+    from django.contrib.auth import get_user_model
+    from django.core.management import call_command
+    from django.db import connection
+
+    from accounts.services import registration, sessions
+    from benchmarks import bare
+    from messaging.services import conversations, messages
+
+    call_command("migrate", verbosity=0)
+    with connection.cursor() as cursor:
+        cursor.execute(bare.TABLES)
+    run = secrets.token_hex(4)
+    for number in range(CONVERSATIONS * 2):
+        registration.create_user(
+            email=f"{run}-{number}@example.com", password=None, first_name="Bench", last_name="Mark", verified=True
+        )
+    people = list(get_user_model().objects.filter(email__startswith=run).order_by("id"))
+    tokens, ids = [], []
+    for one, other in zip(people[::2], people[1::2], strict=True):
+        conversation_id = conversations.start(starter=one, user_id=other.id)[0]["id"]
+        tokens.append(sessions.start(user=one)[1])
+        ids.append(conversation_id)
+        for number in range(60):
+            messages.send(sender=one, conversation_id=conversation_id, body=f"message {number}")
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO bare_message (conversation_id, sender_id, body)"
+            " SELECT c, 1, 'message ' || n FROM generate_series(1, 60) n, generate_series(1, 64) c"
+        )
+    connection.close()
+    return {"tokens": tokens, "conversations": ids, "bare": [bare.token()]}
+
+
+def works(world: dict[str, list]) -> Iterator[Work]:
+    tokens, ids, bare_token = world["tokens"], world["conversations"], world["bare"][0]
+    body = json.dumps({"body": "hello there, how are you?"}).encode()
+
+    def ours(method: str, path: str, payload: bytes = b"") -> Callable[[int], bytes]:
+        ready = [load.request(method, path.format(ids[n]), token=tokens[n], body=payload) for n in range(CONVERSATIONS)]
+        return lambda client: ready[client % CONVERSATIONS]
+
+    def bare(method: str, path: str, payload: bytes = b"") -> Callable[[int], bytes]:
+        ready = [load.request(method, path.format(n + 1), token=bare_token, body=payload) for n in range(CONVERSATIONS)]
+        return lambda client: ready[client % CONVERSATIONS]
+
+    messages = "/api/v1/messages/conversations/{}/messages"
+    unread = "/api/v1/notifications/unread-count"
+    yield Work("P1 send", ours("POST", messages, body), bare("POST", "/c/{}/send", body), b"201", 16, 0.60)
+    yield Work("P2 list 50", ours("GET", messages), bare("GET", "/c/{}/messages"), b"200", 8, 0.70)
+    yield Work("P6 me", ours("GET", "/api/v1/auth/me"), bare("GET", "/me"), b"200", 8, 0.33)
+    yield Work("P6 unread", ours("GET", unread), bare("GET", "/me"), b"200", 8, 0.33)
+
+
+def measure(server: Server, make: Callable[[int], bytes], work: Work, seconds: float) -> dict[str, float]:
+    cpu = server.cpu_seconds()
+    result = load.run(server.port, make, clients=work.clients, seconds=seconds, expect=work.expect)
+    if result.wrong:
+        raise SystemExit(f"{work.name}: {result.wrong} answers were not {work.expect.decode()}")
+    used = server.cpu_seconds() - cpu
+    return {
+        "per_second": result.per_second,
+        "p50_ms": result.p50,
+        "p95_ms": result.percentile(0.95),
+        "cpu_us": used / max(1, len(result.times)) * 1e6,
+    }
+
+
+def compare(ours: Server, bare: Server, work: Work, *, rounds: int, seconds: float) -> dict[str, float | str]:
+    """Medians of interleaved rounds, after a short warm-up of both."""
+    measure(ours, work.ours, work, 1)
+    measure(bare, work.bare, work, 1)
+    pairs = [
+        (measure(ours, work.ours, work, seconds), measure(bare, work.bare, work, seconds)) for _ in range(rounds)
+    ]
+    row: dict[str, float | str] = {"work": work.name, "goal": work.goal}
+    for index, who in enumerate(("ours", "bare")):
+        row |= {f"{who}_{key}": round(median(pair[index][key] for pair in pairs), 1) for key in pairs[0][index]}
+    row["ratio"] = round(median(a["per_second"] / b["per_second"] for a, b in pairs), 2)
+    return row
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=4)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    env = environment()
+    os.environ |= env
+    world = prepare()
+    rows = []
+    with (
+        granian("config.wsgi:application", env=env) as ours,
+        granian("benchmarks.bare:application", env=env | {"BARE_SERVER": "1"}) as bare,
+    ):
+        for work in works(world):
+            rows.append(compare(ours, bare, work, rounds=options.rounds, seconds=options.seconds))
+            print(f"{work.name}: {rows[-1]['ratio']} of the bare view", file=sys.stderr)
+    if options.json:
+        print(json.dumps(rows, indent=2))
+        return
+    print(f"{'':12}{'ratio':>7}{'goal':>6}{'req/s':>9}{'bare':>9}{'p50':>7}{'p95':>7}{'CPU µs':>8}{'bare':>7}")
+    for row in rows:
+        print(
+            f"{row['work']:12}{row['ratio']:7}{row['goal']:6}{row['ours_per_second']:9}{row['bare_per_second']:9}"
+            f"{row['ours_p50_ms']:7}{row['ours_p95_ms']:7}{row['ours_cpu_us']:8}{row['bare_cpu_us']:7}"
+        )
+
+
+if __name__ == "__main__":
+    main()
