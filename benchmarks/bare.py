@@ -48,6 +48,13 @@ def _configure() -> None:
     django.setup()
 
 
+def _json(body: dict, status: int = 200) -> HttpResponse:
+    content = json.dumps(body).encode()
+    return HttpResponse(
+        content, content_type="application/json", status=status, headers={"Content-Length": str(len(content))}
+    )
+
+
 def _user_id(request: HttpRequest) -> int:
     claims = jwt.decode(request.META["HTTP_AUTHORIZATION"][7:], KEY, ["HS256"])
     with connection.cursor() as cursor:
@@ -69,7 +76,7 @@ def send(request: HttpRequest, conversation_id: int) -> HttpResponse:
             "UPDATE bare_conversation SET last_message_id = %s WHERE id = %s", [message_id, conversation_id]
         )
     answer = {"id": message_id, "sender_id": user_id, "body": body, "created_at": created_at.isoformat()}
-    return HttpResponse(json.dumps({"ok": True, "message": answer}), content_type="application/json", status=201)
+    return _json({"ok": True, "message": answer}, status=201)
 
 
 def messages(request: HttpRequest, conversation_id: int) -> HttpResponse:
@@ -85,11 +92,11 @@ def messages(request: HttpRequest, conversation_id: int) -> HttpResponse:
         {"id": row[0], "sender_id": row[1], "body": row[2], "created_at": row[3].isoformat()} for row in found[:50]
     ]
     answer = {"ok": True, "messages": rows, "has_more": len(found) > 50}
-    return HttpResponse(json.dumps(answer), content_type="application/json")
+    return _json(answer)
 
 
 def me(request: HttpRequest) -> HttpResponse:
-    return HttpResponse(json.dumps({"ok": True, "id": _user_id(request)}), content_type="application/json")
+    return _json({"ok": True, "id": _user_id(request)})
 
 
 def health(request: HttpRequest) -> HttpResponse:

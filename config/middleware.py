@@ -43,6 +43,8 @@ class RequestContextMiddleware:
         finally:
             request_context.leave(token)
         response["X-Request-Id"] = request_id
+        if not response.streaming and not response.has_header("Content-Length"):
+            response["Content-Length"] = str(len(response.content))  # else servers send it in chunks
         return response
 
 
