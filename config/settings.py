@@ -125,6 +125,7 @@ if EMBEDDED:
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA foreign_keys=ON;",
     }
 else:
+    _database["ENGINE"] = "config.postgres"
     _database["OPTIONS"] |= {
         "connect_timeout": 3,
         "options": "-c statement_timeout=10000 -c lock_timeout=5000 -c idle_in_transaction_session_timeout=15000",

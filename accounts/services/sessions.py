@@ -4,13 +4,14 @@ import uuid
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 from django.utils import timezone
 
 from accounts import emails
 from accounts.conf import conf
 from accounts.exceptions import AccountBlocked, NotFound, TokenRevoked
 from accounts.models import Session, TrustedDevice, User
+from accounts.selectors import session_with_user
 from accounts.signals import session_revoked
 from accounts.tokens import SessionClaims, decode_session_token, encode_session_token
 from accounts.unit_of_work import unit_of_work
@@ -50,7 +51,9 @@ def authenticate(token: str) -> tuple[User, Session]:
     """
     claims = decode_session_token(token)
     now = timezone.now()
-    session = _session_of(claims, Session.objects.select_related("user"))
+    session = session_with_user(sid=_sid_of(claims), user_id=claims.user_id)
+    if session is None:
+        raise TokenRevoked
     user = session.user
     if user.is_blocked(now):
         raise AccountBlocked
@@ -103,7 +106,10 @@ def refresh(token: str) -> str:
     """
     claims = decode_session_token(token)
     with unit_of_work():
-        session = _session_of(claims, Session.objects.select_for_update(no_key=True))
+        locked = Session.objects.select_for_update(no_key=True)
+        session = locked.filter(sid=_sid_of(claims), user_id=claims.user_id).first()
+        if session is None:
+            raise TokenRevoked
         user = User.objects.get(id=session.user_id)  # as it is now that the row is ours
         now = timezone.now()
         if user.is_blocked(now):
@@ -167,10 +173,10 @@ def revoke_all(*, user_id: int, reason: str, but: Session | None = None) -> int:
     return revoke(sessions, reason=reason)
 
 
-def _session_of(claims: SessionClaims, sessions: QuerySet[Session]) -> Session:
+def _sid_of(claims: SessionClaims) -> uuid.UUID:
     try:
-        return sessions.get(sid=uuid.UUID(claims.sid), user_id=claims.user_id)
-    except (Session.DoesNotExist, ValueError) as error:
+        return uuid.UUID(claims.sid)
+    except ValueError as error:
         raise TokenRevoked from error
 
 

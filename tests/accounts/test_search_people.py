@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from accounts import selectors
+from accounts.selectors import people as selectors
 from accounts.exceptions import UserNotFound
 from accounts.models import Block, User
 from tests.factories import make_user

@@ -1,0 +1,35 @@
+"""Reads of accounts; what other apps may use is named here."""
+
+from accounts.selectors.people import (
+    address_is_taken,
+    block_between,
+    blockable_user,
+    blocked_by_staff,
+    blocked_either_way,
+    blocks_made_by,
+    contactable_user,
+    ids_blocked_either_way,
+    live_devices,
+    live_sessions,
+    search_people,
+    user_by_id,
+    users_by_ids,
+)
+from accounts.selectors.sign_ins import session_with_user
+
+__all__ = [
+    "address_is_taken",
+    "block_between",
+    "blockable_user",
+    "blocked_by_staff",
+    "blocked_either_way",
+    "blocks_made_by",
+    "contactable_user",
+    "ids_blocked_either_way",
+    "live_devices",
+    "live_sessions",
+    "search_people",
+    "session_with_user",
+    "user_by_id",
+    "users_by_ids",
+]

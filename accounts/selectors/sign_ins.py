@@ -1,0 +1,52 @@
+"""The one read of every request: a session with its person."""
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from django.db import connection
+
+from accounts.models import Session, User
+
+
+class _Statement(NamedTuple):
+    sql: str
+    session_fields: list[str]
+    user_fields: list[str]
+    converters: dict[int, tuple[list[Callable[..., Any]], Any]]
+
+
+def session_with_user(*, sid: UUID, user_id: int) -> Session | None:
+    """The session of this id and person, with `user` at hand, in one query; None without one."""
+    statement = _statement(connection.vendor)
+    with connection.cursor() as cursor:
+        cursor.execute(statement.sql, [_SID.get_db_prep_value(sid, connection), user_id])
+        row = cursor.fetchone()
+    if row is None:
+        return None
+    values = list(row)
+    for position, (converters, expression) in statement.converters.items():
+        for convert in converters:
+            values[position] = convert(values[position], expression, connection)
+    own = len(statement.session_fields)
+    session = Session.from_db(connection.alias, statement.session_fields, values[:own])
+    session.user = User.from_db(connection.alias, statement.user_fields, values[own:])
+    return session
+
+
+_SID = Session._meta.get_field("sid")
+
+
+@lru_cache(maxsize=2)
+def _statement(vendor: str) -> _Statement:
+    """The ORM's own statement, compiled once: composing it anew costs more than running it."""
+    found = Session.objects.select_related("user").filter(sid=UUID(int=0), user_id=0)
+    compiler = found.query.get_compiler(connection=connection)
+    sql, _params = compiler.as_sql()
+    return _Statement(
+        sql,
+        [field.attname for field in Session._meta.concrete_fields],
+        [field.attname for field in User._meta.concrete_fields],
+        compiler.get_converters([column[0] for column in compiler.select]),
+    )
