@@ -87,7 +87,7 @@ def _delete_rows(user_id: int) -> None:
 def _forget_in_audit(user_id: int) -> None:
     """What was done stays in the log; to whom, and from where, is a number only."""
     label = f"user {user_id}"
-    AuditEntry.objects.filter(target_id=user_id).update(target_label=label, details={})
+    AuditEntry.objects.filter(target_id=user_id).update(target_label=label, reason="", details={})
     AuditEntry.objects.filter(actor_id=user_id).update(actor_label=label, ip=None)
 
 

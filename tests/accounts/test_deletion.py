@@ -1,0 +1,169 @@
+"""The end of an account: two weeks of grace, then nothing personal is left."""
+
+from datetime import timedelta
+
+import pytest
+import time_machine
+from django.apps import apps
+from django.core import mail
+from django.db import connection
+from django.utils import timezone
+
+from accounts.models import User
+from accounts.services import audit, erasure
+from accounts.signals import account_erased
+from tests.accounts.steps import SECOND, act, enable_two_step, login, second_step
+from tests.client import ApiClient
+from tests.factories import PASSWORD, sign_in
+
+ME = "/api/v1/auth/me"
+
+
+def delete_account(client, user):
+    return act(client, user, "delete_account", "delete-account", {})
+
+
+def test_it_signs_out_everywhere_and_says_when(alice, as_alice):
+    _, elsewhere = sign_in(alice)
+    body = delete_account(as_alice, alice)
+    assert body == {"ok": True, "message": body["message"], "erase_after": body["erase_after"]}
+    alice.refresh_from_db()
+    assert timedelta(days=13, hours=23) < alice.erase_after - timezone.now() <= timedelta(days=14)
+    for client in (as_alice, ApiClient(elsewhere)):
+        assert client.get(ME, status=401)["error"] == "token_revoked"
+    assert mail.outbox[-1].subject == "Your account will be deleted"
+    assert f"{alice.erase_after:%Y-%m-%d}" in mail.outbox[-1].body
+
+
+def test_signing_in_cancels(alice, as_alice):
+    delete_account(as_alice, alice)
+    with time_machine.travel(timezone.now() + timedelta(days=13)):
+        login(alice, "not it at all", status=401)
+        assert User.objects.get(id=alice.id).erase_after is not None
+        login(alice)
+    assert User.objects.get(id=alice.id).erase_after is None
+    assert erasure.erase_due(now=timezone.now() + timedelta(days=15), batch=10) == 0
+
+
+def test_with_two_steps_it_takes_both(alice, as_alice):
+    enable_two_step(as_alice, alice)
+    delete_account(as_alice, alice)
+    client = second_step(alice)
+    assert User.objects.get(id=alice.id).erase_after is not None
+    client.post("/api/v1/auth/two-step", {"password": SECOND})
+    assert User.objects.get(id=alice.id).erase_after is None
+
+
+def test_it_is_erased_after_two_weeks_and_not_before(alice, bob, as_alice):
+    delete_account(as_alice, alice)
+    now = timezone.now()
+    assert erasure.erase_due(now=now + timedelta(days=13, hours=23), batch=10) == 0
+    assert erasure.erase_due(now=now + timedelta(days=14, seconds=1), batch=10) == 1
+    assert erasure.erase_due(now=now + timedelta(days=14, seconds=1), batch=10) == 0
+    assert User.objects.get(id=alice.id).erased_at is not None
+    assert User.objects.get(id=bob.id).erased_at is None
+
+
+class TestErased:
+    @pytest.fixture
+    def erased(self, alice, bob, as_alice, as_bob):
+        """Alice, who has left traces everywhere, after her erasure."""
+        User.objects.filter(id=alice.id).update(bio="plays the theremin", last_name="Quastenflosser")
+        alice.refresh_from_db()
+        enable_two_step(as_alice, alice, hint="under the doormat")
+        client = second_step(alice, **{"X-Device-Name": "Quastenphone"})
+        client.post("/api/v1/auth/two-step", {"password": SECOND, "remember": True})
+        as_alice.post("/api/v1/profile/blocks", {"user_id": bob.id})
+        as_bob.post("/api/v1/profile/blocks", {"user_id": alice.id})
+        as_alice.delete(f"/api/v1/profile/blocks/{bob.id}")
+        as_bob.delete(f"/api/v1/profile/blocks/{alice.id}")
+        start = as_alice.post("/api/v1/messages/conversations", {"user_id": bob.id}, status=201)
+        room = f"/api/v1/messages/conversations/{start['conversation']['id']}"
+        as_alice.post(f"{room}/messages", {"body": "my theremin is flat"}, status=201)
+        as_bob.post(f"{room}/messages", {"body": "then tune it"}, status=201)
+        as_alice.post("/api/v1/profile/push-token", {"token": "token-of-quastenphone"})
+        act(as_alice, alice, "change_email", "change-email", {"email": "quasten@example.org"})
+        audit.record(action="user.note", actor=alice, target=bob, ip="192.0.2.77")
+        audit.record(action="user.note", actor=bob, target=alice, reason="flosser asked", note="quasten")
+        self.room = room
+        self.traces = [
+            alice.email, alice.username, "Quastenflosser", "quasten", "theremin", "doormat", "flosser", "192.0.2.77",
+        ]  # fmt: skip
+        self.before = everything_stored()
+        assert erasure.erase(user_id=alice.id)
+        return alice
+
+    def test_no_table_holds_anything_personal(self, erased):
+        for trace in self.traces:
+            assert trace.lower() in self.before
+        after = everything_stored()
+        assert [trace for trace in self.traces if trace.lower() in after] == []
+
+    def test_only_the_nameless_row_is_left_of_the_account(self, erased):
+        row = User.objects.get(id=erased.id)
+        assert (row.first_name, row.last_name, row.bio, row.avatar_token) == ("", "", None, "")
+        assert row.username.startswith("deleted_")
+        assert not row.has_usable_password()
+        for model in apps.get_app_config("accounts").get_models():
+            for field in model._meta.get_fields():
+                if (
+                    field.is_relation
+                    and field.concrete
+                    and field.related_model is User
+                    and model.__name__ != "AuditEntry"
+                ):
+                    assert not model.objects.filter(**{field.name: row}).exists(), (model, field.name)
+
+    def test_its_tokens_are_revoked_and_nobody_signs_in(self, erased, as_alice, anonymous):
+        assert as_alice.get(ME, status=401)["error"] == "token_revoked"
+        data = {"email": erased.email, "password": PASSWORD}
+        assert anonymous.post("/api/v1/auth/login", data, status=401)["error"] == "invalid_credentials"
+
+    def test_nobody_finds_it_or_writes_to_it(self, erased, bob, as_bob):
+        users = as_bob.get("/api/v1/messages/users?q=deleted")["users"]
+        assert erased.id not in [user["id"] for user in users]
+        assert as_bob.get("/api/v1/messages/users?q=alice")["users"] == []
+        body = as_bob.post(f"{self.room}/messages", {"body": "hello?"}, status=403)
+        assert body["error"] == "message_permission_denied"
+        body = as_bob.post("/api/v1/profile/blocks", {"user_id": erased.id}, status=404)
+        assert body["error"] == "user_not_found"
+
+    def test_the_other_side_keeps_what_it_wrote_itself(self, erased, as_bob):
+        messages = as_bob.get(f"{self.room}/messages")["messages"]
+        assert [message["body"] for message in messages] == ["then tune it"]
+        [row] = as_bob.get("/api/v1/messages/conversations")["conversations"]
+        assert row["other_user"]["first_name"] == ""
+        assert row["unread_count"] == 0
+
+    def test_the_address_is_free_again(self, erased, anonymous):
+        data = {"first_name": "Alice", "last_name": "Again", "email": erased.email, "password": PASSWORD}
+        anonymous.post("/api/v1/auth/signup", data, status=201)
+
+    def test_a_second_erasure_finds_nobody(self, erased):
+        assert erasure.erase(user_id=erased.id) is False
+        assert erasure.erase(user_id=999_999_999) is False
+
+
+def test_others_are_told_inside_the_transaction(alice):
+    def refuse(**_):
+        raise RuntimeError("cannot let go")
+
+    account_erased.connect(refuse)
+    try:
+        with pytest.raises(RuntimeError):
+            erasure.erase(user_id=alice.id)
+    finally:
+        account_erased.disconnect(refuse)
+    alice.refresh_from_db()
+    assert (alice.erased_at, alice.first_name) == (None, "Alice")
+
+
+def everything_stored():
+    """Every value of every table, as one lower-case text."""
+    tables = [table for table in connection.introspection.table_names() if not table.startswith("django_migrations")]
+    with connection.cursor() as cursor:
+        rows = []
+        for table in tables:
+            cursor.execute(f"SELECT * FROM {connection.ops.quote_name(table)}")
+            rows += [str(row) for row in cursor.fetchall()]
+    return "\n".join(rows).lower()

@@ -1,0 +1,92 @@
+"""Everything held on a person, in one zip."""
+
+import io
+import json
+import zipfile
+
+import pytest
+
+from accounts.services import audit, export
+from tests.accounts.steps import SECOND, action_token, enable_two_step, second_step
+from tests.factories import PASSWORD
+
+EXPORT = "/api/v1/auth/export"
+
+
+def download(client, user, **headers):
+    headers["X-Action-Token"] = action_token(client, user, "export_data")
+    return client.raw("GET", EXPORT, headers=headers)
+
+
+def files(response):
+    content = b"".join(response.streaming_content)
+    zipped = zipfile.ZipFile(io.BytesIO(content))
+    assert zipped.testzip() is None
+    return {name: zipped.read(name) for name in zipped.namelist()}
+
+
+def test_it_is_a_zip_that_no_cache_keeps(alice, as_alice):
+    response = download(as_alice, alice)
+    assert response.status_code == 200
+    assert response["Content-Type"] == "application/zip"
+    assert response["Content-Disposition"].startswith('attachment; filename="parley-')
+    assert response["Cache-Control"] == "no-store"
+    assert "account/profile.json" in files(response)
+
+
+@pytest.mark.parametrize("accept", ["application/zip", "*/*", "application/json", "text/html"])
+def test_whatever_a_client_accepts_it_gets_the_zip_and_errors_as_json(alice, as_alice, accept):
+    assert files(download(as_alice, alice, Accept=accept))
+    body = as_alice.get(EXPORT, status=403, headers={"Accept": accept})
+    assert body["error"] == "action_token_required"
+
+
+def test_it_holds_everything_of_the_account(alice, bob, as_alice):
+    enable_two_step(as_alice, alice, hint="the lamp")
+    client = second_step(alice, **{"X-Device-Name": "Alice's phone"})
+    client.post("/api/v1/auth/two-step", {"password": SECOND, "remember": True})
+    as_alice.post("/api/v1/profile/blocks", {"user_id": bob.id})
+    as_alice.patch("/api/v1/profile", {"bio": "plays the theremin"})
+    audit.record(action="user.unlocked", actor=bob, target=alice, reason="asked by phone")
+    held = {
+        name: json.loads(value)
+        for name, value in files(download(as_alice, alice)).items()
+        if name.startswith("account/")
+    }
+    profile = held["account/profile.json"]
+    assert profile["email"] == alice.email
+    assert profile["bio"] == "plays the theremin"
+    assert profile["second_password_hint"] == "the lamp"
+    assert profile["recovery_codes_left"] == 10
+    assert profile["created_at"].endswith("Z")
+    assert len(held["account/sessions.json"]) == 2
+    assert held["account/trusted_devices.json"][0]["device_name"] == "Alice's phone"
+    assert held["account/blocks.json"][0]["blocked__username"] == bob.username
+    assert held["account/log.json"][0]["reason"] == "asked by phone"
+
+
+def test_it_holds_the_messages(alice, bob, as_alice, as_bob):
+    start = as_alice.post("/api/v1/messages/conversations", {"user_id": bob.id}, status=201)
+    room = f"/api/v1/messages/conversations/{start['conversation']['id']}"
+    as_alice.post(f"{room}/messages", {"body": "my theremin is flat"}, status=201)
+    as_bob.post(f"{room}/messages", {"body": "then tune it"}, status=201)
+    held = b"".join(value for name, value in files(download(as_alice, alice)).items() if name.startswith("messages/"))
+    assert b"my theremin is flat" in held
+    assert b"then tune it" in held
+
+
+def test_it_holds_no_secret_and_nobody_elses_address(alice, bob, as_alice):
+    enable_two_step(as_alice, alice)
+    as_alice.post("/api/v1/profile/blocks", {"user_id": bob.id})
+    held = b"".join(files(download(as_alice, alice)).values()).decode()
+    alice.refresh_from_db()
+    for secret in (PASSWORD, SECOND, alice.password, alice.second_password, as_alice.token, bob.email):
+        assert secret not in held
+
+
+def test_another_app_adds_its_files(alice, as_alice, monkeypatch):
+    monkeypatch.setattr(export, "_exporters", {})
+    export.register("stamps", lambda user_id: iter([("album.json", {"of": user_id}), ("stamp.bin", b"\x00\x01")]))
+    held = files(download(as_alice, alice))
+    assert json.loads(held["stamps/album.json"]) == {"of": alice.id}
+    assert held["stamps/stamp.bin"] == b"\x00\x01"
