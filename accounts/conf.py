@@ -73,6 +73,8 @@ class Defaults:
     USERNAME_DAYS: int = 30
 
     UNCONFIRMED_DAYS: int = 7
+    # Ended sign-ins are kept for so long: support asks about them, and a known device is told by them.
+    SESSIONS_KEPT_DAYS: int = 90
     DELETE_GRACE_DAYS: int = 14
 
     # What the rates are keyed by is said where they are checked, in the viewsets.

@@ -54,6 +54,12 @@ def client_key(request: HttpRequest) -> str:
     return request_context.network_of(request_context.address_of(request))
 
 
+def forget_failures() -> None:
+    """Asks the fast counter again at the next use."""
+    global _counter_dead_until
+    _counter_dead_until = 0.0
+
+
 def _count(scope: str, key: str) -> int:
     """0 when this use is fine, else the seconds to wait."""
     if not settings.RATELIMIT_ENABLE:

@@ -77,6 +77,11 @@ def _ring(keys: str) -> dict[str, KeyRingBackend]:
     return ring
 
 
+def key_ring() -> dict[str, KeyRingBackend]:
+    """The keys of the ring by `kid`, the newest first. ImproperlyConfigured for a ring that is none."""
+    return _ring(conf.TOKEN_KEYS)
+
+
 @dataclass(frozen=True, slots=True)
 class SessionClaims:
     sid: str
@@ -87,7 +92,7 @@ class SessionClaims:
 
 def encode_session_token(*, sid: str, user_id: int, generation: int, issued_at: datetime, expires_at: datetime) -> str:
     """A signed session token; the newest key of the ring signs."""
-    backend = next(iter(_ring(conf.TOKEN_KEYS).values()))
+    backend = next(iter(key_ring().values()))
     return backend.encode(
         {
             "typ": SESSION,
@@ -105,7 +110,7 @@ def decode_session_token(token: str) -> SessionClaims:
     """The claims of a session token. TokenInvalid, or TokenExpired for one of ours that is past."""
     try:
         kid = jwt.get_unverified_header(token).get("kid")
-        backend = _ring(conf.TOKEN_KEYS).get(kid) if isinstance(kid, str) else None
+        backend = key_ring().get(kid) if isinstance(kid, str) else None
         if backend is None:
             raise TokenInvalid
         payload = backend.decode(token)

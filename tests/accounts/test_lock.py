@@ -1,0 +1,163 @@
+"""The wait after wrong passwords: same for everybody, never longer by waiting, never in the owner's way."""
+
+import pytest
+
+from accounts.models import AuditEntry, UnknownAddress, User
+from accounts.services import codes, devices, locks, standing
+from tests.client import ApiClient
+from tests.factories import PASSWORD, make_user, sign_in
+from tests.hashers import QuickHasher
+
+AUTH = "/api/v1/auth"
+
+
+def attempt(anonymous, email, password="wrong"):
+    """The status, and the seconds to wait when there are some."""
+    response = anonymous.raw("POST", f"{AUTH}/login", {"email": email, "password": password})
+    body = response.json()
+    if response.status_code == 429:
+        assert body["error"] == "account_locked"
+        assert response.headers["Retry-After"] == str(body["retry_after"])
+    return response.status_code, body.get("retry_after")
+
+
+def about(seconds):
+    return pytest.approx(seconds, abs=2)
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_the_schedule(anonymous, clock, known):
+    email = make_user("Ann").email if known else "nobody@example.com"
+    for wait in (60, 300, 900, 900, 900):
+        assert [attempt(anonymous, email)[0] for _ in range(5)] == [401] * 5
+        assert attempt(anonymous, email) == (429, about(wait))
+        clock.forward(seconds=wait - 10)
+        # Tries in the meantime neither count nor lengthen the wait, nor is the right password looked at.
+        assert attempt(anonymous, email) == (429, about(10))
+        assert attempt(anonymous, email, PASSWORD) == (429, about(10))
+        clock.forward(seconds=11)
+    if known:
+        assert attempt(anonymous, email, PASSWORD)[0] == 200
+        assert [attempt(anonymous, email)[0] for _ in range(5)] == [401] * 5
+        assert attempt(anonymous, email) == (429, about(60))
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_wrong_passwords_of_yesterday_are_forgotten(anonymous, clock, known):
+    email = make_user("Ann").email if known else "nobody@example.com"
+    for _ in range(4):
+        attempt(anonymous, email)
+    clock.forward(hours=25)
+    assert [attempt(anonymous, email)[0] for _ in range(5)] == [401] * 5
+    assert attempt(anonymous, email)[0] == 429
+
+
+def test_success_clears_the_count(anonymous, alice):
+    for _ in range(3):
+        assert [attempt(anonymous, alice.email)[0] for _ in range(4)] == [401] * 4
+        assert attempt(anonymous, alice.email, PASSWORD)[0] == 200
+
+
+def locked(anonymous, user):
+    for _ in range(5):
+        attempt(anonymous, user.email)
+    assert attempt(anonymous, user.email, PASSWORD)[0] == 429
+
+
+def test_live_sessions_and_a_reset_work_while_locked(anonymous, alice, mailoutbox):
+    client = ApiClient(sign_in(alice)[1])
+    locked(anonymous, alice)
+    client.get(f"{AUTH}/me")
+    ApiClient(client.post(f"{AUTH}/refresh")["token"]).get(f"{AUTH}/me")
+    anonymous.post(f"{AUTH}/forgot-password", {"email": alice.email})
+    code = codes.issue(user=alice, purpose="reset", address=alice.email)
+    anonymous.post(f"{AUTH}/verify-reset", {"email": alice.email, "code": code, "new_password": "another horse 9"})
+    assert attempt(anonymous, alice.email, "another horse 9")[0] == 200
+
+
+def test_staff_unlock(anonymous, alice):
+    locked(anonymous, alice)
+    standing.unlock(user=alice, reason="asked by phone", actor_label="test")
+    assert attempt(anonymous, alice.email, PASSWORD)[0] == 200
+    assert AuditEntry.objects.get(action="user.unlocked").reason == "asked by phone"
+
+
+def test_a_trusted_device_is_not_locked_out_but_may_not_guess_for_ever(anonymous, alice, bob):
+    _, token = devices.remember(user=alice)
+    _, other = devices.remember(user=bob)
+    locked(anonymous, alice)
+    trusted, foreign = (ApiClient(None, **{"X-Device-Token": value}) for value in (token, other))
+    assert attempt(foreign, alice.email, PASSWORD)[0] == 429
+    assert attempt(trusted, alice.email, PASSWORD)[0] == 200
+    locked(anonymous, alice)
+    assert [attempt(trusted, alice.email)[0] for _ in range(12)] == [401] * 9 + [429] * 3
+    before = User.objects.get(id=alice.id)
+    assert before.wrong_passwords == 5
+
+
+def test_the_owner_is_mailed_once_a_series(anonymous, alice, clock, mailoutbox):
+    for wait in (60, 300, 900):
+        for _ in range(6):
+            attempt(anonymous, alice.email)
+        clock.forward(seconds=wait + 1)
+    assert [(mail.to, mail.subject) for mail in mailoutbox] == [([alice.email], "Sign-in to your account is paused")]
+
+
+def test_a_clock_that_was_ahead_locks_nobody_for_ever(anonymous, alice, clock):
+    clock.forward(days=8)
+    locked(anonymous, alice)
+    clock.forward(days=-8)
+    assert attempt(anonymous, alice.email, PASSWORD)[0] == 200
+
+
+def test_addresses_are_not_stored_for_strangers(anonymous):
+    attempt(anonymous, "nobody@example.com")
+    row = UnknownAddress.objects.get()
+    assert "nobody" not in row.key
+    assert isinstance(locks.row_for("nobody@example.com", None), UnknownAddress)
+
+
+@pytest.fixture
+def hashed(monkeypatch):
+    """How many password hashes were computed."""
+    seen = []
+    encode = QuickHasher.encode
+    monkeypatch.setattr(QuickHasher, "encode", lambda self, *args, **kw: (seen.append(1), encode(self, *args, **kw))[1])
+    return seen
+
+
+def test_every_kind_of_account_costs_one_hash(anonymous, hashed):
+    unusable = make_user("Ann")
+    unusable.set_unusable_password()
+    unusable.save()
+    emails = {
+        "known": make_user("Ann").email,
+        "unknown": "nobody@example.com",
+        "unconfirmed": make_user("Ann", verified=False).email,
+        "blocked": make_user("Ann", blocked_at="2026-01-01T00:00:00Z").email,
+        "unusable": unusable.email,
+        "two-step": make_user("Ann", second_password="set").email,
+    }
+    cost = {}
+    for kind, email in emails.items():
+        hashed.clear()
+        assert attempt(anonymous, email)[0] == 401
+        cost[kind] = len(hashed)
+    assert cost == dict.fromkeys(emails, 1)
+    for email in emails.values():
+        for _ in range(4):
+            attempt(anonymous, email)
+    for kind, email in emails.items():
+        hashed.clear()
+        assert attempt(anonymous, email)[0] == 429
+        cost[kind] = len(hashed)
+    assert cost == dict.fromkeys(emails, 0)
+
+
+def test_the_hasher_of_the_product_is_argon2_within_its_limits():
+    from accounts.hashers import BoundedArgon2Hasher
+
+    hasher = BoundedArgon2Hasher()
+    assert (hasher.memory_cost, hasher.time_cost, hasher.parallelism) == (19_456, 2, 1)
+    encoded = hasher.encode(PASSWORD, hasher.salt())
+    assert hasher.verify(PASSWORD, encoded) and not hasher.verify("wrong", encoded)
