@@ -8,4 +8,4 @@ class NotificationsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from notifications import receivers  # noqa: F401
+        from notifications import checks, receivers  # noqa: F401

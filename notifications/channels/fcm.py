@@ -5,14 +5,12 @@ decided here; what follows from it is the worker's business.
 """
 
 import functools
-import ipaddress
 import logging
 import threading
 import time
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any
-from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -25,6 +23,7 @@ from notifications.channels.outcomes import (
     Unavailable,
     WrongSender,
 )
+from notifications.checks import loopback_endpoint
 from notifications.conf import conf
 
 log = logging.getLogger(__name__)
@@ -89,22 +88,6 @@ class FcmChannel:
                 self._refusal = f"signing in to FCM failed ({type(error).__name__})"
                 return self._refusal
         return ""
-
-
-def loopback_endpoint(endpoint: str) -> str:
-    """The endpoint without its last slash. ImproperlyConfigured for anything but loopback: whoever is
-    named here gets our access tokens and every push."""
-    parts = urlsplit(endpoint)
-    host = parts.hostname or ""
-    is_loopback = host == "localhost"
-    if not is_loopback:
-        try:
-            is_loopback = ipaddress.ip_address(host).is_loopback
-        except ValueError:
-            is_loopback = False
-    if not is_loopback or parts.scheme not in ("http", "https") or parts.username or parts.query:
-        raise ImproperlyConfigured("PUSH_FCM_ENDPOINT may only point to this machine, as http://127.0.0.1:<port>.")
-    return endpoint.rstrip("/")
 
 
 def _open() -> tuple[Any, Any, Any]:

@@ -5,9 +5,8 @@ from typing import Any, Protocol
 from django.core.exceptions import ImproperlyConfigured
 
 from notifications.channels.outcomes import Outcome
+from notifications.checks import BACKENDS
 from notifications.conf import conf
-
-BACKENDS = ("fcm", "console", "outbox", "off")
 
 
 class PushChannel(Protocol):

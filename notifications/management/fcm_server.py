@@ -224,7 +224,7 @@ class Handler(BaseHTTPRequestHandler):
     def _token(self, body: bytes) -> Answer:
         fake = self.server.fake
         form = parse_qs(body.decode("utf-8", "replace"))
-        refused = (400, {}, b'{"error": "invalid_grant", "error_description": "Invalid JWT Signature."}')
+        refused: Answer = (400, {}, b'{"error": "invalid_grant", "error_description": "Invalid JWT Signature."}')
         if not fake.sign_in_works:
             return refused
         if form.get("grant_type") != ["urn:ietf:params:oauth:grant-type:jwt-bearer"]:

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 import notifications
 from accounts.models import Session
-from notifications.channels.fcm import loopback_endpoint
+from notifications.checks import loopback_endpoint
 from notifications.models import ChannelPause, Delivery, Device, Notification, Preferences
 from notifications.services import delivery, devices
 from tests.notifications.waiting import wait_for

@@ -1,6 +1,14 @@
 """Everything that leaves the house: queued with its cause, sent by a worker, logged in one row."""
 
 from notifications.services.delivery.mail_queue import enqueue_mail
+from notifications.services.delivery.operating import (
+    devices_of,
+    figures,
+    purge,
+    retriable,
+    retry,
+    try_devices,
+)
 from notifications.services.delivery.presence import Sighting, register_presence
 from notifications.services.delivery.push_queue import (
     cancel,
@@ -13,12 +21,18 @@ from notifications.services.delivery.running import run, start_thread, stop
 __all__ = [
     "Sighting",
     "cancel",
+    "devices_of",
     "enqueue_call_push",
     "enqueue_mail",
     "enqueue_push",
     "enqueue_test_push",
+    "figures",
+    "purge",
     "register_presence",
+    "retriable",
+    "retry",
     "run",
     "start_thread",
     "stop",
+    "try_devices",
 ]

@@ -47,6 +47,7 @@ class PushSender:
             self._channel.idle()
 
     def device_gone(self, row: Delivery) -> None:
+        assert row.device_id is not None
         Device.objects.filter(id=row.device_id).update(active=False)
         Delivery.objects.filter(device_id=row.device_id, state=State.PENDING).update(
             state=State.CANCELLED, last_error="the token is dead", finished_at=timezone.now(), payload={}
@@ -62,7 +63,7 @@ class _Batch:
         self.devices = {
             device.id: device
             for device in Device.objects.select_related("user", "session").filter(
-                id__in={row.device_id for row in rows}
+                id__in={row.device_id for row in rows if row.device_id}
             )
         }
         self.refusals = {row.id: reason for row in rows if (reason := self._refusal(row))}
@@ -180,6 +181,7 @@ class _Batch:
             for device_id, notification_id, finished_at, payload in sent.values_list(
                 "device_id", "notification_id", "finished_at", "payload"
             )
+            if finished_at is not None
         }
 
     def _sightings(self, rows: Sequence[Delivery]) -> dict[int, str]:

@@ -1,0 +1,86 @@
+"""What is wrong with the settings of push and mail, and how to mend it. Nothing is connected to."""
+
+import ipaddress
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.core import checks
+from django.core.exceptions import ImproperlyConfigured
+
+from notifications.conf import conf
+
+BACKENDS = ("fcm", "console", "outbox", "off")
+
+
+@checks.register()
+def push(**options: Any) -> list[checks.CheckMessage]:
+    found: list[checks.CheckMessage] = []
+    if conf.PUSH_BACKEND not in BACKENDS:
+        found.append(
+            checks.Error(
+                f"PUSH_BACKEND is {conf.PUSH_BACKEND!r}.",
+                hint=f"Choose one of {', '.join(BACKENDS)}.",
+                id="notifications.E001",
+            )
+        )
+    if conf.PUSH_BACKEND != "fcm":
+        return found
+    if not conf.FCM_CREDENTIALS or not Path(conf.FCM_CREDENTIALS).is_file():
+        found.append(
+            checks.Error(
+                "PUSH_BACKEND=fcm without a service-account file.",
+                hint="Point PUSH_FCM_CREDENTIALS to the JSON file of a service account of your project.",
+                id="notifications.E002",
+            )
+        )
+    if conf.FCM_ENDPOINT:
+        try:
+            loopback_endpoint(conf.FCM_ENDPOINT)
+        except ImproperlyConfigured as error:
+            found.append(
+                checks.Error(
+                    str(error),
+                    hint="Leave PUSH_FCM_ENDPOINT unset to reach FCM itself.",
+                    id="notifications.E003",
+                )
+            )
+    return found
+
+
+@checks.register(deploy=True)
+def production(**options: Any) -> list[checks.CheckMessage]:
+    found: list[checks.CheckMessage] = []
+    if conf.PUSH_BACKEND in ("console", "outbox"):
+        found.append(
+            checks.Warning(
+                f"PUSH_BACKEND={conf.PUSH_BACKEND} keeps pushes on this machine.",
+                hint="Set PUSH_BACKEND=fcm with PUSH_FCM_CREDENTIALS, or off.",
+                id="notifications.W001",
+            )
+        )
+    if "smtp" not in str(conf.MAIL_TRANSPORT.get("BACKEND", "")):
+        found.append(
+            checks.Warning(
+                "Mail does not leave this machine.",
+                hint="Set EMAIL_URL=smtp://user:password@host:587.",
+                id="notifications.W002",
+            )
+        )
+    return found
+
+
+def loopback_endpoint(endpoint: str) -> str:
+    """The endpoint without its last slash. ImproperlyConfigured for anything but loopback: whoever is
+    named here gets our access tokens and every push."""
+    parts = urlsplit(endpoint)
+    host = parts.hostname or ""
+    is_loopback = host == "localhost"
+    if not is_loopback:
+        try:
+            is_loopback = ipaddress.ip_address(host).is_loopback
+        except ValueError:
+            is_loopback = False
+    if not is_loopback or parts.scheme not in ("http", "https") or parts.username or parts.query:
+        raise ImproperlyConfigured("PUSH_FCM_ENDPOINT may only point to this machine, as http://127.0.0.1:<port>.")
+    return endpoint.rstrip("/")

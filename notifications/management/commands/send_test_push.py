@@ -1,0 +1,44 @@
+"""`manage.py send_test_push`: does a push reach a person's devices?"""
+
+from typing import Any
+
+from django.core.exceptions import ImproperlyConfigured
+from django.core.management.base import CommandError, CommandParser
+
+from accounts.management.operator import NothingMatched, OperatorCommand, actor, find_user
+from accounts.services import audit
+from accounts.unit_of_work import unit_of_work
+from notifications.services import delivery
+
+
+class Command(OperatorCommand):
+    help = "Queue a test push to a person's devices; --dry-run only asks the push service about them."
+
+    def arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("user", help="e-mail address or id")
+        parser.add_argument("--device", type=int, action="append", help="only this device (its id)")
+
+    def act(self, **options: Any) -> dict[str, Any]:
+        user = find_user(options["user"])
+        devices = delivery.devices_of(user.id, options["device"])
+        if not devices:
+            raise NothingMatched(f"{user.email} has no device that pushes could reach.")
+        if options["dry_run"]:
+            return self.ask(user.id, options["device"])
+        with unit_of_work():
+            queued = delivery.enqueue_test_push(
+                recipient_id=user.id, device_ids=[device.id for device in devices]
+            )
+            audit.record(action="send_test_push", actor_label=actor(), target=user, devices=queued)
+        self.note("Queued; a running `serve` or `deliver` sends it.")
+        return {"user_id": user.id, "queued": queued, "dry_run": False}
+
+    def ask(self, user_id: int, device_ids: list[int] | None) -> dict[str, Any]:
+        try:
+            answers = delivery.try_devices(user_id=user_id, device_ids=device_ids)
+        except ImproperlyConfigured as error:
+            raise CommandError(str(error)) from error
+        if not any(answer["ok"] for answer in answers):
+            reasons = ", ".join(sorted({answer["error"] for answer in answers}))
+            raise CommandError(f"The push service takes none of the {len(answers)} devices: {reasons}.")
+        return {"user_id": user_id, "devices": answers, "dry_run": True}

@@ -1,0 +1,24 @@
+"""`manage.py stats`: people, messages and the delivery queue in numbers."""
+
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.db.models import Count, Q
+
+from accounts.management.operator import OperatorCommand
+from notifications.models import Notification
+from notifications.services import delivery
+
+
+class Command(OperatorCommand):
+    help = "People, notifications, devices and the delivery queue in numbers."
+    changes = False
+
+    def act(self, **options: Any) -> dict[str, Any]:
+        people = get_user_model().objects.aggregate(
+            all=Count("id"),
+            confirmed=Count("id", filter=Q(email_verified_at__isnull=False)),
+            blocked=Count("id", filter=Q(blocked_at__isnull=False)),
+        )
+        rows = Notification.objects.aggregate(all=Count("id"), unread=Count("id", filter=Q(is_read=False)))
+        return {"people": people, "notifications": rows, **delivery.figures()}

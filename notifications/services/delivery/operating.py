@@ -1,0 +1,131 @@
+"""What the operator can see of the queue and do to it."""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import Count, Min, Q, QuerySet
+from django.utils import timezone
+
+from accounts.services import audit
+from accounts.unit_of_work import unit_of_work
+from notifications.channels.outcomes import Sent
+from notifications.channels.push import push_channel
+from notifications.conf import conf
+from notifications.models import ChannelPause, Delivery, Device
+from notifications.services.delivery.push_messages import test_message
+from notifications.services.delivery.push_queue import CALL_KINDS
+from notifications.services.delivery.wake import wake_on_commit
+
+State = Delivery.State
+
+
+def retriable(
+    *,
+    state: str = State.DEAD,
+    channel: str | None = None,
+    ids: Iterable[int] | None = None,
+    since: datetime | None = None,
+) -> QuerySet[Delivery]:
+    """Rows that can be sent again, oldest first: given up, or waiting for their next try.
+
+    A mail that was given up is wiped, and a call that is over rings no more: those are left out.
+    """
+    rows = Delivery.objects.filter(state=state).exclude(kind__in=CALL_KINDS)
+    if state != State.PENDING:
+        rows = rows.exclude(channel=Delivery.Channel.MAIL)
+    else:
+        rows = rows.filter(due_at__gt=timezone.now())
+    if channel is not None:
+        rows = rows.filter(channel=channel)
+    if ids is not None:
+        rows = rows.filter(id__in=list(ids))
+    if since is not None:
+        rows = rows.filter(created_at__gte=since)
+    return rows.order_by("id")
+
+
+def retry(*, ids: Iterable[int], actor_label: str, reason: str = "") -> int:
+    """Send these rows now, with all their tries. Returns how many."""
+    now = timezone.now()
+    with unit_of_work():
+        rows = Delivery.objects.filter(id__in=list(ids), state__in=[State.DEAD, State.PENDING])
+        waiting = rows.filter(state=State.PENDING).update(due_at=now)
+        again = rows.filter(state=State.DEAD).update(
+            state=State.PENDING,
+            due_at=now,
+            tries=0,
+            finished_at=None,
+            expires_at=now + timedelta(seconds=conf.PUSH_SECONDS),
+        )
+        if waiting + again:
+            audit.record(
+                action="retry_deliveries", actor_label=actor_label, reason=reason, count=waiting + again
+            )
+            wake_on_commit()
+    return waiting + again
+
+
+def try_devices(*, user_id: int, device_ids: Iterable[int] | None = None) -> list[dict[str, Any]]:
+    """Ask the push service about a person's devices without reaching them: it checks and sends nothing.
+
+    ImproperlyConfigured when push cannot be sent at all.
+    """
+    channel = push_channel()
+    found = []
+    for device in devices_of(user_id, device_ids):
+        message = test_message(device.registration_id, language=device.user.language)
+        outcome = channel.send(message, dry_run=True) if channel else None
+        is_fine = isinstance(outcome, Sent)
+        found.append(
+            {
+                "device_id": device.id,
+                "token": device.masked_token,
+                "ok": is_fine,
+                "error": "" if is_fine else getattr(outcome, "error", "push is switched off"),
+            }
+        )
+    return found
+
+
+def devices_of(user_id: int, device_ids: Iterable[int] | None = None) -> list[Device]:
+    """A person's reachable devices."""
+    rows = Device.objects.filter(user_id=user_id, active=True).select_related("user").order_by("id")
+    if device_ids is not None:
+        rows = rows.filter(id__in=list(device_ids))
+    return list(rows)
+
+
+def figures() -> dict[str, Any]:
+    """The queue in numbers; seconds where it says so."""
+    now = timezone.now()
+    states = Delivery.objects.values_list("channel", "state").annotate(number=Count("id")).order_by()
+    deliveries: dict[str, dict[str, int]] = {
+        str(channel): dict.fromkeys(State.values, 0) for channel in Delivery.Channel.values
+    }
+    for channel, state, number in states:
+        deliveries[channel][state] = number
+    due = Delivery.objects.filter(state=State.PENDING, due_at__lte=now, expires_at__gt=now)
+    oldest = due.aggregate(at=Min("due_at"))["at"]
+    devices = Device.objects.aggregate(all=Count("id"), active=Count("id", filter=Q(active=True)))
+    pauses = {
+        pause.channel: {"reason": pause.reason, "since": pause.started_at, "until": pause.until}
+        for pause in ChannelPause.objects.all()
+    }
+    return {
+        "deliveries": deliveries,
+        "oldest_due_seconds": round((now - oldest).total_seconds(), 3) if oldest else 0,
+        "paused": pauses,
+        "devices": devices,
+    }
+
+
+def purge(*, now: datetime, batch: int = 1000) -> int:
+    """Delete finished rows that are older than the log is kept; returns how many, at most `batch`."""
+    old = Delivery.objects.filter(finished_at__lt=now - timedelta(days=conf.LOG_DAYS))
+    with unit_of_work():
+        ids = list(
+            old.order_by("id").select_for_update(skip_locked=True).values_list("id", flat=True)[:batch]
+        )
+        Delivery.objects.filter(id__in=ids).delete()
+    return len(ids)
