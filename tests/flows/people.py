@@ -76,7 +76,9 @@ class Socket:
     """One connection, authenticated by its first frame. Keeps every durable event it saw."""
 
     def __init__(self, person, resume=None):
-        self.connection = connect(person.server.base.replace("http", "ws") + "/api/v1/realtime", open_timeout=20)
+        address = person.server.base.replace("http", "ws") + "/api/v1/realtime"
+        self.manager = connect(address, open_timeout=20)
+        self.connection = self.manager.__enter__()
         self.events = []
         data = {"token": person.token} | ({"resume": resume} if resume else {})
         self.say("auth", data, ref="auth")
@@ -110,4 +112,4 @@ class Socket:
             return
 
     def close(self):
-        self.connection.close()
+        self.manager.__exit__(None, None, None)

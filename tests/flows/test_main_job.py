@@ -58,6 +58,7 @@ def test_two_people_talk_and_the_server_dies(server, mail_sink, alice, bob):
     eventually(lambda: len(sent) >= 2 * BEFORE + 3, what="the first messages of the storm")
     server.kill()
     listener.hear_to_the_end()
+    listener.close()
     position = listener.position()
     server.start()
     writer.join(timeout=120)
