@@ -9,7 +9,7 @@ class ParleyConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from config import schema  # noqa: F401  (names the bearer scheme to drf-spectacular)
+        from config import checks, schema  # noqa: F401  (checks register; the schema learns the bearer scheme)
         from config.groups import make_groups
 
         # Django makes the permissions of each app in turn; after the last one they are all there.
