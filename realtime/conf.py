@@ -24,7 +24,7 @@ class Defaults:
     WINDOW_BYTES: int = 512 * 1024
     STUCK_SECONDS: float = 30
     INBOX_FRAMES: int = 32
-    BAD_FRAMES: int = 20
+    BAD_FRAMES: int = 50
     COMMANDS_PER_SECOND: float = 20
     COMMANDS_BURST: int = 60
     BADGE_SECONDS: float = 1

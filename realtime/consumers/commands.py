@@ -52,7 +52,7 @@ class _SignedIn(NamedTuple):
 
 class Worker:
     __slots__ = (
-        "_bad_frames", "_connection", "_delivered", "_inbox", "_refilled_at", "_task", "_tokens",
+        "_bad_frames", "_connection", "_delivered", "_inbox", "_refilled_at", "_refused", "_task", "_tokens",
     )
 
     def __init__(self, connection: Connection) -> None:
@@ -62,6 +62,8 @@ class Worker:
         self._bad_frames = 0
         self._tokens = float(conf.COMMANDS_BURST)
         self._refilled_at = asyncio.get_running_loop().time()
+        # In a row.
+        self._refused = 0
         self._delivered: dict[int, int] = {}
 
     # --- Taking --------------------------------------------------------------------------------
@@ -80,13 +82,12 @@ class Worker:
                 return
         else:
             self._bad_frames = 0
-        if settings.RATELIMIT_ENABLE:
-            tokens = self._take_token()
-            if tokens < -conf.COMMANDS_BURST:
+        if settings.RATELIMIT_ENABLE and not self._may_command():
+            self._refused += 1
+            if self._refused > conf.COMMANDS_BURST:
                 self._connection.close(FLOODING, "flooding")
                 return
-            if tokens < 0:
-                item = _Refused(item.ref)
+            item = _Refused(item.ref)
         if isinstance(item, frames.Command) and item.type == "ack" and self._connection.is_ready:
             self._ack(item)
             return
@@ -113,12 +114,17 @@ class Worker:
         if self._task is None or self._task.done():
             self._task = asyncio.ensure_future(self._run())
 
-    def _take_token(self) -> float:
+    def _may_command(self) -> bool:
+        """Takes one of the tokens that come in at 20 a second, up to 60."""
         now = asyncio.get_running_loop().time()
         earned = (now - self._refilled_at) * conf.COMMANDS_PER_SECOND
         self._refilled_at = now
-        self._tokens = min(conf.COMMANDS_BURST, self._tokens + earned) - 1
-        return self._tokens
+        self._tokens = min(conf.COMMANDS_BURST, self._tokens + earned)
+        if self._tokens < 1:
+            return False
+        self._tokens -= 1
+        self._refused = 0
+        return True
 
     # --- Doing ---------------------------------------------------------------------------------
 

@@ -1,0 +1,204 @@
+"""Whatever a client sends, it gets an answer or a close with a reason, and the server lives on."""
+
+import json
+import socket as sockets
+import time
+
+import pytest
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
+
+from tests.factories import sign_in
+from tests.realtime.live import PATH
+
+BAD_FRAMES = {
+    "empty": "",
+    "no json": "hello",
+    "half": '{"type": "ping"',
+    "trailing": '{"type": "ping"} x',
+    "array": "[]",
+    "string": '"ping"',
+    "number": "17",
+    "null": "null",
+    "not a number": '{"type": "ping", "data": {"n": NaN}}',
+    "infinity": '{"type": "ping", "data": {"n": -Infinity}}',
+    "deep lists": "[" * 30_000 + "]" * 30_000,
+    "deep objects": '{"data":' * 7_000 + "1" + "}" * 7_000,
+    "long number": '{"type": "ping", "ref": ' + "9" * 20_000 + "}",
+    "no type": '{"ref": "1"}',
+    "empty type": '{"type": "", "ref": "1"}',
+    "type is a number": '{"type": 5, "ref": "1"}',
+    "type is a list": '{"type": ["ping"], "ref": "1"}',
+    "endless type": json.dumps({"type": "x" * 60_000, "ref": "1"}),
+    "data is a list": '{"type": "ping", "ref": "1", "data": [1]}',
+    "data is text": '{"type": "ping", "ref": "1", "data": "x"}',
+    "ref is an object": '{"type": "ping", "ref": {"a": 1}}',
+    "ref is a boolean": '{"type": "ping", "ref": true}',
+    "ref is half a character": '{"type": "ping", "ref": "\\ud800"}',
+    "endless ref": json.dumps({"type": "ping", "ref": "r" * 65}),
+}
+BAD_COMMANDS = {
+    "unknown": {"type": "message.explode"},
+    "private": {"type": "_run"},
+    "method": {"type": "websocket.receive"},
+    "dunder": {"type": "__class__"},
+    "channel": {"type": "wake", "data": {"seq": 10**6}},
+    "nul": {"type": "message.send", "data": {"conversation_id": 1, "body": "a\x00b"}},
+    "surrogate": {"type": "message.send", "data": {"conversation_id": 1, "body": "\ud800"}},
+    "boolean id": {"type": "message.send", "data": {"conversation_id": True, "body": "x"}},
+    "text id": {"type": "message.send", "data": {"conversation_id": "1", "body": "x"}},
+    "float id": {"type": "message.delete", "data": {"message_id": 1.0}},
+    "huge id": {"type": "message.delete", "data": {"message_id": 10**40}},
+    "negative id": {"type": "conversation.read", "data": {"conversation_id": -1}},
+    "no data": {"type": "message.send"},
+    "object as text": {"type": "message.send", "data": {"conversation_id": 1, "body": {"$ne": 1}}},
+    "resume without a place": {"type": "resume", "data": {}},
+    "resume before the start": {"type": "resume", "data": {"epoch": "x", "seq": -1}},
+    "resume with a boolean": {"type": "resume", "data": {"epoch": "x", "seq": True}},
+    "ack of nothing": {"type": "ack", "data": {}},
+    "ack of text": {"type": "ack", "data": {"seq": "5"}},
+    "auth without a token": {"type": "auth", "data": {}},
+    "auth with a number": {"type": "auth", "data": {"token": 5}},
+}
+
+
+@pytest.fixture
+def phone(open_socket, alice):
+    return open_socket(sign_in(alice)[1])
+
+
+def is_alive(phone):
+    phone.send("ping")
+    return phone.expect("pong")["data"].keys() == {"seq"}
+
+
+def test_frames_that_are_no_commands_are_answered(phone):
+    for name, text in BAD_FRAMES.items():
+        phone.raw(text)
+        reply = phone.expect("reply")
+        assert (reply["ok"], reply["error"]) == (False, "parse_error"), name
+        assert reply["ref"] == ("1" if '"ref": "1"' in text else None), name
+        assert reply["message"], name
+    assert is_alive(phone)
+
+
+def test_commands_with_wrong_data_are_answered(phone):
+    for name, frame in BAD_COMMANDS.items():
+        phone.raw(json.dumps(frame | {"ref": name}))
+        reply = phone.reply(name)
+        assert (reply["ok"], reply["error"]) == (False, "validation_error"), name
+        assert all(isinstance(texts, list) for texts in reply["fields"].values()), name
+    assert is_alive(phone)
+
+
+def test_deep_data_is_either_refused_or_ignored(phone):
+    phone.raw('{"type":"message.send","ref":"1","data":{"conversation_id":1,"body":' + "[" * 900 + "]" * 900 + "}}")
+    assert phone.reply("1")["error"] in ("validation_error", "parse_error")
+    assert is_alive(phone)
+
+
+def test_exactly_65536_bytes_pass_and_one_more_does_not(open_socket, alice):
+    def padded(size):
+        frame = '{"type":"ping","data":{"pad":"' + "é" * 20_000 + '"}}'
+        return frame[:-3] + "x" * (size - len(frame.encode())) + frame[-3:]
+
+    phone = open_socket(sign_in(alice)[1])
+    assert len(padded(65_536).encode()) == 65_536
+    phone.raw(padded(65_536))
+    phone.expect("pong")
+    phone.raw(padded(65_537))
+    assert phone.closed()[0] == 1009
+
+
+def test_binary_frames_close(phone):
+    phone.raw(b'{"type":"ping"}')
+    assert phone.closed() == (4400, "binary")
+
+
+def test_broken_utf8_closes(phone):
+    payload = b'{"type":"\xff"}'
+    phone.socket.socket.sendall(bytes([0x81, 0x80 | len(payload), 0, 0, 0, 0]) + payload)
+    assert phone.closed()[0] == 1007
+
+
+def test_a_message_in_many_fragments_is_one_frame(phone):
+    phone.raw(iter(['{"type":', '"pi', 'ng"', "}"]))
+    phone.expect("pong")
+    phone.raw(character for character in '{"type":"ping"}'.ljust(2_000))
+    phone.expect("pong")
+
+
+def test_bad_frames_without_end_close(phone, settings):
+    with pytest.raises(ConnectionClosed) as closed:
+        for _ in range(80):
+            phone.raw("{")
+            phone.expect("reply")
+    assert closed.value.rcvd.code == 4400
+
+
+def test_a_flood_of_commands_is_cut(open_socket, alice):
+    phone = open_socket(sign_in(alice)[1])
+    try:
+        for _ in range(3_000):
+            phone.send("ping")
+    except ConnectionClosed:
+        pass
+    assert phone.closed(30) == (4429, "flooding")
+
+
+def test_commands_beyond_the_rate_are_refused_and_later_ones_pass(open_socket, alice, settings):
+    settings.RATELIMIT_ENABLE = True
+    settings.REALTIME_COMMANDS_BURST = 5
+    settings.REALTIME_COMMANDS_PER_SECOND = 2
+    phone = open_socket(sign_in(alice)[1])
+    replies = [phone.command("conversation.read", conversation_id=1) for _ in range(7)]
+    refused = [reply for reply in replies if reply["error"] == "rate_limited"]
+    assert refused and all(reply["retry_after"] >= 1 for reply in refused)
+    assert replies[0]["error"] == "conversation_not_found"
+    time.sleep(1.5)
+    assert phone.command("conversation.read", conversation_id=1)["error"] == "conversation_not_found"
+
+
+ORIGINS = {
+    "http://evil.example": False,
+    "https://evil.example:443": False,
+    "null": False,
+    "http://[": False,
+    "http://[::1": False,
+    "http://127.0.0.1:99999": False,
+    "file://": False,
+    "http://127.0.0.1@evil.example": False,
+    "http://127.0.0.1/path": False,
+    "http://127.0.0.1.evil.example": False,
+    "http://localhost:3000": True,
+    "http://127.0.0.1": True,
+    "https://app.example.org": True,
+    "https://a.example.net": True,
+}
+
+
+@pytest.mark.parametrize("origin", ORIGINS)
+def test_a_browser_must_come_from_a_known_site(open_socket, alice, settings, origin):
+    settings.ALLOWED_HOSTS = ["127.0.0.1", "localhost"]
+    settings.CORS_ALLOWED_ORIGINS = ["https://app.example.org"]
+    settings.CSRF_TRUSTED_ORIGINS = ["https://*.example.net"]
+    token = sign_in(alice)[1]
+    if ORIGINS[origin]:
+        assert open_socket(token, origin=origin).ready["user_id"] == alice.id
+    else:
+        with pytest.raises(InvalidStatus) as refused:
+            open_socket(token, origin=origin)
+        assert refused.value.response.status_code == 403
+
+
+@pytest.mark.parametrize("path", ["/", "/api/v1/realtimes", "/api/v1/realtime/", "/api/v1/realtime/x", "/ws", "/%00"])
+def test_other_paths_are_refused(open_socket, live, path):
+    with pytest.raises(InvalidHandshake) as refused:
+        open_socket(url=live.url.replace(PATH, path))
+    assert refused.value.response.status_code in (403, 404)
+
+
+def test_half_a_handshake_harms_nobody(live, open_socket, alice):
+    for start in (b"", b"GET ", b"GET /api/v1/realtime HTTP/1.1\r\nUpgrade: websocket\r\n\r\n", b"\x00\xff" * 500):
+        with sockets.create_connection(("127.0.0.1", live.port), timeout=5) as raw:
+            raw.sendall(start)
+    assert open_socket(sign_in(alice)[1]).ready
