@@ -5,7 +5,10 @@ Imports no Django: worker processes load this module before the settings.
 
 from __future__ import annotations
 
+import json
+import random
 import socket
+from asyncio import TimerHandle
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -26,7 +29,13 @@ HEARTBEAT_SECONDS = 20.0
 
 
 class RestartingWebSocket(WebSocketsSansIOProtocol):
-    """Closes with 4503 when the server stops: "come back with jitter" and not "something broke"."""
+    """Closes with 4503 when the server stops: "come back with jitter" and not "something broke".
+
+    And closes at once when the application says so: uvicorn would first wait until the client has read
+    all that was sent before, which a client that is closed for not reading never does.
+    """
+
+    abort_timer: TimerHandle | None = None
 
     def shutdown(self) -> None:
         if self.close_sent or not self.handshake_complete:
@@ -34,6 +43,8 @@ class RestartingWebSocket(WebSocketsSansIOProtocol):
             return
         self.stop_keepalive()
         self.queue.put_nowait({"type": "websocket.disconnect", "code": CLOSE_RESTART, "reason": "restart"})
+        goaway = {"type": "goaway", "data": {"retry_ms": random.randint(500, 5000)}}
+        self.conn.send_text(json.dumps(goaway, separators=(",", ":")).encode())
         self.conn.send_close(CLOSE_RESTART, "restart")
         self.transport.write(b"".join(self.conn.data_to_send()))
         self.close_sent = True
@@ -46,7 +57,15 @@ class RestartingWebSocket(WebSocketsSansIOProtocol):
     async def send(self, message: ASGISendEvent) -> None:
         if self.close_sent and self.conn.close_sent is not None and self.conn.close_sent.code == CLOSE_RESTART:
             raise ClientDisconnected
+        if message["type"] == "websocket.close" and not self.writable.is_set():
+            self.writable.set()
+            self.abort_timer = self.loop.call_later(CLOSE_SECONDS, self.transport.abort)
         await super().send(message)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self.abort_timer is not None:
+            self.abort_timer.cancel()
+        super().connection_lost(exc)
 
 
 class Server(uvicorn.Server):

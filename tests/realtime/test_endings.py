@@ -1,0 +1,260 @@
+"""Every way in which a socket ends, with the code that tells the client what to do."""
+
+import time
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from accounts.models import Session, User
+from accounts.services import sessions
+from accounts.tokens import encode_session_token
+from messaging.services import conversations, messages
+from realtime import groups
+from realtime.models import Socket
+from tests.client import ApiClient
+from tests.factories import make_user, sign_in
+
+
+def eventually(condition, seconds=5):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it did not come true"
+        time.sleep(0.02)
+
+
+def token_until(user, session, seconds):
+    now = timezone.now()
+    return encode_session_token(
+        sid=str(session.sid),
+        user_id=user.id,
+        generation=session.generation,
+        issued_at=now,
+        expires_at=now + timedelta(seconds=seconds),
+    )
+
+
+@pytest.fixture
+def session(alice, transactional_db):
+    return sign_in(alice)
+
+
+# --- 4401: token missing, wrong, expired, ended ---------------------------------------------------
+
+
+def test_logout_closes_within_two_seconds(open_socket, session):
+    phone, other = open_socket(session[1]), open_socket(sign_in(User.objects.get())[1])
+    started = time.monotonic()
+    ApiClient(session[1]).post("/api/v1/auth/logout") if _has_logout() else sessions.revoke([session[0]], reason="logout")
+    assert phone.closed() == (4401, "token_revoked")
+    assert time.monotonic() - started < 2
+    assert other.silence(0.3) == []
+    eventually(lambda: Socket.objects.count() == 1)
+
+
+def _has_logout():
+    from django.urls import Resolver404, resolve
+
+    try:
+        resolve("/api/v1/auth/logout")
+    except Resolver404:
+        return False
+    return True
+
+
+def test_a_lost_wake_up_delays_that_by_one_sweep(open_socket, session, settings, monkeypatch):
+    settings.REALTIME_SWEEP_SECONDS = settings.REALTIME_SWEEP_SECONDS_EMBEDDED = 1
+    phone = open_socket(session[1])
+    monkeypatch.setattr(groups, "publish", lambda messages: None)
+    sessions.revoke([session[0]], reason="removed")
+    assert phone.closed(4) == (4401, "token_revoked")
+
+
+def test_a_block_by_staff_closes(open_socket, session, alice, settings):
+    settings.REALTIME_SWEEP_SECONDS = settings.REALTIME_SWEEP_SECONDS_EMBEDDED = 1
+    phone = open_socket(session[1])
+    User.objects.filter(id=alice.id).update(blocked_at=timezone.now())
+    assert phone.closed(4) == (4401, "account_blocked")
+    late = open_socket(session[1], wait=False)
+    assert late.expect("reply")["error"] == "account_blocked"
+    assert late.closed() == (4401, "account_blocked")
+
+
+def test_a_command_after_the_end_is_refused_even_without_a_wake_up(open_socket, session, monkeypatch):
+    phone = open_socket(session[1])
+    monkeypatch.setattr(groups, "publish", lambda messages: None)
+    sessions.revoke([session[0]], reason="removed")
+    assert phone.command("conversation.read", conversation_id=1)["error"] == "token_revoked"
+    assert phone.closed() == (4401, "token_revoked")
+
+
+def test_expiry_is_announced_and_closes_on_time(open_socket, session, alice):
+    started = time.monotonic()
+    phone = open_socket(token_until(alice, session[0], 3))
+    warning = phone.expect("auth.expiring")
+    assert set(warning["data"]) == {"expires_at"}
+    assert phone.closed() == (4401, "token_expired")
+    assert 1.5 < time.monotonic() - started < 5
+
+
+def test_renewal_moves_the_expiry(open_socket, session, alice):
+    phone = open_socket(token_until(alice, session[0], 3))
+    reply = phone.command("auth", token=token_until(alice, session[0], 3600))
+    assert reply["ok"] is True
+    time.sleep(3.2)
+    phone.send("ping")
+    phone.expect("pong")
+
+
+def test_renewal_with_a_dead_token_is_refused_and_the_socket_stays(open_socket, session, alice):
+    phone = open_socket(session[1])
+    assert phone.command("auth", token="x.y.z")["error"] == "token_invalid"
+    assert phone.command("auth", token=token_until(alice, session[0], -100))["error"] == "token_expired"
+    phone.send("ping")
+    phone.expect("pong")
+
+
+def test_renewal_by_another_session_moves_the_socket_to_it(open_socket, session, alice):
+    phone = open_socket(session[1])
+    other, token = sign_in(alice)
+    assert phone.command("auth", token=token)["ok"]
+    sessions.revoke([session[0]], reason="logout")
+    phone.send("ping")
+    phone.expect("pong")
+    sessions.revoke([other], reason="logout")
+    assert phone.closed() == (4401, "token_revoked")
+
+
+@pytest.mark.parametrize("by_header", [True, False])
+@pytest.mark.parametrize("kind", ["garbage", "expired", "revoked", "empty", "half"])
+def test_tokens_that_do_not_open(open_socket, session, alice, kind, by_header):
+    codes = {"garbage": "token_invalid", "empty": "token_invalid", "half": "token_invalid",
+             "expired": "token_expired", "revoked": "token_revoked"}  # fmt: skip
+    token = {
+        "garbage": "garbage",
+        "empty": "a",
+        "half": session[1][:-10],
+        "expired": token_until(alice, session[0], -3600),
+        "revoked": session[1],
+    }[kind]
+    if kind == "revoked":
+        sessions.revoke([session[0]], reason="logout")
+    phone = open_socket(token, by_header=by_header, wait=False)
+    assert phone.closed() == (4401, codes[kind])
+    assert [frame["type"] for frame in phone.frames] == ([] if by_header else ["reply"])
+    assert Socket.objects.count() == 0
+
+
+def test_another_scheme_is_no_token(open_socket, session):
+    phone = open_socket(headers={"Authorization": "Basic YWxhZGRpbjpvcGVuc2VzYW1l"})
+    assert phone.closed() == (4401, "token_invalid")
+
+
+def test_a_token_in_the_address_is_refused(open_socket, live, session):
+    phone = open_socket(url=f"{live.url}?token={session[1]}")
+    assert phone.closed() == (4401, "token_in_query")
+
+
+def test_the_first_frame_must_be_auth(open_socket, live):
+    phone = open_socket()
+    phone.send("ping", ref="1")
+    assert phone.expect("reply")["error"] == "token_invalid"
+    assert phone.closed()[0] == 4401
+
+
+# --- 4403, 4408, 4409, 4503 -----------------------------------------------------------------------
+
+
+def test_somebody_elses_token_is_no_renewal(open_socket, session, bob):
+    phone = open_socket(session[1])
+    assert phone.command("auth", token=sign_in(bob)[1])["ok"] is False
+    assert phone.closed() == (4403, "other_user")
+
+
+def test_without_a_first_frame_it_ends(open_socket, live, settings):
+    settings.REALTIME_AUTH_SECONDS = 0.5
+    phone = open_socket()
+    assert phone.closed(3) == (4408, "no_auth")
+
+
+def test_who_never_acknowledges_gets_a_window_and_then_the_door(open_socket, session, alice, bob, settings):
+    settings.REALTIME_WINDOW_EVENTS = 20
+    settings.REALTIME_STUCK_SECONDS = 2
+    conversation = conversations.start(starter=bob, user_id=alice.id)[0]["id"]
+    phone = open_socket(session[1], acks=False)
+    for n in range(40):
+        messages.send(sender=bob, conversation_id=conversation, body=f"{n}")
+    groups.tell(alice.id, {"type": "typing", "data": {"dropped": True}})
+    assert phone.closed(10) == (4408, "slow")
+    assert len(phone.events) == 20
+    assert [frame for frame in phone.frames if frame["type"] == "typing"] == []
+    # Nothing is lost: the next socket goes on where this one stopped.
+    again = open_socket(
+        session[1], resume={"epoch": phone.ready["epoch"], "seq": phone.events[-1]["seq"]}
+    )
+    again.expect("synced")
+    numbers = [frame["seq"] for frame in phone.events + again.events]
+    assert numbers == list(range(phone.ready["seq"] + 1, again.ready["seq"] + 1))
+
+
+def test_the_window_counts_bytes_too(open_socket, session, alice, bob, settings):
+    settings.REALTIME_WINDOW_BYTES = 60_000
+    settings.REALTIME_STUCK_SECONDS = 2
+    conversation = conversations.start(starter=bob, user_id=alice.id)[0]["id"]
+    phone = open_socket(session[1], acks=False)
+    for _ in range(12):
+        messages.send(sender=bob, conversation_id=conversation, body="日" * 4096)
+    assert phone.closed(10) == (4408, "slow")
+    assert 4 <= len([frame for frame in phone.events if frame["type"] == "message.new"]) <= 5
+
+
+def test_an_acknowledgement_opens_the_window_again(open_socket, session, alice, bob, settings):
+    settings.REALTIME_WINDOW_EVENTS = 5
+    conversation = conversations.start(starter=bob, user_id=alice.id)[0]["id"]
+    phone = open_socket(session[1])
+    for n in range(12):
+        messages.send(sender=bob, conversation_id=conversation, body=f"{n}")
+    for n in range(12):
+        phone.expect("message.new")
+    assert [frame["seq"] - phone.ready["seq"] for frame in phone.events][:12] == list(range(1, 13))
+
+
+def test_the_eleventh_socket_closes_the_oldest(open_socket, session, alice):
+    phones = [open_socket(session[1]) for _ in range(10)]
+    assert [phone.silence(0.05) for phone in phones] == [[]] * 10
+    newest = open_socket(sign_in(alice)[1])
+    assert phones[0].closed() == (4409, "too_many_sockets")
+    newest.send("ping")
+    newest.expect("pong")
+    phones[1].send("ping")
+    phones[1].expect("pong")
+    eventually(lambda: Socket.objects.filter(user=alice).count() == 10)
+
+
+def test_sockets_of_others_are_not_counted(open_socket, settings, transactional_db):
+    settings.REALTIME_SOCKETS_PER_USER = 1
+    phones = [open_socket(sign_in(make_user(f"P{n}"))[1]) for n in range(3)]
+    for phone in phones:
+        phone.send("ping")
+        phone.expect("pong")
+
+
+def test_a_socket_has_a_life_of_its_own(open_socket, session, settings):
+    settings.REALTIME_LIFE_SECONDS = 1
+    phone = open_socket(session[1])
+    assert phone.expect("goaway")["data"]["retry_ms"] > 0
+    assert phone.closed() == (4503, "goaway")
+
+
+def test_the_server_stops_with_a_word(open_socket, live, session):
+    phone = open_socket(session[1])
+    live.server.should_exit = True
+    assert phone.expect("goaway")["data"]["retry_ms"] > 0
+    assert phone.closed() == (4503, "restart")
+
+
+def test_an_erased_session_row_is_an_ended_one(open_socket, session, settings):
+    settings.REALTIME_SWEEP_SECONDS = settings.REALTIME_SWEEP_SECONDS_EMBEDDED = 1
+    phone = open_socket(session[1])
+    Session.objects.all().delete()
+    assert phone.closed(4) == (4401, "token_revoked")
