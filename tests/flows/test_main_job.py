@@ -4,6 +4,7 @@ import threading
 
 import pytest
 
+from config.server import CLOSE_RESTART
 from tests.flows.people import Person, eventually
 
 BEFORE, DURING = 5, 25
@@ -87,9 +88,12 @@ def test_two_people_talk_and_the_server_dies(server, mail_sink, alice, bob):
     assert bob.call("GET", "/notifications/unread-count")["message_unread_count"] == 0
     assert again.wait_for("conversation.read")["data"]["unread_count"] == 0
 
+    # A stop that was asked for closes what is still open in a way that clients understand.
+    assert server.stop() == 0
+    again.hear_to_the_end()
+    assert again.connection.close_code == CLOSE_RESTART
     again.close()
     speaker.close()
-    assert server.stop() == 0
     assert "Traceback" not in server.output()
 
 

@@ -1,14 +1,15 @@
 """The README's walk with curl runs as it stands."""
 
+import html
 import json
 import re
 import shutil
 import subprocess
 from pathlib import Path
 
-import httpx
 import pytest
 from django.conf import settings
+from django.test import Client
 
 from config import markdown
 from config.pages import QUICK_START, README_ADDRESS
@@ -38,10 +39,7 @@ def test_the_walk_runs_as_it_stands(server):
     assert replies[-1]["message_unread_count"] == 0
 
 
-@pytest.mark.timeout(120)
-def test_the_quick_start_page_shows_the_same_blocks(server):
-    server.start()
-    page = httpx.get(f"{server.base}/docs/quickstart", timeout=20).text
+def test_the_quick_start_page_shows_the_same_blocks():
+    page = html.unescape(Client().get("/docs/quickstart").content.decode())
     for block in blocks():
-        first = block.replace(README_ADDRESS, server.base).splitlines()[0]
-        assert first.replace("&", "&amp;").replace('"', "&quot;").replace("'", "&#x27;") in page
+        assert block.replace(README_ADDRESS, "http://testserver") in page
