@@ -34,9 +34,9 @@ def secrets_are_apart(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
 def rates(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     """accounts.E003: every rate is (allowed, seconds, what to do when the counter is dead)."""
     found: list[CheckMessage] = []
-    for scope, value in conf.RATES.items():
-        several = (value,) if isinstance(value[0], int) else value
-        if not all(_is_rate(rate) for rate in several):
+    rates_by_scope: dict[str, Any] = dict(conf.RATES)
+    for scope, value in rates_by_scope.items():
+        if not (_is_rate(value) or (value and all(_is_rate(rate) for rate in value))):
             hint = f'Write it as (5, 60, "{COUNT_IN_DATABASE}") or (5, 60, "{ALLOW}"), or as several of these.'
             found.append(Error(f"ACCOUNTS_RATES[{scope!r}] is no rate.", hint=hint, id="accounts.E003"))
     return found

@@ -145,7 +145,7 @@ def keyed_digest(purpose: str, *values: str) -> str:
 
 def keyed_digests(purpose: str, *values: str) -> list[str]:
     """The digest under the secret key and under each of its fall-backs, to look long-lived rows up."""
-    keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
+    keys = [str(key) for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)]
     return [_keyed_digest(key, purpose, values) for key in keys]
 
 

@@ -28,7 +28,7 @@ def send(kind: str, to: str, language: str, context: Mapping[str, Any] | None = 
     name = clean(str(values.pop("name", "")))
     filling = {key: clean_name(str(value)) for key, value in values.items()}
     with translation.override(language):
-        content = {
+        content: dict[str, Any] = {
             "language": translation.get_language(),
             "right_to_left": translation.get_language_bidi(),
             "subject": str(letter.subject) % filling,

@@ -124,4 +124,4 @@ def _may_try_while_locked(device: TrustedDevice | None) -> bool:
 def _announce_lock(user: User) -> None:
     """One mail a series of wrong passwords, not one a wait."""
     if user.wrong_passwords == conf.LOCK_STEPS[0][0]:
-        emails.send("locked", user.email, user.language, {"name": user.first_name})
+        emails.send_to(user, "locked")

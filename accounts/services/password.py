@@ -18,7 +18,7 @@ def forgot(*, email: str) -> None:
         return
     with unit_of_work():
         code = codes.issue(user=user, purpose=RESET, address=email)
-        emails.send("reset_code", email, user.language, {"name": user.first_name, "code": code})
+        emails.send_to(user, "reset_code", code=code)
 
 
 def reset(*, email: str, code: str, new_password: str) -> None:
@@ -36,7 +36,9 @@ def reset(*, email: str, code: str, new_password: str) -> None:
     password = user.password
     now = timezone.now()
     with unit_of_work():
-        user = User.objects.select_for_update(no_key=True).get(id=user.id)
+        user = User.objects.select_for_update(no_key=True).filter(id=user.id, email=email).first()
+        if user is None:
+            raise InvalidOtp
         codes.consume(checked)
         newly_verified = not user.is_verified
         user.password = password
@@ -49,6 +51,6 @@ def reset(*, email: str, code: str, new_password: str) -> None:
         pending_tokens.end_all(user_id=user.id)
         devices.forget_all(user_id=user.id)
         sessions.revoke_all(user_id=user.id, reason="password_reset")
-        emails.send("password_changed", user.email, user.language, {"name": user.first_name})
+        emails.send_to(user, "password_changed")
         if newly_verified:
             account_verified.send(User, user=user)

@@ -77,11 +77,11 @@ def verify_email(*, email: str, code: str, caller: Caller) -> tuple[User, str]:
         raise InvalidOtp
     checked = codes.check(user=user, purpose=SIGNUP, address=email, text=code)
     with unit_of_work():
-        user = User.objects.select_for_update(no_key=True).get(id=user.id)
+        user = User.objects.select_for_update(no_key=True).filter(id=user.id, email=email).first()
+        if user is None:
+            raise InvalidOtp
         if user.is_blocked(timezone.now()):
             raise AccountBlocked
-        if user.email != email:
-            raise InvalidOtp
         codes.consume(checked)
         confirm(user)
         _session, token = sign_in.complete(user=user, caller=caller, announce=False)
@@ -106,7 +106,7 @@ def confirm(user: User) -> None:
         sessions.revoke_all(user_id=user.id, reason="contested")
         pending_tokens.end_all(user_id=user.id)
         code = codes.issue(user=user, purpose=RESET, address=user.email)
-        emails.send("choose_password", user.email, user.language, {"name": user.first_name, "code": code})
+        emails.send_to(user, "choose_password", code=code)
     user.save(update_fields=changed)
     account_verified.send(User, user=user)
 
@@ -125,7 +125,7 @@ def tell_owner(*, email: str) -> None:
     user = User.objects.filter(email=email).exclude(email_verified_at=None).first()
     if user is not None:
         with unit_of_work():
-            emails.send("already_registered", user.email, user.language, {"name": user.first_name})
+            emails.send_to(user, "already_registered")
 
 
 def purge_unconfirmed(*, created_before: datetime, batch: int) -> int:
@@ -154,7 +154,7 @@ def _registered(email: str) -> bool:
 
 def _mail_code(user: User) -> None:
     code = codes.issue(user=user, purpose=SIGNUP, address=user.email)
-    emails.send("signup_code", user.email, user.language, {"name": user.first_name, "code": code})
+    emails.send_to(user, "signup_code", code=code)
 
 
 def _note_second_attempt(email: str) -> None:

@@ -192,8 +192,7 @@ def _renew(session: Session, *, follows_newest: bool, now: datetime) -> None:
 def _end_reused(session: Session, user: User) -> None:
     """A token of long ago is a copy in other hands: nobody knows in whose hands the newest one is."""
     revoke([session], reason="reuse")
-    device = session.device_name or "?"
-    emails.send("session_reuse", user.email, user.language, {"name": user.first_name, "device": device})
+    emails.send_to(user, "session_reuse", device=emails.clean(session.device_name) or "?")
 
 
 def _grace_is_over(session: Session, now: datetime) -> bool:

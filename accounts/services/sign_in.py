@@ -43,16 +43,12 @@ def complete(
             user.erase_after = None
             user.save(update_fields=["erase_after"])
         if announce and _is_new(user, caller):
-            emails.send(
+            emails.send_to(
+                user,
                 "new_sign_in",
-                user.email,
-                user.language,
-                {
-                    "name": user.first_name,
-                    "device": caller.device_name or caller.user_agent[:100] or "?",
-                    "address": caller.ip or "?",
-                    "time": now.strftime("%Y-%m-%d %H:%M"),
-                },
+                device=emails.clean(caller.device_name) or "?",
+                address=caller.ip or "?",
+                time=now.strftime("%Y-%m-%d %H:%M"),
             )
         return sessions.start(
             user=user,
