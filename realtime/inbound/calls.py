@@ -8,6 +8,7 @@ from accounts.fields import IdField, TextField
 from realtime import selectors
 from realtime.inbound.table import Caller, Command
 from realtime.models import Call
+from realtime.serializers import events
 from realtime.serializers.calls import DeclineInput, OneOf
 from realtime.services import calls
 
@@ -74,12 +75,12 @@ def _shown(caller: Caller, call: Call) -> Data:
 
 
 COMMANDS = {
-    "call.invite": Command(InviteInput, invite),
-    "call.ringing": Command(CallInput, ringing),
-    "call.accept": Command(CallInput, accept),
-    "call.decline": Command(CallDeclineInput, decline),
-    "call.cancel": Command(CallInput, cancel),
-    "call.signal": Command(SignalInput, signal),
-    "call.connected": Command(CallInput, connected),
-    "call.hangup": Command(CallInput, hangup),
+    "call.invite": Command(InviteInput, invite, events.CallRouteReplyData),
+    "call.ringing": Command(CallInput, ringing, events.CallReplyData),
+    "call.accept": Command(CallInput, accept, events.CallRouteReplyData),
+    "call.decline": Command(CallDeclineInput, decline, events.CallReplyData),
+    "call.cancel": Command(CallInput, cancel, events.CallReplyData),
+    "call.signal": Command(SignalInput, signal, events.CallReplyData),
+    "call.connected": Command(CallInput, connected, events.CallReplyData),
+    "call.hangup": Command(CallInput, hangup, events.CallReplyData),
 }

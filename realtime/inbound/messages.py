@@ -8,6 +8,7 @@ from accounts.fields import IdField
 from messaging.serializers import inputs
 from messaging.services import conversations, messages, reactions
 from realtime.inbound.table import Caller, Command
+from realtime.serializers import events
 
 Data = dict[str, Any]
 
@@ -58,10 +59,10 @@ def read(caller: Caller, data: Data) -> Data:
 
 
 COMMANDS = {
-    "message.send": Command(SendInput, send),
-    "message.edit": Command(EditInput, edit),
-    "message.delete": Command(DeleteInput, delete, for_verified=False),
-    "message.react": Command(ReactInput, react),
-    "message.unreact": Command(ReactInput, unreact),
-    "conversation.read": Command(ReadInput, read, for_verified=False),
+    "message.send": Command(SendInput, send, events.MessageReplyData),
+    "message.edit": Command(EditInput, edit, events.MessageReplyData),
+    "message.delete": Command(DeleteInput, delete, events.DeletedReplyData, for_verified=False),
+    "message.react": Command(ReactInput, react, events.ReactionsReplyData),
+    "message.unreact": Command(ReactInput, unreact, events.ReactionsReplyData),
+    "conversation.read": Command(ReadInput, read, events.ReadReplyData, for_verified=False),
 }

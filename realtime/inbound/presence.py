@@ -6,6 +6,7 @@ from rest_framework import serializers
 
 from accounts.fields import IdField, StrictBooleanField
 from realtime.inbound.table import Caller, Command
+from realtime.serializers import events
 from realtime.services import presence
 from realtime.services import typing as typing_service
 
@@ -33,6 +34,6 @@ def watch(caller: Caller, data: Data) -> Data:
 
 
 COMMANDS = {
-    "typing": Command(TypingInput, typing),
-    "presence.watch": Command(WatchInput, watch, for_verified=False),
+    "typing": Command(TypingInput, typing, events.NothingData),
+    "presence.watch": Command(WatchInput, watch, events.PresenceReplyData, for_verified=False),
 }

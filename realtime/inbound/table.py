@@ -18,5 +18,7 @@ class Caller(NamedTuple):
 class Command(NamedTuple):
     input: type[Serializer[Any]]
     run: Callable[[Caller, dict[str, Any]], dict[str, Any]]
+    # The shape of the reply's data, for the AsyncAPI document.
+    reply: type[Serializer[Any]]
     # Whatever reaches another person wants a confirmed address.
     for_verified: bool = True

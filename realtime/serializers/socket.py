@@ -22,3 +22,16 @@ class ResumeInput(PositionInput):
 
 class AckInput(serializers.Serializer):
     seq = StrictIntegerField(min_value=0, max_value=MAX_ID)
+
+
+class PingInput(serializers.Serializer):
+    pass
+
+
+# What the socket itself answers; everything else is a row of realtime.inbound.COMMANDS.
+OWN_COMMANDS: dict[str, type[serializers.Serializer]] = {
+    "auth": AuthInput,
+    "resume": ResumeInput,
+    "ack": AckInput,
+    "ping": PingInput,
+}

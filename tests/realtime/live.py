@@ -11,6 +11,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
 from config.server import Server, configuration
+from tests.realtime.asyncapi import hold
 from tests.server import free_port
 
 PATH = "/api/v1/realtime"
@@ -55,6 +56,8 @@ class SocketClient:
         self.ready = None
         self._unread = deque()
         self._refs = itertools.count(1)
+        # What was asked under which ref, to know what a reply answers.
+        self._asked = {}
         if token is not None and not by_header:
             data = {"token": token} | ({"resume": resume} if resume else {})
             self.send("auth", data, ref="auth")
@@ -67,6 +70,7 @@ class SocketClient:
         frame = {"type": type, "data": data or {}}
         if ref is not None:
             frame["ref"] = ref
+            self._asked[ref] = type
         self.socket.send(json.dumps(frame))
 
     def raw(self, frame):
@@ -75,6 +79,7 @@ class SocketClient:
     def read(self, timeout=10):
         """The next frame from the wire. ConnectionClosed, or TimeoutError."""
         frame = json.loads(self.socket.recv(timeout=timeout))
+        hold(frame, self._asked.get(frame["ref"]) if frame["type"] == "reply" else None)
         self.frames.append(frame)
         if self.acks and "seq" in frame:
             self.send("ack", {"seq": frame["seq"]})

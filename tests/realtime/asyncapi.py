@@ -1,0 +1,52 @@
+"""Holds frames against the AsyncAPI document: every frame that any test sees goes through here."""
+
+import copy
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+from jsonschema import Draft202012Validator, FormatChecker
+
+from realtime.viewsets.asyncapi import document
+
+formats = FormatChecker(formats=())
+
+
+@formats.checks("date-time", raises=ValueError)
+def is_utc_moment(value: Any) -> bool:
+    if not isinstance(value, str):
+        return True
+    datetime.fromisoformat(value)
+    return value.endswith("Z")
+
+
+def hold(frame: dict[str, Any], command: str | None = None) -> None:
+    """AssertionError unless the document describes this frame; `command` is what a reply answers."""
+    name = frame["type"]
+    if name == "reply":
+        name = "reply.error" if not frame["ok"] else f"reply.{command}"
+    assert name in document()["components"]["messages"], f"no such message in the document: {frame}"
+    errors = [f"{error.json_path}: {error.message}" for error in validator(name).iter_errors(frame)]
+    assert errors == [], f"{name} is not as documented: {errors}\n{frame}"
+
+
+@cache
+def validator(name: str) -> Draft202012Validator:
+    components = copy.deepcopy(document()["components"])
+    # Clients must live with additions; our own frames may hold only what is written down.
+    close(components["schemas"])
+    for message in components["messages"].values():
+        message["payload"]["additionalProperties"] = False
+    root = {"components": components, "$ref": f"#/components/messages/{name}/payload"}
+    return Draft202012Validator(root, format_checker=formats)
+
+
+def close(schema: Any) -> None:
+    if isinstance(schema, dict):
+        if "properties" in schema and schema.get("type") == "object":
+            schema.setdefault("additionalProperties", False)
+        for inner in schema.values():
+            close(inner)
+    elif isinstance(schema, list):
+        for inner in schema:
+            close(inner)

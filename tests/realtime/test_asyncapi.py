@@ -1,0 +1,91 @@
+"""The document describes what is there: no frame without a schema, no schema without a frame."""
+
+import json
+
+import pytest
+
+from realtime import inbound, outbound
+from realtime.serializers import events
+from realtime.serializers.socket import OWN_COMMANDS
+from realtime.viewsets.asyncapi import document
+from tests.factories import sign_in
+from tests.realtime.asyncapi import hold
+
+
+def refs(value):
+    if isinstance(value, dict):
+        if "$ref" in value:
+            yield value["$ref"]
+        for inner in value.values():
+            yield from refs(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from refs(inner)
+
+
+def test_anybody_may_read_it(anonymous):
+    response = anonymous.raw("GET", "/api/v1/realtime/schema")
+    assert response.status_code == 200
+    shown = json.loads(response.content)
+    assert shown["asyncapi"] == "3.0.0"
+    assert shown.pop("servers") == {"here": {"host": "testserver", "protocol": "ws"}}
+    assert shown == document()
+
+
+def test_every_reference_leads_somewhere():
+    found = set(refs(document()))
+    assert found
+    for ref in found:
+        place = document()
+        for step in ref.removeprefix("#/").split("/"):
+            place = place[step]
+
+
+def test_every_event_of_the_log_has_its_schema():
+    assert set(events.DURABLE) == set(outbound.EVENTS)
+
+
+def test_every_command_and_event_of_the_law_is_there():
+    messages = document()["components"]["messages"]
+    commands = {name.removeprefix("command.") for name in messages if name.startswith("command.")}
+    assert commands == set(inbound.COMMANDS) | set(OWN_COMMANDS)
+    assert commands == {
+        *("auth", "resume", "ack", "ping", "typing", "presence.watch", "conversation.read"),
+        *(f"message.{verb}" for verb in ("send", "edit", "delete", "react", "unreact")),
+        *(
+            f"call.{verb}"
+            for verb in ("invite", "ringing", "accept", "decline", "cancel", "signal", "connected", "hangup")
+        ),
+    }
+    assert set(document()["operations"]) == {
+        *(f"receive.{name}" for name in commands),
+        *(f"send.{name}" for name in (*events.DURABLE, *events.EPHEMERAL)),
+    }
+
+
+@pytest.mark.parametrize("command", sorted(OWN_COMMANDS))
+def test_the_sockets_own_commands_are_understood(command, open_socket, alice):
+    token = sign_in(alice)[1]
+    client = open_socket(token)
+    client.send(command, {"auth": {"token": token}, "resume": {"seq": 0}, "ack": {"seq": 0}}.get(command, {}), "r")
+    wrong = [frame for frame in client.silence(0.5) if frame["type"] == "reply" and not frame["ok"]]
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        {"type": "pong", "data": {"seq": "1"}},
+        {"type": "pong", "data": {"seq": 1, "more": 2}},
+        {"type": "pong", "data": {}},
+        {"type": "pong", "data": {"seq": 1}, "extra": True},
+        {"type": "gossip", "data": {}},
+        {"type": "block.changed", "seq": 1, "at": "yesterday", "data": {"user_id": 1, "blocked": True}},
+        {"type": "block.changed", "data": {"user_id": 1, "blocked": True}},
+        {"type": "reply", "ref": "1", "ok": False, "error": "x"},
+        {"type": "reply", "ref": "1", "ok": True, "data": {"call": {}}},
+    ],
+)
+def test_what_is_not_documented_is_noticed(frame):
+    with pytest.raises(AssertionError):
+        hold(frame, "call.accept")
