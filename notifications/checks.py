@@ -1,4 +1,4 @@
-"""What is wrong with the settings of push and mail, and how to mend it. Nothing is connected to."""
+"""What is wrong with the settings of push, mail and events, and how to mend it. Nothing is connected to."""
 
 import ipaddress
 from pathlib import Path
@@ -9,6 +9,7 @@ from django.core import checks
 from django.core.exceptions import ImproperlyConfigured
 
 from notifications.conf import conf
+from notifications.tokens import MIN_KEY_BYTES, sources
 
 BACKENDS = ("fcm", "console", "outbox", "off")
 
@@ -68,6 +69,32 @@ def production(**options: Any) -> list[checks.CheckMessage]:
             )
         )
     return found
+
+
+@checks.register()
+def event_sources(**options: Any) -> list[checks.CheckMessage]:
+    try:
+        sources()
+    except ImproperlyConfigured as error:
+        return [checks.Error(str(error), hint="Mend EVENT_SOURCES.", id="notifications.E010")]
+    return []
+
+
+@checks.register(deploy=True)
+def event_keys(**options: Any) -> list[checks.CheckMessage]:
+    try:
+        short = sorted({source.name for source in sources() if len(source.key.encode()) < MIN_KEY_BYTES})
+    except ImproperlyConfigured:
+        return []
+    if not short:
+        return []
+    return [
+        checks.Warning(
+            f"EVENT_SOURCES holds a key of less than {MIN_KEY_BYTES} bytes: {', '.join(short)}.",
+            hint="Make one with: python -c 'import secrets; print(secrets.token_urlsafe(32))'",
+            id="notifications.W010",
+        )
+    ]
 
 
 def loopback_endpoint(endpoint: str) -> str:

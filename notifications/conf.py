@@ -16,6 +16,11 @@ class Defaults:
     KEEP_DAYS: int = 180
     KEEP_PER_USER: int = 1000
 
+    # Scope: (allowed, seconds, what to do when the counter is dead).
+    RATES: dict[str, tuple[int, int, str]] = field(
+        default_factory=lambda: {"push_token": (30, 60, "allow"), "test_push": (3, 60, "allow")}
+    )
+
     # Devices
     DEVICES_PER_USER: int = 20
     KEEP_UNSEEN_DEVICE_DAYS: int = 270

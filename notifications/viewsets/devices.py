@@ -17,8 +17,6 @@ from notifications.serializers.devices import (
 )
 from notifications.services import delivery, devices
 
-ratelimits.register({"test_push": (3, 60, "allow"), "push_token": (30, 60, "allow")})
-
 
 class PushTokenViewSet(ViewSet):
     @extend_schema(operation_id="profile_push_token_set", request=PushTokenInput, responses=OkOutput)

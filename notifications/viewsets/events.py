@@ -10,6 +10,7 @@ from rest_framework.viewsets import ViewSet
 
 from notifications.serializers.events import EventInput, EventsInput, EventsOutput, events_of
 from notifications.services import ingestion
+from notifications.tokens import source_of
 
 _HEADERS = [
     OpenApiParameter("webhook-id", str, OpenApiParameter.HEADER, required=True),
@@ -39,7 +40,7 @@ class EventViewSet(ViewSet):
         responses={202: EventsOutput},
     )
     def post(self, request: Request) -> Response:
-        source = ingestion.authenticate(
+        source = source_of(
             message_id=request.META.get("HTTP_WEBHOOK_ID", ""),
             timestamp=request.META.get("HTTP_WEBHOOK_TIMESTAMP", ""),
             signature=request.META.get("HTTP_WEBHOOK_SIGNATURE", ""),

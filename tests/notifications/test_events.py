@@ -14,8 +14,9 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import connection
 from django.utils import timezone
 
+from notifications.checks import event_keys, event_sources
 from notifications.models import IngestedEvent, Notification
-from notifications.services import ingestion
+from notifications.tokens import sources
 from tests.client import ApiClient
 from tests.factories import make_user
 
@@ -258,7 +259,7 @@ class TestSources:
     )
     def test_the_ways_to_write_two(self, settings, text):
         settings.NOTIFICATIONS_EVENT_SOURCES = text
-        assert [(source.name, source.key, set(source.kinds)) for source in ingestion.sources()] == [
+        assert [(source.name, source.key, set(source.kinds)) for source in sources()] == [
             ("a", "k1", {"post_like", "comment"}),
             ("b", "k2", {"follow"}),
         ]
@@ -266,13 +267,25 @@ class TestSources:
     @pytest.mark.parametrize("text", ["a:k", "a:k:*"])
     def test_without_types_all(self, settings, text):
         settings.NOTIFICATIONS_EVENT_SOURCES = text
-        assert len(ingestion.sources()[0].kinds) == 6
+        assert len(sources()[0].kinds) == 6
 
-    @pytest.mark.parametrize("text", ["a", "a:", ":k:follow", "a:k:message", "a:k:post_hate"])
+    @pytest.mark.parametrize("text", ["a", "a:", ":k:follow", "a:k:post_hate"])
     def test_what_makes_no_sense_says_so(self, settings, text):
         settings.NOTIFICATIONS_EVENT_SOURCES = text
         with pytest.raises(ImproperlyConfigured, match="EVENT_SOURCES"):
-            ingestion.sources()
+            sources()
+        [problem] = event_sources()
+        assert problem.id == "notifications.E010"
+
+    def test_messages_are_nobodys_to_post(self, settings):
+        settings.NOTIFICATIONS_EVENT_SOURCES = "a:k:message,follow"
+        assert sources()[0].kinds == {"follow"}
+
+    def test_a_short_key_is_no_key_for_production(self, settings):
+        settings.NOTIFICATIONS_EVENT_SOURCES = f"a:short:follow;b:{'x' * 32}:follow"
+        assert event_sources() == []
+        [warning] = event_keys()
+        assert "a." in warning.msg and warning.id == "notifications.W010"
 
 
 @pytest.mark.django_db(transaction=True)

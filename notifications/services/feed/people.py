@@ -3,8 +3,7 @@
 from django.db.models import Q
 
 from accounts.unit_of_work import unit_of_work
-from notifications.models import Device, Member, Notification, Preferences
-from notifications.services import delivery
+from notifications.models import Delivery, Device, Member, Notification, Preferences
 from notifications.services.feed.members import remove, take_out
 
 
@@ -19,9 +18,8 @@ def forget_person(*, user_id: int) -> None:
     """An account is being erased: its feed, devices and preferences go, and it leaves the feeds of others."""
     with unit_of_work():
         _take_out_everywhere(user_id, Q())
-        devices = list(Device.objects.filter(user_id=user_id).values_list("id", flat=True))
-        if devices:
-            delivery.cancel(reason="account erased", device_ids=devices)
+        # Mail stays: the last one says that the account is gone, and wipes itself when sent.
+        Delivery.objects.filter(recipient_id=user_id, channel=Delivery.Channel.PUSH).delete()
         Device.objects.filter(user_id=user_id).delete()
         Notification.objects.filter(recipient_id=user_id).delete()
         Preferences.objects.filter(user_id=user_id).delete()

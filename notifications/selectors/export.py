@@ -1,0 +1,32 @@
+"""What this app holds on a person, for the zip that they may ask for."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from notifications.models import Delivery, Device, Notification
+from notifications.selectors.feed import preferences_of
+from notifications.serializers.feed import notification_json
+from notifications.serializers.preferences import preferences_json
+
+LOG = ("channel", "kind", "state", "created_at", "finished_at")
+
+
+def files_of(user_id: int) -> Iterator[tuple[str, Any]]:
+    """The feed, the switches, the devices (their tokens masked) and the log of what was sent."""
+    rows = Notification.objects.filter(recipient_id=user_id).select_related("actor").order_by("-created_at", "-id")
+    yield "feed.json", [notification_json(row) for row in rows]
+    yield "preferences.json", preferences_json(preferences_of(user_id))
+    yield "devices.json", [_device(device) for device in Device.objects.filter(user_id=user_id).order_by("id")]
+    yield "deliveries.json", list(Delivery.objects.filter(recipient_id=user_id).order_by("id").values(*LOG))
+
+
+def _device(device: Device) -> dict[str, Any]:
+    return {
+        "platform": device.type,
+        "device_id": device.device_id,
+        "token": device.masked_token,
+        "locale": device.locale,
+        "app_version": device.app_version,
+        "created_at": device.date_created,
+        "last_seen_at": device.last_seen_at,
+    }

@@ -1,0 +1,67 @@
+"""What may go: old rows of the feed, events that were counted, devices nobody uses, the log of deliveries."""
+
+from datetime import datetime, timedelta
+
+from django.db.models import Count, Q, QuerySet
+
+from accounts.unit_of_work import unit_of_work
+from notifications.conf import conf
+from notifications.models import Delivery, Device, IngestedEvent, Member, Notification
+
+
+def purge(now: datetime, batch: int) -> dict[str, int]:
+    """Deletes at most about `batch` rows of each kind in short transactions; how many of which.
+
+    Call again while the numbers are not 0. Two at once do not hurt.
+    """
+    old_feed = Q(created_at__lt=now - timedelta(days=conf.KEEP_DAYS)) | Q(
+        is_read=True, created_at__lt=now - timedelta(days=conf.KEEP_READ_DAYS)
+    )
+    events = IngestedEvent.objects.filter(created_at__lt=now - timedelta(days=conf.KEEP_EVENT_DAYS))
+    devices = Device.objects.filter(
+        last_seen_at__lt=now - timedelta(days=conf.KEEP_UNSEEN_DEVICE_DAYS)
+    )
+    log = Delivery.objects.filter(finished_at__lt=now - timedelta(days=conf.LOG_DAYS))
+    return {
+        "notifications": _delete_rows(Notification.objects.filter(old_feed), batch) + _purge_long_feeds(batch),
+        "events": _delete(events, batch),
+        "devices": _delete(devices, batch),
+        "deliveries": _delete(log, batch),
+    }
+
+
+def _purge_long_feeds(batch: int) -> int:
+    """Of feeds above KEEP_PER_USER rows, the oldest ones."""
+    purged = 0
+    long = (
+        Notification.objects.order_by()
+        .values("recipient_id")
+        .annotate(rows=Count("id"))
+        .filter(rows__gt=conf.KEEP_PER_USER)
+        .values_list("recipient_id", flat=True)
+    )
+    for recipient_id in list(long[:batch]):
+        feed = Notification.objects.filter(recipient_id=recipient_id).order_by("-created_at", "-id")
+        last_kept = feed[conf.KEEP_PER_USER - 1 : conf.KEEP_PER_USER].first()
+        if last_kept is not None and purged < batch:
+            older = Q(created_at__lt=last_kept.created_at) | Q(
+                created_at=last_kept.created_at, id__lt=last_kept.id
+            )
+            purged += _delete_rows(feed.filter(older), batch - purged)
+    return purged
+
+
+def _delete_rows(rows: QuerySet[Notification], batch: int) -> int:
+    """Rows of the feed with their members, in one statement each: nobody holds on to either."""
+    with unit_of_work():
+        ids = list(rows.order_by("id").values_list("id", flat=True)[:batch])
+        Member.objects.filter(notification_id__in=ids).delete()
+        Notification.objects.filter(id__in=ids).delete()
+    return len(ids)
+
+
+def _delete(rows: QuerySet, batch: int) -> int:
+    with unit_of_work():
+        ids = list(rows.order_by("id").values_list("id", flat=True)[:batch])
+        rows.model._default_manager.filter(id__in=ids).delete()
+    return len(ids)

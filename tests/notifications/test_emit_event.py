@@ -1,0 +1,106 @@
+"""The operator's door for events."""
+
+import io
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from notifications.models import Notification
+
+
+def emit(*arguments, stdin=None, monkeypatch=None):
+    if stdin is not None:
+        monkeypatch.setattr("sys.stdin", io.StringIO(stdin))
+    out = io.StringIO()
+    call_command("emit_event", *arguments, stdout=out)
+    return [json.loads(line) for line in out.getvalue().splitlines()]
+
+
+def flags(alice, bob, **changes):
+    given = {
+        "type": "post_like",
+        "recipient-id": alice.id,
+        "actor-id": bob.id,
+        "target-id": 7,
+        "target-title": "Tea",
+        "event-id": "evt_1",
+    }
+    return [f"--{name}={value}" for name, value in (given | changes).items() if value is not None]
+
+
+def test_flags_make_one_event(alice, bob, as_alice):
+    assert emit(*flags(alice, bob)) == [{"event_id": "evt_1", "result": "created"}]
+    assert emit(*flags(alice, bob)) == [{"event_id": "evt_1", "result": "duplicate"}]
+    [row] = as_alice.get("/api/v1/notifications")["notifications"]
+    assert row["target"] == {"type": "post", "id": 7, "title": "Tea"}
+    back = flags(alice, bob, **{"event-id": "evt_2"})
+    assert emit(*back, "--retract") == [{"event_id": "evt_2", "result": "retracted"}]
+    assert not Notification.objects.exists()
+
+
+def test_an_event_id_is_made_up_when_none_is_given(alice, bob):
+    [first] = emit(*flags(alice, bob, **{"event-id": None}))
+    [second] = emit(*flags(alice, bob, **{"event-id": None, "target-id": 8}))
+    assert first["event_id"] != second["event_id"]
+    assert (first["result"], second["result"]) == ("created", "created")
+
+
+def test_json_lines_on_standard_input(alice, bob, charlie, monkeypatch):
+    lines = [
+        {
+            "event_id": f"evt_{actor.id}",
+            "type": "follow",
+            "action": "create",
+            "recipient_id": alice.id,
+            "actor_id": actor.id,
+        }
+        for actor in (bob, charlie)
+    ]
+    text = "\n".join(json.dumps(line) for line in lines) + "\n\n"
+    results = emit(stdin=text, monkeypatch=monkeypatch)
+    assert [result["result"] for result in results] == ["created", "aggregated"]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"type": "post_hate"},
+        {"type": None},
+        {"type": "message"},
+        {"recipient-id": "abc"},
+        {"recipient-id": "-1"},
+        {"recipient-id": None},
+        {"actor-id": 10**30},
+        {"target-id": "seven"},
+        {"target-id": None, "target-title": None},
+        {"occurred-at": "yesterday"},
+    ],
+)
+def test_nonsense_is_one_line(alice, bob, changes):
+    with pytest.raises(CommandError) as refused:
+        emit(*flags(alice, bob, **changes))
+    assert refused.value.returncode == 1
+    assert "\n" not in str(refused.value)
+    assert not Notification.objects.exists()
+
+
+@pytest.mark.parametrize("text", ["", "\n", "nonsense", "[1]", '{"a":', "[" * 100_000, '"text"'])
+def test_nonsense_on_standard_input_is_one_line(db, text, monkeypatch):
+    with pytest.raises(CommandError) as refused:
+        emit(stdin=text, monkeypatch=monkeypatch)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_rejected_line_is_named_and_the_others_are_taken(alice, bob, monkeypatch):
+    good = {
+        "event_id": "evt_1",
+        "type": "follow",
+        "action": "create",
+        "recipient_id": alice.id,
+        "actor_id": bob.id,
+    }
+    bad = good | {"event_id": "evt_2", "actor_id": 10**12}
+    with pytest.raises(CommandError, match=r"1 of 2"):
+        emit(stdin=f"{json.dumps(bad)}\n{json.dumps(good)}", monkeypatch=monkeypatch)
+    assert Notification.objects.count() == 1

@@ -1,0 +1,94 @@
+"""What is old goes, in batches, and nothing else."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from accounts.services import export
+from notifications.models import Delivery, Device, IngestedEvent, Member, Notification
+from notifications.services import devices, feed, retention
+from tests.factories import sign_in
+
+pytestmark = pytest.mark.django_db
+
+
+def purge(batch=1000):
+    return retention.purge(timezone.now(), batch)
+
+
+def test_nothing_young_goes(alice, bob, like):
+    session, _ = sign_in(alice)
+    devices.register(user_id=alice.id, session_id=session.id, token="abc")
+    like(bob, alice)
+    IngestedEvent.objects.create(source="blog", event_id="1", digest="")
+    assert purge() == {"notifications": 0, "events": 0, "devices": 0, "deliveries": 0}
+    assert [model.objects.count() for model in (Notification, Member, IngestedEvent, Device, Delivery)] == [1] * 5
+
+
+@pytest.mark.parametrize(
+    ("days", "is_read", "stays"),
+    [(89, True, True), (91, True, False), (91, False, True), (179, False, True), (181, False, False)],
+)
+def test_read_rows_for_ninety_days_and_unread_ones_for_twice_that(alice, bob, like, days, is_read, stays):
+    like(bob, alice, occurred_at=timezone.now() - timedelta(days=days))
+    if is_read:
+        feed.mark_all_read(user_id=alice.id, until=timezone.now())
+    assert purge()["notifications"] == (0 if stays else 1)
+    assert (Notification.objects.count(), Member.objects.count()) == ((1, 1) if stays else (0, 0))
+
+
+def test_a_feed_keeps_its_newest_rows(alice, bob, charlie, like, settings):
+    settings.NOTIFICATIONS_KEEP_PER_USER = 5
+    for post_id in range(1, 9):
+        like(bob, alice, post_id)
+    like(bob, charlie, 1)
+    assert purge(batch=2)["notifications"] == 2
+    assert purge()["notifications"] == 1
+    assert purge()["notifications"] == 0
+    kept = Notification.objects.filter(recipient=alice).values_list("target_id", flat=True)
+    assert set(kept) == {4, 5, 6, 7, 8}
+    assert Notification.objects.filter(recipient=charlie).count() == 1
+
+
+def test_events_after_a_week_devices_after_nine_months_deliveries_after_two_weeks(alice, bob, like):
+    now = timezone.now()
+    session, _ = sign_in(alice)
+    for number in range(3):
+        devices.register(user_id=alice.id, session_id=session.id, token=f"token-{number}")
+        IngestedEvent.objects.create(source="blog", event_id=str(number), digest="")
+    like(bob, alice)
+    Device.objects.filter(registration_id="token-0").update(last_seen_at=now - timedelta(days=271))
+    IngestedEvent.objects.filter(event_id="0").update(created_at=now - timedelta(days=8))
+    done = Delivery.objects.filter(device__registration_id="token-1")
+    done.update(state="sent", finished_at=now - timedelta(days=15))
+    assert purge() == {"notifications": 0, "events": 1, "devices": 1, "deliveries": 1}
+    assert purge() == {"notifications": 0, "events": 0, "devices": 0, "deliveries": 0}
+
+
+def test_batches_are_kept_small(alice):
+    IngestedEvent.objects.bulk_create(
+        IngestedEvent(source="blog", event_id=str(number), digest="", created_at=timezone.now() - timedelta(days=9))
+        for number in range(7)
+    )
+    assert [purge(batch=3)["events"] for _ in range(4)] == [3, 3, 1, 0]
+
+
+def test_the_export_holds_the_feed_without_whole_tokens(alice, bob, like):
+    import json
+    import zipfile
+
+    session, _ = sign_in(alice)
+    devices.register(user_id=alice.id, session_id=session.id, token="super-secret-token")
+    like(bob, alice)
+    with export.archive(user_id=alice.id) as file, zipfile.ZipFile(file) as zipped:
+        files = {
+            name.removeprefix("notifications/"): json.loads(zipped.read(name))
+            for name in zipped.namelist()
+            if name.startswith("notifications/")
+        }
+    assert set(files) == {"feed.json", "preferences.json", "devices.json", "deliveries.json"}
+    assert files["feed.json"][0]["actor"]["id"] == bob.id
+    assert files["devices.json"][0]["token"] == "…-token"
+    assert "super-secret" not in str(files)
+    assert len(files["deliveries.json"]) == 1
