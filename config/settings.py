@@ -213,6 +213,8 @@ RATELIMIT_ENABLE = env.bool("RATELIMIT_ENABLE", default=True)
 NOTIFICATIONS_PUSH_BACKEND = env.str("PUSH_BACKEND", default="outbox")
 NOTIFICATIONS_FCM_CREDENTIALS = env.str("PUSH_FCM_CREDENTIALS", default="")
 NOTIFICATIONS_FCM_ENDPOINT = env.str("PUSH_FCM_ENDPOINT", default="")
+# Where fcm-django's own tools find devices, should they be installed beside ours.
+FCM_DJANGO_FCMDEVICE_MODEL = "notifications.Device"
 NOTIFICATIONS_EVENT_SOURCES = env.str("EVENT_SOURCES", default="")
 NOTIFICATIONS_PUSH_OUTBOX = VAR_DIR / "push"
 

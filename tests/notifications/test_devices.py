@@ -285,3 +285,27 @@ def test_no_more_than_twenty_even_when_all_come_at_once(alice):
         thread.join(60)
     assert not errors
     assert Device.objects.count() == 20
+
+
+def test_the_table_has_the_columns_of_fcm_django():
+    """In a process of its own: fcm_django imports firebase_admin, which no web process does."""
+    import subprocess
+    import sys
+
+    program = """
+import sys, django
+django.setup()
+import config.urls
+assert not any(name.split(".")[0] in ("firebase_admin", "fcm_django") for name in sys.modules)
+from notifications.models import Device
+from fcm_django.models import AbstractFCMDevice
+own = {field.name: field.get_internal_type() for field in Device._meta.get_fields()}
+theirs = {field.name: field.get_internal_type() for field in AbstractFCMDevice._meta.fields}
+theirs["id"] = "BigAutoField"
+assert theirs.items() <= own.items(), theirs.items() - own.items()
+print("same")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.stdout.strip() == "same", done.stderr[-2000:]
