@@ -70,7 +70,8 @@ def ingest(*, source: Source, events: Sequence[object]) -> list[dict[str, str | 
     """
     read = [_read(event, source) for event in events]
     parsed = [event for event in read if isinstance(event, _Event)]
-    people = users_by_ids({id_ for event in parsed for id_ in (event.recipient_id, event.actor_id)})
+    found = users_by_ids({id_ for event in parsed for id_ in (event.recipient_id, event.actor_id)})
+    people = {user.id for user in found.values() if user.erased_at is None}
     results = []
     for raw, event in zip(events, read, strict=True):
         if isinstance(event, str):

@@ -7,8 +7,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from accounts.services import sessions
-from accounts.signals import account_erased, standing_changed
+from accounts.services import sessions, standing
 from notifications.models import Delivery, Device, Notification, Preferences
 from notifications.services import devices
 from tests.client import ApiClient
@@ -187,7 +186,7 @@ class TestEnds:
     def test_with_a_block_by_staff(self, as_alice, as_bob, alice):
         as_alice.post(URL, {"token": "a"})
         as_bob.post(URL, {"token": "b"})
-        standing_changed.send(object, user_id=alice.id, standing="blocked")
+        standing.block(user=alice, reason="spam")
         assert [device.registration_id for device in Device.objects.all()] == ["b"]
 
     def test_with_the_account(self, as_alice, as_bob, alice, bob, charlie, like):
@@ -200,7 +199,7 @@ class TestEnds:
         like(charlie, bob, 8)
         like(alice, bob, 8)
         like(alice, bob, 9)
-        account_erased.send(object, user_id=alice.id)
+        standing.erase(user=alice)
         assert not Device.objects.exists()
         assert not Preferences.objects.exists()
         row = Notification.objects.get()

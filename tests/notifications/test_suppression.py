@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import Block
-from accounts.signals import block_changed
+from accounts.services import blocks
 from notifications import selectors
 from notifications.models import Member, Notification
 from notifications.services import feed
@@ -14,16 +14,6 @@ from notifications.signals import social_event_happened
 
 pytestmark = pytest.mark.django_db
 FEED = "/api/v1/notifications"
-
-
-def block(blocker, blocked):
-    Block.objects.create(blocker=blocker, blocked=blocked)
-    block_changed.send(Block, blocker_id=blocker.id, blocked_id=blocked.id, blocked=True)
-
-
-def unblock(blocker, blocked):
-    Block.objects.filter(blocker=blocker, blocked=blocked).delete()
-    block_changed.send(Block, blocker_id=blocker.id, blocked_id=blocked.id, blocked=False)
 
 
 def test_never_to_oneself(alice, like):
@@ -55,14 +45,14 @@ def test_a_block_takes_the_person_out_of_groups_and_an_end_brings_nothing_back(
     like(charlie, alice, 7)
     like(charlie, alice, 8)
     feed.notify(kind="follow", recipient_id=charlie.id, actor_id=alice.id)
-    block(alice, charlie)
+    blocks.block(blocker=alice, blocked_id=charlie.id)
     body = as_alice.get(FEED)
     assert [(row["target"]["id"], row["count"], row["actor"]["id"]) for row in body["notifications"]] == [
         (7, 1, bob.id)
     ]
     assert body["unread_count"] == 1
     assert not Notification.objects.filter(recipient=charlie).exists()
-    unblock(alice, charlie)
+    blocks.unblock(blocker=alice, blocked_id=charlie.id)
     assert as_alice.get(FEED)["notifications"] == body["notifications"]
     assert Member.objects.count() == 1
 
