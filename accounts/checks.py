@@ -63,7 +63,8 @@ def rates_are_on(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
 @register(Tags.security, deploy=True)
 def passwords_are_looked_at(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     """accounts.W002: common passwords and short ones are refused by Django's validators."""
-    names = {entry["NAME"].rpartition(".")[2] for entry in settings.AUTH_PASSWORD_VALIDATORS}
+    validators: list[dict[str, Any]] = settings.AUTH_PASSWORD_VALIDATORS
+    names = {entry["NAME"].rpartition(".")[2] for entry in validators}
     missing = {"MinimumLengthValidator", "CommonPasswordValidator"} - names
     if missing:
         hint = f"Add {', '.join(sorted(missing))} to AUTH_PASSWORD_VALIDATORS."

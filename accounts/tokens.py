@@ -140,7 +140,7 @@ def opaque_digest(token: str) -> str:
 
 def keyed_digest(purpose: str, *values: str) -> str:
     """HMAC-SHA256 in hex under Django's secret key: for what is too short to hide in a plain hash."""
-    return _keyed_digest(settings.SECRET_KEY, purpose, values)
+    return _keyed_digest(str(settings.SECRET_KEY), purpose, values)
 
 
 def keyed_digests(purpose: str, *values: str) -> list[str]:

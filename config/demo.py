@@ -86,7 +86,7 @@ def _make(part: Part) -> Login:
     password = secrets.token_urlsafe(9)
     user = get_user_model()._default_manager.filter(email=part.email).first()
     if user is None:
-        staff = {"is_staff": True, "is_superuser": True} if part.is_staff else {}
+        staff: dict[str, Any] = {"is_staff": True, "is_superuser": True} if part.is_staff else {}
         registration.create_user(
             email=part.email,
             password=password,

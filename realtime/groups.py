@@ -134,7 +134,7 @@ def _publish_to_redis(messages: Iterable[Message]) -> bool:
 
 def published_form(message: Message) -> tuple[str, bytes]:
     """The Redis channel and the bytes that the pub/sub layer's own group_send would use."""
-    prefix = settings.CHANNEL_LAYERS["default"]["CONFIG"]["prefix"]
+    prefix = settings.CHANNEL_LAYERS["default"]["CONFIG"]["prefix"]  # type: ignore[index]
     return f"{prefix}__group__{group_of(message['user_id'])}", get_channel_layer().serialize(message)
 
 

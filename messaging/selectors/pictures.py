@@ -1,6 +1,6 @@
 """Pictures, and who may see which."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.db.models import F
 
@@ -9,7 +9,7 @@ from messaging.models import Message
 if TYPE_CHECKING:
     from accounts.models import Image
 
-Picture = Message._meta.get_field("image").related_model
+Picture: Any = Message._meta.get_field("image").related_model
 
 
 def picture_for(viewer_id: int | None, token: str, *, signed: bool) -> "Image | None":

@@ -320,6 +320,6 @@ def _execute(device: Device, language: str, item: frames.Command) -> tuple[bool,
 def _error_reply(ref: Ref, error: Exception, language: str) -> tuple[str, str]:
     """The same code and sentence as over REST: the project's own exception handler words it."""
     with translation.override(language):
-        body = api_settings.EXCEPTION_HANDLER(error, {}).data
+        body = api_settings.EXCEPTION_HANDLER(error, {}).data  # type: ignore[operator]
         told = {key: value for key, value in body.items() if key != "request_id"}
         return frames.write({"type": "reply", "ref": ref, **told}), str(body["error"])

@@ -75,6 +75,6 @@ def _prepare_connection() -> None:
         own.inc_thread_sharing()
         _kept[threading.get_ident()] = own
     elif connection.connection is not None and time.monotonic() - used_at > IDLE_SECONDS:
-        connection.health_check_enabled = True
+        connection.health_check_enabled = True  # type: ignore[attr-defined]
         if not connection.is_usable():
             connection.close()

@@ -18,7 +18,7 @@ class LoggedEventSerializer(serializers.Serializer):
     type = serializers.CharField()
     seq = serializers.IntegerField()
     at = serializers.DateTimeField()
-    data = serializers.DictField()
+    data = serializers.DictField()  # type: ignore[assignment]
 
 
 class ChangesReply(serializers.Serializer):
