@@ -63,7 +63,7 @@ def rates_are_on(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
 @register(Tags.security, deploy=True)
 def passwords_are_looked_at(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     """accounts.W002: common passwords and short ones are refused by Django's validators."""
-    validators: list[dict[str, Any]] = settings.AUTH_PASSWORD_VALIDATORS
+    validators: Any = settings.AUTH_PASSWORD_VALIDATORS
     names = {entry["NAME"].rpartition(".")[2] for entry in validators}
     missing = {"MinimumLengthValidator", "CommonPasswordValidator"} - names
     if missing:

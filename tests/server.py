@@ -69,9 +69,11 @@ class RunningServer:
                 del self.environment[name]
         self.process: subprocess.Popen[bytes] | None = None
 
-    def start(self, *arguments: str) -> None:
+    def start(self, *arguments: str, demo: bool = False) -> None:
         """Start and wait until it answers. AssertionError with its output when it does not."""
-        command = [sys.executable, "manage.py", "serve", "--prepare", "--no-demo", "--port", str(self.port)]
+        command = [sys.executable, "manage.py", "serve", "--prepare", "--port", str(self.port)]
+        if not demo:
+            command.append("--no-demo")
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [*command, *arguments], cwd=ROOT, env=self.environment, stdout=log, stderr=subprocess.STDOUT

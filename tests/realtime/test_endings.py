@@ -214,7 +214,7 @@ def test_an_acknowledgement_opens_the_window_again(open_socket, session, alice, 
     phone = open_socket(session[1])
     for n in range(12):
         messages.send(sender=bob, conversation_id=conversation, body=f"{n}")
-    for n in range(12):
+    for _ in range(12):
         phone.expect("message.new")
     assert [frame["seq"] - phone.ready["seq"] for frame in phone.events][:12] == list(range(1, 13))
 

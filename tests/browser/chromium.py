@@ -1,0 +1,41 @@
+"""Debian's Chromium, driven from Python; a page that complains fails its test."""
+
+import contextlib
+import shutil
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+EXECUTABLE = shutil.which("chromium") or "/usr/bin/chromium"
+FLAGS = [
+    "--use-fake-device-for-media-stream",
+    "--use-fake-ui-for-media-stream",
+    "--allow-loopback-in-peer-connection",
+    "--disable-features=WebRtcHideLocalIpsWithMdns",
+    "--no-sandbox",
+]
+needs_chromium = pytest.mark.skipif(not shutil.which("chromium"), reason="no Chromium (apt-get install chromium)")
+
+
+@contextlib.contextmanager
+def browser():
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=EXECUTABLE, args=FLAGS)
+        try:
+            yield chromium
+        finally:
+            chromium.close()
+
+
+def watch(page, base):
+    """Collects what must not happen on a page: errors, broken policies, requests to other hosts."""
+    complaints = []
+    page.on(
+        "console", lambda message: complaints.append(message.text) if message.type in {"error", "warning"} else None
+    )
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on(
+        "request",
+        lambda request: None if request.url.startswith((base, "data:", "blob:")) else complaints.append(request.url),
+    )
+    return complaints
