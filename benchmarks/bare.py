@@ -72,9 +72,7 @@ def send(request: HttpRequest, conversation_id: int) -> HttpResponse:
             [conversation_id, user_id, body],
         )
         message_id, created_at = cursor.fetchone()
-        cursor.execute(
-            "UPDATE bare_conversation SET last_message_id = %s WHERE id = %s", [message_id, conversation_id]
-        )
+        cursor.execute("UPDATE bare_conversation SET last_message_id = %s WHERE id = %s", [message_id, conversation_id])
     answer = {"id": message_id, "sender_id": user_id, "body": body, "created_at": created_at.isoformat()}
     return _json({"ok": True, "message": answer}, status=201)
 
@@ -88,9 +86,7 @@ def messages(request: HttpRequest, conversation_id: int) -> HttpResponse:
             [conversation_id],
         )
         found = cursor.fetchall()
-    rows = [
-        {"id": row[0], "sender_id": row[1], "body": row[2], "created_at": row[3].isoformat()} for row in found[:50]
-    ]
+    rows = [{"id": row[0], "sender_id": row[1], "body": row[2], "created_at": row[3].isoformat()} for row in found[:50]]
     answer = {"ok": True, "messages": rows, "has_more": len(found) > 50}
     return _json(answer)
 

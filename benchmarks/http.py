@@ -123,9 +123,7 @@ def compare(ours: Server, bare: Server, work: Work, *, rounds: int, seconds: flo
     """Medians of interleaved rounds, after a short warm-up of both."""
     measure(ours, work.ours, work, 1)
     measure(bare, work.bare, work, 1)
-    pairs = [
-        (measure(ours, work.ours, work, seconds), measure(bare, work.bare, work, seconds)) for _ in range(rounds)
-    ]
+    pairs = [(measure(ours, work.ours, work, seconds), measure(bare, work.bare, work, seconds)) for _ in range(rounds)]
     row: dict[str, float | str] = {"work": work.name, "goal": work.goal}
     for index, who in enumerate(("ours", "bare")):
         row |= {f"{who}_{key}": round(median(pair[index][key] for pair in pairs), 1) for key in pairs[0][index]}

@@ -75,9 +75,7 @@ _KINDS = (
         target_type="post",
         collapse_key="activity",
         one=_("Commented on your post"),
-        many=ngettext_lazy(
-            "%(count)d new comment on your post", "%(count)d new comments on your post", "count"
-        ),
+        many=ngettext_lazy("%(count)d new comment on your post", "%(count)d new comments on your post", "count"),
     ),
     Kind(
         name="reply",
@@ -87,9 +85,7 @@ _KINDS = (
         target_type="post",
         collapse_key="activity",
         one=_("Replied to your comment"),
-        many=ngettext_lazy(
-            "%(count)d new reply to your comments", "%(count)d new replies to your comments", "count"
-        ),
+        many=ngettext_lazy("%(count)d new reply to your comments", "%(count)d new replies to your comments", "count"),
     ),
     Kind(
         name="follow",

@@ -8,9 +8,7 @@ from notifications.kinds import Counts, Kind
 BODY_LENGTH = 200
 
 
-def push_text(
-    kind: Kind, *, actor_name: str, target_title: str, count: int, language: str
-) -> tuple[str, str]:
+def push_text(kind: Kind, *, actor_name: str, target_title: str, count: int, language: str) -> tuple[str, str]:
     """Title and body. The title is the actor's name; the body never holds anybody's words."""
     with translation.override(language):
         if kind.one is not None and (count <= 1 or kind.many is None):

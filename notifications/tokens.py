@@ -71,9 +71,7 @@ def source_of(*, message_id: str, timestamp: str, signature: str, body: bytes) -
         raise TokenInvalid
     signed = f"{message_id}.{timestamp}.".encode("latin-1", "replace") + body
     offered = [
-        part.removeprefix("v1,").encode("latin-1", "replace")
-        for part in signature.split()
-        if part.startswith("v1,")
+        part.removeprefix("v1,").encode("latin-1", "replace") for part in signature.split() if part.startswith("v1,")
     ]
     for source in sources():
         expected = base64.b64encode(hmac.digest(source.key.encode(), signed, "sha256"))

@@ -25,9 +25,7 @@ class Device(models.Model):
     registration_id = models.TextField()
     token_digest = models.CharField(max_length=64, unique=True)
     device_id = models.CharField(max_length=255, null=True, blank=True)
-    type = models.CharField(
-        _("platform"), max_length=10, choices=Platform.choices, default=Platform.ANDROID
-    )
+    type = models.CharField(_("platform"), max_length=10, choices=Platform.choices, default=Platform.ANDROID)
     name = models.CharField(max_length=255, null=True, blank=True)
     active = models.BooleanField(default=True)
     failures = models.PositiveSmallIntegerField(default=0)

@@ -111,6 +111,4 @@ class IngestedEvent(models.Model):
     created_at = models.DateTimeField(default=timezone.now, db_index=True)
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["source", "event_id"], name="ingestedevent_once")
-        ]
+        constraints = [models.UniqueConstraint(fields=["source", "event_id"], name="ingestedevent_once")]

@@ -83,11 +83,7 @@ def token_digest(token: str) -> str:
 def _own_or_moved(user_id: int, digest: str, device_id: str | None) -> Device | None:
     """The row that takes the token: its own one, else that of the same device. All of them locked."""
     same_device = Q(user_id=user_id, device_id=device_id) if device_id else Q(pk=None)
-    rows = list(
-        Device.objects.select_for_update()
-        .filter(Q(token_digest=digest) | same_device)
-        .order_by("id")
-    )
+    rows = list(Device.objects.select_for_update().filter(Q(token_digest=digest) | same_device).order_by("id"))
     by_token = next((row for row in rows if row.token_digest == digest), None)
     for row in rows:
         if by_token is not None and row.id != by_token.id:
@@ -98,20 +94,14 @@ def _own_or_moved(user_id: int, digest: str, device_id: str | None) -> Device | 
 
 def _keep_within_limit(user_id: int, newest_id: int) -> None:
     others = Device.objects.filter(user_id=user_id).exclude(id=newest_id)
-    extra = list(
-        others.order_by("-last_seen_at", "-id").values_list("id", flat=True)[
-            conf.DEVICES_PER_USER - 1 :
-        ]
-    )
+    extra = list(others.order_by("-last_seen_at", "-id").values_list("id", flat=True)[conf.DEVICES_PER_USER - 1 :])
     if extra:
         _forget(Q(id__in=extra), "too many devices")
 
 
 def _forget(which: Q, reason: str) -> None:
     with unit_of_work():
-        ids = list(
-            Device.objects.select_for_update().filter(which).order_by("id").values_list("id", flat=True)
-        )
+        ids = list(Device.objects.select_for_update().filter(which).order_by("id").values_list("id", flat=True))
         if ids:
             delivery.cancel(reason=reason, device_ids=ids)
             Device.objects.filter(id__in=ids).delete()

@@ -18,9 +18,7 @@ def purge(now: datetime, batch: int) -> dict[str, int]:
         is_read=True, created_at__lt=now - timedelta(days=conf.KEEP_READ_DAYS)
     )
     events = IngestedEvent.objects.filter(created_at__lt=now - timedelta(days=conf.KEEP_EVENT_DAYS))
-    devices = Device.objects.filter(
-        last_seen_at__lt=now - timedelta(days=conf.KEEP_UNSEEN_DEVICE_DAYS)
-    )
+    devices = Device.objects.filter(last_seen_at__lt=now - timedelta(days=conf.KEEP_UNSEEN_DEVICE_DAYS))
     log = Delivery.objects.filter(finished_at__lt=now - timedelta(days=conf.LOG_DAYS))
     return {
         "notifications": _delete_rows(Notification.objects.filter(old_feed), batch) + _purge_long_feeds(batch),
@@ -44,9 +42,7 @@ def _purge_long_feeds(batch: int) -> int:
         feed = Notification.objects.filter(recipient_id=recipient_id).order_by("-created_at", "-id")
         last_kept = feed[conf.KEEP_PER_USER - 1 : conf.KEEP_PER_USER].first()
         if last_kept is not None and purged < batch:
-            older = Q(created_at__lt=last_kept.created_at) | Q(
-                created_at=last_kept.created_at, id__lt=last_kept.id
-            )
+            older = Q(created_at__lt=last_kept.created_at) | Q(created_at=last_kept.created_at, id__lt=last_kept.id)
             purged += _delete_rows(feed.filter(older), batch - purged)
     return purged
 

@@ -20,9 +20,7 @@ class PreferencesViewSet(ViewSet):
     def show(self, request: Request) -> Response:
         return _reply(selectors.preferences_of(person(request).id))
 
-    @extend_schema(
-        operation_id="notifications_preferences_set", request=PreferencesInput, responses=PreferencesOutput
-    )
+    @extend_schema(operation_id="notifications_preferences_set", request=PreferencesInput, responses=PreferencesOutput)
     def replace(self, request: Request) -> Response:
         return self._change(request, partial=False)
 
@@ -37,9 +35,7 @@ class PreferencesViewSet(ViewSet):
     def _change(self, request: Request, *, partial: bool) -> Response:
         form = PreferencesInput(data=request.data, partial=partial)
         form.is_valid(raise_exception=True)
-        return _reply(
-            preferences.change(user_id=person(request).id, choices=form.validated_data)
-        )
+        return _reply(preferences.change(user_id=person(request).id, choices=form.validated_data))
 
 
 def _reply(choice: "preferences.Preferences") -> Response:

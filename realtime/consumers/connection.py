@@ -59,9 +59,27 @@ async def refuse(scope: Scope, receive: Receive, send: Send) -> None:
 
 class Connection:
     __slots__ = (
-        "__weakref__", "_closing", "_deadline", "_early", "_expires_at", "_expiring_said", "_lives_until", "_main",
-        "_receive", "_token", "_token_in_query", "_worker", "asked_language", "hub", "id", "language", "send",
-        "sender", "session_id", "user_id", "watched_ids",
+        "__weakref__",
+        "_closing",
+        "_deadline",
+        "_early",
+        "_expires_at",
+        "_expiring_said",
+        "_lives_until",
+        "_main",
+        "_receive",
+        "_token",
+        "_token_in_query",
+        "_worker",
+        "asked_language",
+        "hub",
+        "id",
+        "language",
+        "send",
+        "sender",
+        "session_id",
+        "user_id",
+        "watched_ids",
     )
 
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -208,8 +208,6 @@ def keep_until_done(work: Coroutine[Any, Any, Any]) -> None:
     task.add_done_callback(_background.discard)
 
 
-def _look(
-    session_ids: list[int], user_ids: set[int], socket_ids: list[str]
-) -> tuple[dict[int, str], dict[int, int]]:
+def _look(session_ids: list[int], user_ids: set[int], socket_ids: list[str]) -> tuple[dict[int, str], dict[int, int]]:
     socket_service.still_open(socket_ids=socket_ids)
     return socket_service.ended(session_ids), selectors.heads(user_ids)

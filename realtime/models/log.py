@@ -15,9 +15,7 @@ class Stream(models.Model):
     """Where the log of one person stands. Its row is locked from numbering an event until commit, so
     that the order of the numbers is the order of the commits."""
 
-    user = models.OneToOneField(
-        settings.AUTH_USER_MODEL, models.CASCADE, primary_key=True, related_name="+"
-    )
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, models.CASCADE, primary_key=True, related_name="+")
     epoch = models.CharField(max_length=16, default=new_epoch)
     head_seq = models.BigIntegerField(default=0)
     # Everything up to and including this number is gone: whoever stands before it must reload.

@@ -30,9 +30,7 @@ def like():
 @pytest.fixture
 def unlike():
     def announce(actor, recipient, post_id=7):
-        return feed.retract(
-            kind="post_like", recipient_id=recipient.id, actor_id=actor.id, target_id=post_id
-        )
+        return feed.retract(kind="post_like", recipient_id=recipient.id, actor_id=actor.id, target_id=post_id)
 
     return announce
 

@@ -104,9 +104,7 @@ class TestRegistering:
         tokens = set(Device.objects.values_list("registration_id", flat=True))
         assert tokens == {"bobs", "new", "tablet"}
 
-    def test_a_token_that_is_known_elsewhere_and_a_device_that_is_known_here_become_one(
-        self, as_alice, as_bob, alice
-    ):
+    def test_a_token_that_is_known_elsewhere_and_a_device_that_is_known_here_become_one(self, as_alice, as_bob, alice):
         as_bob.post(URL, {"token": "shared", "device_id": "phone 1"})
         as_alice.post(URL, {"token": "old", "device_id": "phone 1"})
         as_alice.post(URL, {"token": "shared", "device_id": "phone 1"})
@@ -304,7 +302,5 @@ theirs["id"] = "BigAutoField"
 assert theirs.items() <= own.items(), theirs.items() - own.items()
 print("same")
 """
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
-    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
     assert done.stdout.strip() == "same", done.stderr[-2000:]

@@ -140,9 +140,7 @@ def test_a_block_takes_the_row_away(as_alice, as_bob, alice, say):
 def test_a_blocked_account_gets_no_row(alice, bob, talk):
     bob.blocked_at = timezone.now()
     bob.save()
-    feed.message_arrived(
-        recipient_id=bob.id, sender_id=alice.id, conversation_id=talk, message_id=1, at=timezone.now()
-    )
+    feed.message_arrived(recipient_id=bob.id, sender_id=alice.id, conversation_id=talk, message_id=1, at=timezone.now())
     assert not Notification.objects.exists()
 
 
@@ -162,9 +160,7 @@ def test_a_line_of_a_call_counts_only_when_it_was_missed(alice, bob, as_bob, tal
 
 
 @pytest.mark.parametrize(("quiet", "statements"), [(False, 2), (True, 1)])
-def test_a_message_costs_one_statement_and_one_more_for_its_pushes(
-    as_bob, alice, bob, talk, quiet, statements
-):
+def test_a_message_costs_one_statement_and_one_more_for_its_pushes(as_bob, alice, bob, talk, quiet, statements):
     session, _ = sign_in(bob)
     for number in range(3):
         devices.register(user_id=bob.id, session_id=session.id, token=f"token-{number}")
@@ -179,9 +175,7 @@ def test_a_message_costs_one_statement_and_one_more_for_its_pushes(
                 at=timezone.now(),
             )
         mine = [
-            query["sql"]
-            for query in captured
-            if "notifications_" in query["sql"] and "SAVEPOINT" not in query["sql"]
+            query["sql"] for query in captured if "notifications_" in query["sql"] and "SAVEPOINT" not in query["sql"]
         ]
         assert len(mine) == statements, mine
     assert Delivery.objects.count() == (0 if quiet else 3)

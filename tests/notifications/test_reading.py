@@ -69,9 +69,7 @@ class TestList:
         body = as_alice.get(f"{FEED}?offset={10**40}")
         assert (body["notifications"], body["has_more"], body["unread_count"]) == ([], False, 10)
 
-    def test_the_cursor_is_steady_while_rows_return_to_the_top(
-        self, as_alice, alice, charlie, ten_rows, like
-    ):
+    def test_the_cursor_is_steady_while_rows_return_to_the_top(self, as_alice, alice, charlie, ten_rows, like):
         seen, cursor = [], ""
         while True:
             page = as_alice.get(f"{FEED}?limit=3{cursor}")
@@ -90,9 +88,7 @@ class TestList:
         assert read_id not in ids
         assert len(as_alice.get(f"{FEED}?unread=false")["notifications"]) == 10
 
-    def test_it_takes_three_queries_whatever_the_number(
-        self, as_alice, alice, bob, like, django_assert_num_queries
-    ):
+    def test_it_takes_three_queries_whatever_the_number(self, as_alice, alice, bob, like, django_assert_num_queries):
         as_alice.get(FEED)
         for number in range(20):
             like(make_user(f"Dora{number}"), alice, number + 1)

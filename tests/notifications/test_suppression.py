@@ -29,7 +29,9 @@ def test_never_from_a_blocked_person(alice, bob, like, who):
     assert not Notification.objects.exists()
 
 
-@pytest.mark.parametrize(("until", "outcome"), [(None, "suppressed:blocked"), (-1, "created"), (1, "suppressed:blocked")])
+@pytest.mark.parametrize(
+    ("until", "outcome"), [(None, "suppressed:blocked"), (-1, "created"), (1, "suppressed:blocked")]
+)
 def test_never_to_an_account_that_staff_blocks(alice, bob, like, until, outcome):
     now = timezone.now()
     alice.blocked_at = now - timedelta(days=2)
@@ -38,9 +40,7 @@ def test_never_to_an_account_that_staff_blocks(alice, bob, like, until, outcome)
     assert like(bob, alice) == outcome
 
 
-def test_a_block_takes_the_person_out_of_groups_and_an_end_brings_nothing_back(
-    as_alice, alice, bob, charlie, like
-):
+def test_a_block_takes_the_person_out_of_groups_and_an_end_brings_nothing_back(as_alice, alice, bob, charlie, like):
     like(bob, alice, 7)
     like(charlie, alice, 7)
     like(charlie, alice, 8)

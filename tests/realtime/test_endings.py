@@ -45,7 +45,9 @@ def session(alice, transactional_db):
 def test_logout_closes_within_two_seconds(open_socket, session):
     phone, other = open_socket(session[1]), open_socket(sign_in(User.objects.get())[1])
     started = time.monotonic()
-    ApiClient(session[1]).post("/api/v1/auth/logout") if _has_logout() else sessions.revoke([session[0]], reason="logout")
+    ApiClient(session[1]).post("/api/v1/auth/logout") if _has_logout() else sessions.revoke(
+        [session[0]], reason="logout"
+    )
     assert phone.closed() == (4401, "token_revoked")
     assert time.monotonic() - started < 2
     assert other.silence(0.3) == []
@@ -189,9 +191,7 @@ def test_who_never_acknowledges_gets_a_window_and_then_the_door(open_socket, ses
     assert len(phone.events) == 20
     assert [frame for frame in phone.frames if frame["type"] == "typing"] == []
     # Nothing is lost: the next socket goes on where this one stopped.
-    again = open_socket(
-        session[1], resume={"epoch": phone.ready["epoch"], "seq": phone.events[-1]["seq"]}
-    )
+    again = open_socket(session[1], resume={"epoch": phone.ready["epoch"], "seq": phone.events[-1]["seq"]})
     again.expect("synced")
     numbers = [frame["seq"] for frame in phone.events + again.events]
     assert numbers == list(range(phone.ready["seq"] + 1, again.ready["seq"] + 1))

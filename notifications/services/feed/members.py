@@ -23,9 +23,7 @@ def take_out(row: Notification, which: Q) -> bool:
     row.actor_id = latest.actor_id
     row.created_at = latest.occurred_at
     row.save(update_fields=["count", "actor", "created_at"])
-    notification_changed.send(
-        Notification, recipient_id=row.recipient_id, notification_id=row.id, silent=True
-    )
+    notification_changed.send(Notification, recipient_id=row.recipient_id, notification_id=row.id, silent=True)
     return True
 
 
@@ -34,6 +32,4 @@ def remove(row: Notification) -> None:
     recipient_id, notification_id = row.recipient_id, row.id
     delivery.cancel(reason="withdrawn", notification_ids=[notification_id])
     row.delete()
-    notification_changed.send(
-        Notification, recipient_id=recipient_id, notification_id=notification_id, silent=True
-    )
+    notification_changed.send(Notification, recipient_id=recipient_id, notification_id=notification_id, silent=True)

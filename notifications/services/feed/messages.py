@@ -45,9 +45,7 @@ RETURNING id
 """
 
 
-def message_arrived(
-    *, recipient_id: int, sender_id: int, conversation_id: int, message_id: int, at: datetime
-) -> None:
+def message_arrived(*, recipient_id: int, sender_id: int, conversation_id: int, message_id: int, at: datetime) -> None:
     """A message that counts as unread for its recipient. Whether the two may write to each other was
     messaging's decision."""
     moment = connection.ops.adapt_datetimefield_value(at)
@@ -93,9 +91,7 @@ def message_withdrawn(*, recipient_id: int, conversation_id: int, message_id: in
             return
         row.count -= 1
         row.save(update_fields=["count"])
-        notification_changed.send(
-            Notification, recipient_id=recipient_id, notification_id=row.id, silent=True
-        )
+        notification_changed.send(Notification, recipient_id=recipient_id, notification_id=row.id, silent=True)
 
 
 def conversation_read(*, reader_id: int, conversation_id: int, unread_count: int) -> None:
@@ -113,9 +109,7 @@ def conversation_read(*, reader_id: int, conversation_id: int, unread_count: int
             return
         if unread_count == 0:
             delivery.cancel(reason="read", notification_ids=[changed[0]])
-        notification_changed.send(
-            Notification, recipient_id=reader_id, notification_id=changed[0], silent=True
-        )
+        notification_changed.send(Notification, recipient_id=reader_id, notification_id=changed[0], silent=True)
 
 
 def _key(conversation_id: int) -> str:

@@ -137,9 +137,7 @@ def _reception(form: Kind, recipient_id: int, actor_id: int, now: datetime) -> _
     enabled, switch, quiet_mode = person
     # No row of preferences: the defaults, everything on.
     is_on = enabled is not False and switch is not False
-    return _Reception(
-        is_wanted=is_on or form.is_always_stored, is_silent=bool(quiet_mode) or not is_on
-    )
+    return _Reception(is_wanted=is_on or form.is_always_stored, is_silent=bool(quiet_mode) or not is_on)
 
 
 def _group_key(form: Kind, target_id: int | None) -> str:
@@ -186,9 +184,7 @@ def _add(
     is_single = form.counts is Counts.ACTORS
     is_news = not is_single or not row.members.filter(actor_id=actor_id).exists()
     if is_news:
-        row.members.create(
-            actor_id=actor_id, comment_id=comment_id, is_single=is_single, occurred_at=at
-        )
+        row.members.create(actor_id=actor_id, comment_id=comment_id, is_single=is_single, occurred_at=at)
         row.count += 1
     else:
         row.members.filter(actor_id=actor_id, occurred_at__lt=at).update(occurred_at=at)

@@ -27,9 +27,7 @@ def forget_person(*, user_id: int) -> None:
 
 def _take_out_everywhere(actor_id: int, where: Q) -> None:
     # Rows without members (messages) name the actor themselves.
-    with_actor = Q(actor_id=actor_id) | Q(
-        id__in=Member.objects.filter(actor_id=actor_id).values("notification_id")
-    )
+    with_actor = Q(actor_id=actor_id) | Q(id__in=Member.objects.filter(actor_id=actor_id).values("notification_id"))
     rows = Notification.objects.select_for_update().filter(where & with_actor).order_by("id")
     for row in rows:
         if not take_out(row, Q(actor_id=actor_id)) and row.actor_id == actor_id:

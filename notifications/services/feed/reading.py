@@ -22,9 +22,7 @@ def mark_read(*, user_id: int, notification_id: int) -> None:
             return
         _close(Notification.objects.filter(id=row.id), timezone.now())
         delivery.cancel(reason="read", notification_ids=[row.id])
-        notification_changed.send(
-            Notification, recipient_id=user_id, notification_id=row.id, silent=True
-        )
+        notification_changed.send(Notification, recipient_id=user_id, notification_id=row.id, silent=True)
 
 
 def mark_all_read(*, user_id: int, until: datetime) -> int:
@@ -33,9 +31,7 @@ def mark_all_read(*, user_id: int, until: datetime) -> int:
     Pushes that wait need no word here: one of a row that was read is dropped when its turn comes.
     """
     with unit_of_work():
-        rows = Notification.objects.filter(
-            recipient_id=user_id, is_read=False, created_at__lte=until
-        )
+        rows = Notification.objects.filter(recipient_id=user_id, is_read=False, created_at__lte=until)
         updated = _close(rows, timezone.now())
         if updated:
             notifications_read_all.send(Notification, recipient_id=user_id)
