@@ -1,0 +1,173 @@
+"""Two real browsers complete calls through the signalling: directly, and through a relay alone."""
+
+import contextlib
+import os
+import secrets
+import shutil
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.flows.people import eventually
+from tests.server import ON_POSTGRES, RunningServer, TemporaryDatabase, free_port
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+TURNSERVER = shutil.which("turnserver")
+SIDE = Path(__file__).with_name("call.js")
+FLAGS = [
+    "--use-fake-device-for-media-stream",
+    "--use-fake-ui-for-media-stream",
+    "--allow-loopback-in-peer-connection",
+    "--disable-features=WebRtcHideLocalIpsWithMdns",
+    "--autoplay-policy=no-user-gesture-required",
+    "--no-sandbox",
+]
+SECRET = "a secret between two servers"
+PASSWORD = "a long word for browsers"
+
+pytestmark = [
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium (apt-get install chromium)"),
+    pytest.mark.timeout(180),
+]
+
+
+@pytest.fixture(scope="module")
+def turn():
+    """The URL of a coturn on loopback, set up as in production but with loopback peers allowed."""
+    if TURNSERVER is None:
+        yield ""
+        return
+    port = free_port()
+    with contextlib.ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="parley-turn-")))
+        log = stack.enter_context((folder / "turn.log").open("wb"))
+        command = [
+            TURNSERVER, "-n", "--no-cli", "--no-tls", "--no-dtls", "--use-auth-secret", "--fingerprint",
+            f"--static-auth-secret={SECRET}", "--realm=parley", "--allow-loopback-peers", "--no-multicast-peers",
+            "--listening-ip=127.0.0.1", "--relay-ip=127.0.0.1", f"--listening-port={port}", "--log-file=stdout",
+            f"--pidfile={folder / 'turn.pid'}", f"--userdb={folder / 'turn.sqlite'}",
+        ]  # fmt: skip
+        process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, cwd=folder)
+        stack.callback(process.wait, 10)
+        stack.callback(process.terminate)
+        time.sleep(1)
+        assert process.poll() is None, (folder / "turn.log").read_text()
+        yield f"turn:127.0.0.1:{port}?transport=udp"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory, turn):
+    with contextlib.ExitStack() as stack:
+        environment = {"RATELIMIT_ENABLE": "0", "TURN_URLS": turn, "TURN_SECRET": SECRET}
+        if ON_POSTGRES:
+            environment["DATABASE_URL"] = stack.enter_context(TemporaryDatabase())
+            environment["REDIS_URL"] = os.environ.get("TEST_REDIS_URL", "redis://127.0.0.1:6379/0")
+        running = RunningServer(tmp_path_factory.mktemp("calls"), **environment)
+        stack.callback(running.kill)
+        running.start()
+        yield running
+
+
+@pytest.fixture(scope="module")
+def people(server):
+    """Two people who know each other: their clients, and their conversation."""
+    with contextlib.ExitStack() as stack:
+        clients = [_sign_up(server, name) for name in ("Ada", "Ben")]
+        for client in clients:
+            stack.callback(client.close)
+        ben_id = clients[1].get("/auth/me").json()["user"]["id"]
+        started = clients[0].post("/messages/conversations", json={"user_id": ben_id}).json()
+        yield clients, started["conversation"]["id"]
+
+
+def _sign_up(server, name):
+    http = httpx.Client(base_url=f"{server.base}/api/v1", timeout=20)
+    email = f"{name.lower()}-{secrets.token_hex(3)}@example.com"
+    fields = {"first_name": name, "last_name": "Example", "email": email, "password": PASSWORD, "language": "en"}
+    assert http.post("/auth/signup", json=fields).status_code == 201
+    code = eventually(lambda: _code_for(server, email), what=f"a code for {email}")
+    token = http.post("/auth/verify", json={"email": email, "code": code}).json()["token"]
+    http.headers["Authorization"] = f"Bearer {token}"
+    return http
+
+
+def _code_for(server, email):
+    mails = httpx.get(f"{server.base}/dev/mail.json", params={"to": email}, timeout=10).json()["mails"]
+    return next((mail["code"] for mail in mails if mail.get("code")), None)
+
+
+@pytest.fixture
+def sides(server, people):
+    """A page for each of the two, signed in on a socket; any complaint of theirs fails the test."""
+    from playwright.sync_api import sync_playwright
+
+    complaints = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        pages = []
+        for http in people[0]:
+            page = browser.new_context().new_page()
+            page.on("pageerror", lambda error: complaints.append(str(error)))
+            page.on("console", lambda said: said.type == "error" and complaints.append(said.text))
+            # Any page of ours, with its strict policy: the call must live under it.
+            page.goto(f"{server.base}/docs/quickstart")
+            page.evaluate(SIDE.read_text())
+            page.evaluate("token => side.open(token)", http.headers["Authorization"].removeprefix("Bearer "))
+            pages.append(page)
+        yield pages
+        problems = [page.evaluate("() => side.problem") for page in pages]
+        browser.close()
+    assert (problems, complaints) == ([None, None], [])
+
+
+def until(page, state):
+    page.wait_for_function("state => side.call?.state === state", arg=state, timeout=30_000)
+
+
+def media_flows(page, media):
+    """What has been decoded so far grows."""
+    measure = "frames" if media == "video" else "energy"
+    before = page.evaluate("() => side.flow()")[measure]
+    page.wait_for_function(
+        f"async before => (await side.flow()).{measure} > before", arg=before, timeout=30_000, polling=200
+    )
+    return page.evaluate("() => side.flow()")
+
+
+@pytest.mark.parametrize("media", ["audio", "video"])
+@pytest.mark.parametrize("route", ["direct", "relay"])
+def test_two_browsers_talk(route, media, sides, people):
+    if route == "relay" and TURNSERVER is None:
+        pytest.skip("no turnserver (apt-get install coturn)")
+    clients, conversation_id = people
+    for http in clients:
+        choice = http.get("/profile/privacy").json()["privacy"] | {"relay_calls": route == "relay"}
+        assert http.put("/profile/privacy", json=choice).status_code == 200
+    caller, callee = sides
+    call_id = caller.evaluate("([chat, media]) => side.invite(chat, media)", [conversation_id, media])
+    until(callee, "ringing")
+    callee.evaluate("() => side.accept()")
+    for page in sides:
+        until(page, "active")
+        for _ in range(2):
+            flow = media_flows(page, media)
+        assert flow["pair"] is not None
+        offered = set(page.evaluate("() => side.candidateTypes"))
+        if route == "relay":
+            assert flow["pair"] == ["relay", "relay"]
+            assert offered == {"relay"}
+        else:
+            assert "relay" not in flow["pair"]
+            assert "host" in offered
+    callee.evaluate("() => side.hangup()")
+    for page in sides:
+        until(page, "ended")
+        assert page.evaluate("() => side.events.slice(-4)") == ["ringing", "connecting", "active", "ended"]
+    call = clients[0].get(f"/calls/{call_id}").json()["call"]
+    assert (call["outcome"], call["media"]) == ("completed", media)
+    line = clients[1].get(f"/messages/conversations/{conversation_id}/messages?limit=1").json()["messages"][0]
+    assert (line["kind"], line["call"]["id"], line["call"]["outcome"]) == ("call", call_id, "completed")
