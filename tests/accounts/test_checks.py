@@ -1,0 +1,50 @@
+"""The system checks of accounts find what they are for, and nothing in the product's own settings."""
+
+import pytest
+from django.core import checks
+
+from accounts import checks as own
+
+
+def found(**kwargs):
+    messages = [message for message in checks.run_checks(**kwargs) if message.id.startswith("accounts.")]
+    assert all(message.hint for message in messages)
+    return [message.id for message in messages]
+
+
+def test_the_settings_of_the_tests_are_clean():
+    assert found() == []
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "wanted"),
+    [
+        ("ACCOUNTS_TOKEN_KEYS", "", ["accounts.E001"]),
+        ("ACCOUNTS_TOKEN_KEYS", "a:short", ["accounts.E001"]),
+        ("ACCOUNTS_TOKEN_KEYS", "no kid " * 9, ["accounts.E001"]),
+        ("ACCOUNTS_RATES", {"login": (5, 60)}, ["accounts.E003"]),
+        ("ACCOUNTS_RATES", {"login": ()}, ["accounts.E003"]),
+        ("ACCOUNTS_RATES", {"login": ((5, 60, "explode"),)}, ["accounts.E003"]),
+        ("ACCOUNTS_RATES", {"login": ((5, 60, "allow"), (9, 600, "count_in_database"))}, []),
+        ("ACCOUNTS_TRUSTED_PROXIES", -1, ["accounts.E004"]),
+    ],
+)
+def test_what_each_check_finds(settings, setting, value, wanted):
+    setattr(settings, setting, value)
+    assert found() == wanted
+
+
+def test_the_token_key_is_no_other_secret(settings):
+    settings.ACCOUNTS_TOKEN_KEYS = f"a:{settings.SECRET_KEY}"
+    assert found() == ["accounts.E002"]
+
+
+def test_what_a_deployment_is_warned_of(settings):
+    settings.RATELIMIT_ENABLE = True
+    assert found(include_deployment_checks=True) == []
+    settings.RATELIMIT_ENABLE = False
+    assert found(include_deployment_checks=True) == ["accounts.W001"]
+    settings.RATELIMIT_ENABLE = True
+    settings.AUTH_PASSWORD_VALIDATORS = []
+    assert found(include_deployment_checks=True) == ["accounts.W002"]
+    assert own.passwords_are_looked_at(None)[0].hint.startswith("Add CommonPasswordValidator, MinimumLengthValidator")

@@ -1,0 +1,85 @@
+"""What goes from accounts with time, and what stays."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from accounts.models import Code, PendingToken, RateCount, Session, TrustedDevice, UnknownAddress, User
+from accounts.services import codes, devices, locks, pending_tokens, rate_counts, retention, sessions
+from tests.factories import make_user, sign_in
+from tests.parallel import together
+
+NOTHING = {
+    "accounts_unconfirmed": 0, "accounts_erased": 0, "codes": 0, "pending_tokens": 0, "email_changes": 0,
+    "trusted_devices": 0, "sessions": 0, "unknown_addresses": 0, "rate_counts": 0,
+}  # fmt: skip
+
+
+def purge(batch=100):
+    counted = retention.purge(timezone.now(), batch)
+    assert counted.keys() == NOTHING.keys()
+    return {kind: number for kind, number in counted.items() if number}
+
+
+def test_everything_that_is_past_goes_and_nothing_else(alice, clock):
+    unconfirmed = make_user("Ann", verified=False)
+    codes.issue(user=unconfirmed, purpose="signup", address=unconfirmed.email)
+    codes.issue(user=alice, purpose="reset", address=alice.email)
+    pending_tokens.issue(kind=PendingToken.Kind.TWO_STEP, user=alice, minutes=10)
+    devices.remember(user=alice)
+    session, _token = sign_in(alice)
+    sessions.revoke([session], reason="logout")
+    sign_in(alice)
+    locks.count_wrong(locks.locked_row_for("nobody@example.com", None), timezone.now())
+    rate_counts.count(key="k", seconds=60)
+    assert purge() == {}
+
+    clock.forward(days=3)
+    assert purge() == {"unknown_addresses": 1, "rate_counts": 1}
+    clock.forward(days=3, hours=23)
+    assert purge() == {}
+    clock.forward(hours=2)
+    assert purge() == {"accounts_unconfirmed": 1, "codes": 1, "pending_tokens": 1}
+    clock.forward(days=24)
+    assert purge() == {"trusted_devices": 1}
+    assert Session.objects.count() == 2
+    clock.forward(days=60)
+    assert purge() == {"sessions": 1}
+    clock.forward(days=10)
+    assert purge() == {"sessions": 1}
+    assert list(User.objects.all()) == [alice]
+    for model in (Code, PendingToken, TrustedDevice, Session, UnknownAddress, RateCount):
+        assert not model.objects.exists()
+
+
+def test_a_batch_is_a_batch(alice, clock):
+    for _ in range(5):
+        pending_tokens.issue(kind=PendingToken.Kind.TWO_STEP, user=alice, minutes=10)
+    clock.forward(days=8)
+    assert [purge(batch=2) for _ in range(4)] == [
+        {"pending_tokens": 2},
+        {"pending_tokens": 2},
+        {"pending_tokens": 1},
+        {},
+    ]
+
+
+def test_erased_staff_and_confirmed_accounts_are_no_unconfirmed_ones(alice, clock):
+    make_user("Root", verified=False, is_staff=True)
+    make_user("Gone", verified=False, erased_at=timezone.now())
+    clock.forward(days=30)
+    assert purge() == {}
+    assert User.objects.count() == 3
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_purges_at_once_delete_nothing_twice():
+    for n in range(20):
+        user = make_user(f"U{n}", verified=False)
+        codes.issue(user=user, purpose="signup", address=user.email)
+    User.objects.update(created_at=timezone.now() - timedelta(days=8))
+    Code.objects.update(expires_at=timezone.now() - timedelta(days=8))
+    results = together(2, lambda n: retention.purge(timezone.now(), 100))
+    assert all(isinstance(result, dict) for result in results), results
+    assert not User.objects.exists() and not Code.objects.exists()
