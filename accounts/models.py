@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from accounts.exceptions import EmailTaken, UsernameTaken
-from accounts.text import fold, new_username, normalise_address
+from accounts.text import display_name, fold, new_username, normalise_address
 
 
 class UserManager(BaseUserManager["User"]):
@@ -169,7 +169,7 @@ class User(PasswordLock, AbstractBaseUser, PermissionsMixin):
 
     @property
     def display_name(self) -> str:
-        return f"{self.first_name} {self.last_name}".strip() or self.username
+        return display_name(self.first_name, self.last_name, self.username)
 
     def is_blocked(self, now: datetime) -> bool:
         """Blocked by staff at `now` (a block may have an end)."""

@@ -82,3 +82,8 @@ def new_username(first_name: str) -> str:
     latin = unicodedata.normalize("NFKD", first_name).encode("ascii", "ignore").decode().lower()
     base = "".join(character for character in latin if character.isalnum())[:16] or "user"
     return f"{base}_{''.join(secrets.choice(_BASE32) for _ in range(5))}"
+
+
+def display_name(first_name: str, last_name: str, username: str) -> str:
+    """How a person is called on screens and in pushes."""
+    return f"{first_name} {last_name}".strip() or username

@@ -100,8 +100,7 @@ def _open() -> tuple[Any, Any, Any]:
         certificate = credentials.Certificate(conf.FCM_CREDENTIALS)
     except (OSError, ValueError) as error:
         raise ImproperlyConfigured(
-            "PUSH_FCM_CREDENTIALS is not a readable service-account file"
-            f" ({type(error).__name__})."
+            f"PUSH_FCM_CREDENTIALS is not a readable service-account file ({type(error).__name__})."
         ) from error
     name = f"parley-{time.monotonic_ns()}"
     app = firebase_admin.initialize_app(certificate, {"httpTimeout": conf.PUSH_TIMEOUT_SECONDS}, name=name)

@@ -34,9 +34,7 @@ class Delivery(models.Model):
     dedupe_key = models.CharField(max_length=200, unique=True)
     # What a push replaces on the screen, and what is sent at most once a minute.
     group_key = models.CharField(max_length=100, blank=True)
-    priority = models.PositiveSmallIntegerField(
-        _("priority"), choices=Priority.choices, default=Priority.REST
-    )
+    priority = models.PositiveSmallIntegerField(_("priority"), choices=Priority.choices, default=Priority.REST)
     recipient = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         models.SET_NULL,
@@ -54,9 +52,7 @@ class Delivery(models.Model):
     )
     # Mail: everything needed to send it, wiped afterwards. Push: ids only, never a text.
     payload = models.JSONField(default=dict, blank=True)
-    state = models.CharField(
-        _("state"), max_length=9, choices=State.choices, default=State.PENDING
-    )
+    state = models.CharField(_("state"), max_length=9, choices=State.choices, default=State.PENDING)
     due_at = models.DateTimeField(_("due at"), default=timezone.now)
     expires_at = models.DateTimeField(_("expires at"))
     lease_until = models.DateTimeField(null=True, blank=True)
@@ -77,12 +73,8 @@ class Delivery(models.Model):
                 condition=Q(state="pending"),
                 name="delivery_due",
             ),
-            models.Index(
-                fields=["expires_at"], condition=Q(state="pending"), name="delivery_expiry"
-            ),
-            models.Index(
-                fields=["lease_until"], condition=Q(state="leased"), name="delivery_lease"
-            ),
+            models.Index(fields=["expires_at"], condition=Q(state="pending"), name="delivery_expiry"),
+            models.Index(fields=["lease_until"], condition=Q(state="leased"), name="delivery_lease"),
             models.Index(fields=["device", "group_key"], name="delivery_group"),
             models.Index(fields=["recipient", "-id"], name="delivery_recipient"),
             models.Index(

@@ -3,12 +3,15 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import starmap
+from typing import Any, NamedTuple
 
 from django.db.models import OuterRef, Q
 from django.utils import timezone
 
 from accounts.selectors import block_between, blocked_by_staff
-from notifications.kinds import KINDS, Kind
+from accounts.text import display_name
+from notifications.kinds import KINDS, SWITCHES, Kind
 from notifications.models import Notification, Preferences
 from notifications.texts import push_text
 
@@ -39,9 +42,9 @@ def push_contents(wanted: Iterable[tuple[int, str]]) -> dict[tuple[int, str], Pu
         Notification.objects.filter(id__in={notification_id for notification_id, _ in pairs}, is_read=False)
         .exclude(blocked_by_staff(timezone.now(), "recipient__"))
         .exclude(block_between(OuterRef("recipient_id"), OuterRef("actor_id")))
-        .select_related("actor", "recipient__notification_preferences")
+        .values_list(*_COLUMNS)
     )
-    wanting = {row.id: row for row in rows if _wants_push(row)}
+    wanting = {row.id: row for row in starmap(_row, rows) if _wants_push(row)}
     return {
         (notification_id, language): _content(wanting[notification_id], language)
         for notification_id, language in pairs
@@ -54,20 +57,51 @@ def push_content(notification_id: int, *, language: str) -> PushContent | None:
     return push_contents([(notification_id, language)]).get((notification_id, language))
 
 
-def _wants_push(row: Notification) -> bool:
-    choice = getattr(row.recipient, "notification_preferences", None)
-    return choice is None or (
-        choice.enabled and not choice.quiet_mode and getattr(choice, KINDS[row.kind].switch)
-    )
+class _Row(NamedTuple):
+    id: int
+    kind: str
+    group_key: str
+    target_id: int | None
+    target_title: str
+    created_at: datetime
+    recipient_id: int
+    actor_id: int
+    how_many: int
+    actor_name: tuple[str, str, str]
+    # Null for who never chose.
+    preferences: dict[str, bool | None]
 
 
-def _content(row: Notification, language: str) -> PushContent:
+def _row(*values: Any) -> _Row:
+    choices = dict(zip(_CHOICES, values[12:], strict=True))
+    return _Row(*values[:9], values[9:12], choices)
+
+
+_CHOICES = ("enabled", "quiet_mode", *SWITCHES)
+_COLUMNS = (
+    *_Row._fields[:8],
+    "count",
+    "actor__first_name",
+    "actor__last_name",
+    "actor__username",
+    *(f"recipient__notification_preferences__{name}" for name in _CHOICES),
+)
+
+
+def _wants_push(row: _Row) -> bool:
+    choice = row.preferences
+    if choice["enabled"] is None:
+        return True
+    return bool(choice["enabled"] and not choice["quiet_mode"] and choice[KINDS[row.kind].switch])
+
+
+def _content(row: _Row, language: str) -> PushContent:
     kind = KINDS[row.kind]
     title, body = push_text(
         kind,
-        actor_name=row.actor.display_name,
+        actor_name=display_name(*row.actor_name),
         target_title=row.target_title,
-        count=row.count,
+        count=row.how_many,
         language=language,
     )
     target_id = row.target_id if kind.has_target else row.actor_id
@@ -82,7 +116,7 @@ def _content(row: Notification, language: str) -> PushContent:
             f"{kind.target_type}_id": str(target_id),
         },
         tag=f"{row.kind}:{row.group_key or row.id}",
-        count=row.count,
+        count=row.how_many,
         occurred_at=row.created_at,
     )
 

@@ -140,5 +140,3 @@ def test_pushes_leave_while_mail_hangs(smtp, worker, settings, tmp_path, bob, de
         worker()
         wait_for(lambda: Delivery.objects.filter(channel="push", state="sent").exists(), 3)
     assert not Delivery.objects.filter(channel="mail", state="sent").exists()
-
-

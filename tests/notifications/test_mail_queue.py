@@ -27,7 +27,10 @@ def queueing(settings, tmp_path):
 
 def send_code(to="ann@example.com", **headers):
     mail = EmailMultiAlternatives(
-        "Your code", "Code: 123456", "Parley <no-reply@parley.test>", [to],
+        "Your code",
+        "Code: 123456",
+        "Parley <no-reply@parley.test>",
+        [to],
         headers={"X-Delivery-Priority": "code", **headers},
     )
     mail.attach_alternative("<b>123456</b>", "text/html")

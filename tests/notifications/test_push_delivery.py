@@ -85,9 +85,7 @@ def test_incoming_call_is_data_only_and_short_lived(fcm, worker, alice, bob, dev
     device = device_of(bob)
     Preferences.objects.create(user=bob, quiet_mode=True)
     data = {"type": "incoming_call", "call_id": "7", "conversation_id": "9", "media": "audio"}
-    delivery.enqueue_call_push(
-        recipient_id=bob.id, data=data, expires_at=timezone.now() + timedelta(seconds=30)
-    )
+    delivery.enqueue_call_push(recipient_id=bob.id, data=data, expires_at=timezone.now() + timedelta(seconds=30))
     worker()
     wait_for(done)
     [message] = fcm.messages(device.registration_id)
@@ -331,7 +329,13 @@ def test_no_token_or_text_in_rows_and_log(fcm, worker, alice, bob, device_of, ca
 
 @pytest.mark.parametrize(
     "endpoint",
-    ["https://fcm.example.com", "http://127.0.0.1@evil.example", "http://10.0.0.1:8", "ftp://127.0.0.1", "127.0.0.1:80"],
+    [
+        "https://fcm.example.com",
+        "http://127.0.0.1@evil.example",
+        "http://10.0.0.1:8",
+        "ftp://127.0.0.1",
+        "127.0.0.1:80",
+    ],
 )
 def test_only_loopback_may_stand_in_for_fcm(endpoint):
     with pytest.raises(ImproperlyConfigured):

@@ -24,9 +24,7 @@ class Command(BaseCommand):
         parser.add_argument("--host", default="127.0.0.1")
         parser.add_argument("--port", type=int, default=0, help="0 takes a free one")
         parser.add_argument("--project", default="parley-local")
-        parser.add_argument(
-            "--credentials", type=Path, help="where to write the service account (var/fake_fcm.json)"
-        )
+        parser.add_argument("--credentials", type=Path, help="where to write the service account (var/fake_fcm.json)")
         parser.add_argument("--delay", type=float, default=0.0, help="seconds before each answer")
         parser.add_argument("--json", action="store_true", help="print the settings as one line of JSON")
 

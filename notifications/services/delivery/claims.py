@@ -6,7 +6,7 @@ again when the lease is over: everything is sent at least once, and twice at mos
 
 import json
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -24,6 +24,25 @@ _LOOK_AHEAD, _LOOK_AT_LEAST = 4, 200
 
 
 @dataclass(slots=True)
+class Claimed:
+    """A leased row: what its lane needs of it, and no model, for thousands pass a second."""
+
+    id: int
+    kind: str
+    group_key: str
+    priority: int
+    recipient_id: int | None
+    device_id: int | None
+    notification_id: int | None
+    payload: dict[str, Any]
+    tries: int
+    last_error: str
+    touched_at: datetime
+    expires_at: datetime
+    lease_until: datetime
+
+
+@dataclass(slots=True)
 class Ending:
     """What becomes of a leased row. `charge` keeps the try that the claim counted."""
 
@@ -37,10 +56,13 @@ class Ending:
     payload: dict[str, Any] = field(default_factory=dict)
 
 
-def claim(*, channel: str, limit: int, busy: Collection[int] = ()) -> list[int]:
+_COLUMNS = tuple(column.name for column in fields(Claimed))
+
+
+def claim(*, channel: str, limit: int, busy: Collection[int] = ()) -> list[Claimed]:
     """Lease up to `limit` due rows, the urgent ones first, in turns between their recipients.
 
-    `busy` are recipients whose rows this worker already holds. Returns the ids.
+    `busy` are recipients whose rows this worker already holds.
     """
     if limit < 1:
         return []
@@ -81,11 +103,18 @@ def claim(*, channel: str, limit: int, busy: Collection[int] = ()) -> list[int]:
             RETURNING id
             """,
             [
-                channel, at, at, *own, max(limit * _LOOK_AHEAD, _LOOK_AT_LEAST),
-                _moment(now + timedelta(seconds=conf.LEASE_SECONDS)), limit,
+                channel,
+                at,
+                at,
+                *own,
+                max(limit * _LOOK_AHEAD, _LOOK_AT_LEAST),
+                _moment(now + timedelta(seconds=conf.LEASE_SECONDS)),
+                limit,
             ],
         )
-        return [row[0] for row in cursor.fetchall()]
+        ids = [row[0] for row in cursor.fetchall()]
+    rows = Delivery.objects.filter(id__in=ids).order_by("priority", "due_at", "id")
+    return [Claimed(*values) for values in rows.values_list(*_COLUMNS)]
 
 
 def finish(endings: Sequence[Ending]) -> None:
@@ -158,9 +187,7 @@ def sweep() -> None:
     late = Delivery.objects.filter(state=State.PENDING, expires_at__lte=now)
     if late.exists():
         with transaction.atomic():
-            Delivery.objects.filter(id__in=_locked(late)).update(
-                state=State.EXPIRED, finished_at=now, payload={}
-            )
+            Delivery.objects.filter(id__in=_locked(late)).update(state=State.EXPIRED, finished_at=now, payload={})
 
 
 def release_all_leases() -> int:

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from notifications.channels.mail import MailChannel
 from notifications.channels.outcomes import Outcome
-from notifications.models import Delivery
-from notifications.services.delivery.claims import Ending
+from notifications.services.delivery.claims import Claimed, Ending
 from notifications.services.delivery.worker import Job
 
 
@@ -13,7 +12,7 @@ class MailSender:
     def __init__(self) -> None:
         self._channel = MailChannel()
 
-    def prepare(self, rows: Sequence[Delivery]) -> list[Job | Ending]:
+    def prepare(self, rows: Sequence[Claimed]) -> list[Job | Ending]:
         return [Job(row, row.payload) for row in rows]
 
     def send(self, job: Job) -> Outcome:
@@ -22,5 +21,5 @@ class MailSender:
     def idle(self) -> None:
         self._channel.idle()
 
-    def device_gone(self, row: Delivery) -> None:
+    def device_gone(self, row: Claimed) -> None:
         """Mail has no devices."""

@@ -13,6 +13,7 @@ from notifications.channels.outcomes import Sent
 from notifications.channels.push import push_channel
 from notifications.conf import conf
 from notifications.models import ChannelPause, Delivery, Device
+from notifications.services.delivery.push_lane import reading_language
 from notifications.services.delivery.push_messages import test_message
 from notifications.services.delivery.push_queue import CALL_KINDS
 from notifications.services.delivery.wake import wake_on_commit
@@ -59,9 +60,7 @@ def retry(*, ids: Iterable[int], actor_label: str, reason: str = "") -> int:
             expires_at=now + timedelta(seconds=conf.PUSH_SECONDS),
         )
         if waiting + again:
-            audit.record(
-                action="retry_deliveries", actor_label=actor_label, reason=reason, count=waiting + again
-            )
+            audit.record(action="retry_deliveries", actor_label=actor_label, reason=reason, count=waiting + again)
             wake_on_commit()
     return waiting + again
 
@@ -74,7 +73,7 @@ def try_devices(*, user_id: int, device_ids: Iterable[int] | None = None) -> lis
     channel = push_channel()
     found = []
     for device in devices_of(user_id, device_ids):
-        message = test_message(device.registration_id, language=device.user.language)
+        message = test_message(device.registration_id, language=reading_language(device.locale, device.user.language))
         outcome = channel.send(message, dry_run=True) if channel else None
         is_fine = isinstance(outcome, Sent)
         found.append(
@@ -124,8 +123,6 @@ def purge(*, now: datetime, batch: int = 1000) -> int:
     """Delete finished rows that are older than the log is kept; returns how many, at most `batch`."""
     old = Delivery.objects.filter(finished_at__lt=now - timedelta(days=conf.LOG_DAYS))
     with unit_of_work():
-        ids = list(
-            old.order_by("id").select_for_update(skip_locked=True).values_list("id", flat=True)[:batch]
-        )
+        ids = list(old.order_by("id").select_for_update(skip_locked=True).values_list("id", flat=True)[:batch])
         Delivery.objects.filter(id__in=ids).delete()
     return len(ids)

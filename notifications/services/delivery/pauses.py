@@ -105,5 +105,3 @@ class Breaker:
 
     def forget(self, device: object) -> None:
         self._first_stranger.pop(device, None)
-
-

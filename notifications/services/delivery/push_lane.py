@@ -3,7 +3,8 @@
 import logging
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.utils import timezone
@@ -15,7 +16,7 @@ from notifications.conf import conf
 from notifications.models import Delivery, Device
 from notifications.selectors import PushContent, push_contents, quiet_ids, unread_counts
 from notifications.services.delivery import presence
-from notifications.services.delivery.claims import Ending
+from notifications.services.delivery.claims import Claimed, Ending
 from notifications.services.delivery.presence import Sighting
 from notifications.services.delivery.push_messages import call_message, notification_message, test_message
 from notifications.services.delivery.push_queue import CALL_KINDS
@@ -30,7 +31,7 @@ class PushSender:
     def __init__(self) -> None:
         self._channel: PushChannel | None = None
 
-    def prepare(self, rows: Sequence[Delivery]) -> list[Job | Ending]:
+    def prepare(self, rows: Sequence[Claimed]) -> list[Job | Ending]:
         # Opened when first needed: wrong credentials must stop pushes, not the mail beside them.
         if self._channel is None:
             self._channel = push_channel()
@@ -46,7 +47,7 @@ class PushSender:
         if self._channel is not None:
             self._channel.idle()
 
-    def device_gone(self, row: Delivery) -> None:
+    def device_gone(self, row: Claimed) -> None:
         assert row.device_id is not None
         Device.objects.filter(id=row.device_id).update(active=False)
         Delivery.objects.filter(device_id=row.device_id, state=State.PENDING).update(
@@ -57,15 +58,10 @@ class PushSender:
 class _Batch:
     """One look at the database for everything that a batch of rows needs."""
 
-    def __init__(self, rows: Sequence[Delivery]) -> None:
+    def __init__(self, rows: Sequence[Claimed]) -> None:
         self.rows = rows
         self.now = timezone.now()
-        self.devices = {
-            device.id: device
-            for device in Device.objects.select_related("user", "session").filter(
-                id__in={row.device_id for row in rows if row.device_id}
-            )
-        }
+        self.devices = _targets({row.device_id for row in rows if row.device_id})
         self.refusals = {row.id: reason for row in rows if (reason := self._refusal(row))}
         live = [row for row in rows if row.id not in self.refusals]
         self.calls = [row for row in live if row.kind in CALL_KINDS]
@@ -77,13 +73,11 @@ class _Batch:
             ending(row, State.CANCELLED, self.refusals[row.id]) for row in self.rows if row.id in self.refusals
         ]
         found += self._about_calls()
-        found += [
-            Job(row, test_message(self._token(row), language=self._language(row))) for row in self.tests
-        ]
+        found += [Job(row, test_message(self._token(row), language=self._language(row))) for row in self.tests]
         found += self._about_news()
         return found
 
-    def _refusal(self, row: Delivery) -> str:
+    def _refusal(self, row: Claimed) -> str:
         """Why this device must not be reached with this any more, or an empty string."""
         device = self.devices.get(row.device_id or 0)
         if device is None:
@@ -92,10 +86,9 @@ class _Batch:
             return "the device is switched off"
         if device.user_id != row.recipient_id:
             return "the token moved to another person"
-        session = device.session
-        if session.ended_at is not None or min(session.expires_at, session.token_expires_at) <= self.now:
+        if device.ended_at is not None or min(device.expires_at, device.token_expires_at) <= self.now:
             return "the sign-in has ended"
-        if device.user.is_blocked(self.now):
+        if device.blocked_at is not None and (device.blocked_until is None or device.blocked_until > self.now):
             return "the account is blocked"
         return ""
 
@@ -131,9 +124,7 @@ class _Batch:
         if not self.news:
             return []
         languages = {row.id: self._language(row) for row in self.news}
-        contents = push_contents(
-            (row.notification_id, languages[row.id]) for row in self.news if row.notification_id
-        )
+        contents = push_contents((row.notification_id, languages[row.id]) for row in self.news if row.notification_id)
         badges = unread_counts(content.recipient_id for content in contents.values())
         sightings = self._sightings(self.news)
         earlier = self._earlier()
@@ -148,11 +139,11 @@ class _Batch:
             found.append(waiting or self._news(row, content, badges.get(content.recipient_id, 0), note))
         return found
 
-    def _news(self, row: Delivery, content: PushContent, badge: int, note: dict[str, Any]) -> Job:
+    def _news(self, row: Claimed, content: PushContent, badge: int, note: dict[str, Any]) -> Job:
         return Job(row, notification_message(self._token(row), content, badge=badge), note)
 
     def _wait(
-        self, row: Delivery, sighting: str, last: tuple[datetime, dict[str, Any]] | None, note: dict[str, Any]
+        self, row: Claimed, sighting: str, last: tuple[datetime, dict[str, Any]] | None, note: dict[str, Any]
     ) -> Ending | None:
         """Not now, or not at all: seen on the socket, nothing new, or the minute is not over."""
         if sighting == presence.SEEN:
@@ -184,10 +175,8 @@ class _Batch:
             if finished_at is not None
         }
 
-    def _sightings(self, rows: Sequence[Delivery]) -> dict[int, str]:
-        questions = [
-            Sighting(row.recipient_id or 0, self._device(row).session_id, row.touched_at) for row in rows
-        ]
+    def _sightings(self, rows: Sequence[Claimed]) -> dict[int, str]:
+        questions = [Sighting(row.recipient_id or 0, self._device(row).session_id, row.touched_at) for row in rows]
         try:
             answers = presence.look(questions)
         except Exception:
@@ -195,18 +184,58 @@ class _Batch:
             answers = [presence.ABSENT] * len(rows)
         return {row.id: answer for row, answer in zip(rows, answers, strict=True)}
 
-    def _device(self, row: Delivery) -> Device:
+    def _device(self, row: Claimed) -> "_Target":
         return self.devices[row.device_id or 0]
 
-    def _token(self, row: Delivery) -> str:
-        return self._device(row).registration_id
+    def _token(self, row: Claimed) -> str:
+        return self._device(row).token
 
-    def _language(self, row: Delivery) -> str:
-        """The device's own language, else its owner's, else the site's."""
+    def _language(self, row: Claimed) -> str:
         device = self._device(row)
-        for wanted in (device.locale, device.user.language):
-            try:
-                return get_supported_language_variant(wanted.lower().replace("_", "-"))
-            except LookupError:
-                continue
-        return settings.LANGUAGE_CODE
+        return reading_language(device.locale, device.language)
+
+
+class _Target(NamedTuple):
+    """A device with what decides whether it may be reached: its owner and its sign-in."""
+
+    id: int
+    user_id: int
+    active: bool
+    token: str
+    locale: str
+    language: str
+    session_id: int
+    ended_at: datetime | None
+    expires_at: datetime
+    token_expires_at: datetime
+    blocked_at: datetime | None
+    blocked_until: datetime | None
+
+
+def _targets(ids: set[int]) -> dict[int, _Target]:
+    rows = Device.objects.filter(id__in=ids).values_list(
+        "id",
+        "user_id",
+        "active",
+        "registration_id",
+        "locale",
+        "user__language",
+        "session_id",
+        "session__ended_at",
+        "session__expires_at",
+        "session__token_expires_at",
+        "user__blocked_at",
+        "user__blocked_until",
+    )
+    return {values[0]: _Target(*values) for values in rows}
+
+
+@lru_cache(maxsize=1000)
+def reading_language(*wanted: str) -> str:
+    """The first of these languages that we speak (`de-AT` is `de`), else the site's."""
+    for language in wanted:
+        try:
+            return get_supported_language_variant(language.lower().replace("_", "-"))
+        except LookupError:
+            continue
+    return settings.LANGUAGE_CODE

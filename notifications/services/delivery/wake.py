@@ -117,5 +117,3 @@ class Listener(threading.Thread):
 
     def stop(self) -> None:
         self._stopped.set()
-
-

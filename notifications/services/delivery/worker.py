@@ -16,7 +16,7 @@ from datetime import timedelta
 from typing import Any, Protocol
 
 from django.core.exceptions import ImproperlyConfigured
-from django.db import DatabaseError, InterfaceError, close_old_connections, connections
+from django.db import DatabaseError, InterfaceError, connections
 from django.utils import timezone
 
 from notifications.channels.outcomes import (
@@ -31,7 +31,7 @@ from notifications.channels.outcomes import (
 from notifications.conf import conf
 from notifications.models import Delivery
 from notifications.services.delivery import claims, pauses, wake
-from notifications.services.delivery.claims import Ending
+from notifications.services.delivery.claims import Claimed, Ending
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ _CALL_TRIES = 3
 class Job:
     """A row that may be sent now, with what the channel needs to send it."""
 
-    row: Delivery
+    row: Claimed
     work: Any
     # Kept in the row when it was sent.
     note: dict[str, Any] = field(default_factory=dict)
@@ -58,17 +58,16 @@ class Job:
 class Sender(Protocol):
     """What a lane asks of its channel."""
 
-    def prepare(self, rows: Sequence[Delivery]) -> list[Job | Ending]: ...
+    def prepare(self, rows: Sequence[Claimed]) -> list[Job | Ending]: ...
 
     def send(self, job: Job) -> Outcome: ...
 
     def idle(self) -> None: ...
 
-    def device_gone(self, row: Delivery) -> None: ...
+    def device_gone(self, row: Claimed) -> None: ...
 
 
-def ending(row: Delivery, state: str, error: str = "", **more: Any) -> Ending:
-    assert row.lease_until is not None
+def ending(row: Claimed, state: str, error: str = "", **more: Any) -> Ending:
     return Ending(id=row.id, lease_until=row.lease_until, state=state, error=error, **more)
 
 
@@ -126,7 +125,6 @@ class Lane:
             self._stopping.wait(1)
 
     def _turn(self) -> None:
-        close_old_connections()
         self._collect()
         self._write_endings()
         now = time.monotonic()
@@ -162,10 +160,9 @@ class Lane:
                 return False
             limit = min(limit, _PROBES)
         busy = [recipient for recipient, count in self._held.items() if count]
-        ids = claims.claim(channel=self.channel, limit=limit, busy=busy)
-        if not ids:
+        rows = claims.claim(channel=self.channel, limit=limit, busy=busy)
+        if not rows:
             return False
-        rows = list(Delivery.objects.filter(id__in=ids).order_by("priority", "due_at", "id"))
         for prepared in self._prepare(rows):
             if isinstance(prepared, Ending):
                 self._end(prepared)
@@ -174,7 +171,7 @@ class Lane:
                 self._ready.append(prepared)
         return True
 
-    def _prepare(self, rows: Sequence[Delivery]) -> Sequence[Job | Ending]:
+    def _prepare(self, rows: Sequence[Claimed]) -> Sequence[Job | Ending]:
         try:
             return self.sender.prepare(rows)
         except ImproperlyConfigured as error:
@@ -184,7 +181,7 @@ class Lane:
             claims.finish(self._untouched(rows))
             raise
 
-    def _untouched(self, rows: Sequence[Delivery]) -> list[Ending]:
+    def _untouched(self, rows: Sequence[Claimed]) -> list[Ending]:
         return [ending(row, State.PENDING, row.last_error, charge=False) for row in rows]
 
     def _room(self) -> int:
@@ -243,14 +240,14 @@ class Lane:
             pauses.pause(self.channel, reason, at_least=getattr(outcome, "after", None) or 0)
             self._is_paused = True
 
-    def _settle_stranger(self, row: Delivery, outcome: WrongSender, *, has_to_rest: bool) -> None:
+    def _settle_stranger(self, row: Claimed, outcome: WrongSender, *, has_to_rest: bool) -> None:
         if not has_to_rest and not self._is_paused and row.tries >= 3 and self._breaker.is_stray(row.id):
             self.sender.device_gone(row)
             self._end(ending(row, State.DEAD, outcome.error))
         else:
             self._again(row, outcome.error, charge=not (has_to_rest or self._is_paused))
 
-    def _again(self, row: Delivery, error: str, *, after: float | None = None, charge: bool = True) -> None:
+    def _again(self, row: Claimed, error: str, *, after: float | None = None, charge: bool = True) -> None:
         """Wait and try again, or give up after the last try."""
         last = _CALL_TRIES if row.priority == Delivery.Priority.CALL else conf.TRIES
         if charge and row.tries >= last:
@@ -333,5 +330,5 @@ def retry_seconds(tries: int) -> float:
     return step * random.uniform(1 - conf.RETRY_JITTER, 1 + conf.RETRY_JITTER)
 
 
-def _owner(row: Delivery) -> int:
+def _owner(row: Claimed) -> int:
     return row.recipient_id if row.recipient_id is not None else -row.id
