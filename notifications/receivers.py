@@ -1,10 +1,12 @@
 """Facts of messaging and accounts become rows of the feed. Connected when the app is ready."""
 
+from functools import partial
 from typing import Any
 
 from django.dispatch import receiver
 
 from accounts import signals as accounts
+from accounts.unit_of_work import before_commit, unit_of_work
 from messaging import signals as messaging
 from messaging.selectors import conversations_for
 from notifications.services import devices, feed
@@ -70,7 +72,9 @@ def standing_changed(*, user_id: int, standing: str, **_: Any) -> None:
 
 @receiver(accounts.account_erased)
 def account_erased(*, user_id: int, **_: Any) -> None:
-    feed.forget_person(user_id=user_id)
+    # At the end of the unit: conversations are locked before the feed, as when a message is sent.
+    with unit_of_work():
+        before_commit(partial(feed.forget_person, user_id=user_id))
 
 
 @receiver(social_event_happened)

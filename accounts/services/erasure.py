@@ -35,7 +35,7 @@ def schedule(*, user: User, granted: PendingToken) -> datetime:
     """Erases the account in two weeks and signs it out everywhere; signing in cancels. Returns when."""
     with unit_of_work():
         actions.spend(granted)
-        user = User.objects.select_for_update().get(id=user.id)
+        user = User.objects.select_for_update(no_key=True).get(id=user.id)
         user.erase_after = timezone.now() + timedelta(days=conf.DELETE_GRACE_DAYS)
         user.save(update_fields=["erase_after"])
         pending_tokens.end_all(user_id=user.id)
@@ -47,7 +47,7 @@ def schedule(*, user: User, granted: PendingToken) -> datetime:
 def erase(*, user_id: int) -> bool:
     """Erases everything held on a person now. False when there is nobody (left) to erase."""
     with unit_of_work():
-        user = User.objects.select_for_update().filter(id=user_id, erased_at=None).first()
+        user = User.objects.select_for_update(no_key=True).filter(id=user_id, erased_at=None).first()
         if user is None:
             return False
         sessions.revoke_all(user_id=user_id, reason="account_erased")
@@ -66,7 +66,7 @@ def erase_due(*, now: datetime, batch: int) -> int:
     for user_id in list(due.values_list("id", flat=True)[:batch]):
         with unit_of_work():
             # Signing in at the last moment still counts.
-            still_due = User.objects.select_for_update().filter(id=user_id, erase_after__lte=now)
+            still_due = User.objects.select_for_update(no_key=True).filter(id=user_id, erase_after__lte=now)
             erased += still_due.exists() and erase(user_id=user_id)
     return erased
 

@@ -119,7 +119,7 @@ def purge_orphans(*, now: datetime | None = None) -> int:
 
 
 def _replace_avatar(user_id: int, token: str) -> User:
-    user = User.objects.select_for_update().get(id=user_id)
+    user = User.objects.select_for_update(no_key=True).get(id=user_id)
     if user.avatar_token == token:
         return user
     user.avatar_token = token

@@ -28,7 +28,7 @@ def update(*, user: User, **changes: Any) -> User:
     EmailNotVerified for a username before the address is confirmed.
     """
     with unit_of_work():
-        user = User.objects.select_for_update().get(id=user.id)
+        user = User.objects.select_for_update(no_key=True).get(id=user.id)
         changed = {name: value for name, value in changes.items() if getattr(user, name) != value}
         if not changed:
             return user
@@ -49,7 +49,7 @@ def update(*, user: User, **changes: Any) -> User:
 def set_privacy(*, user: User, **changes: Any) -> User:
     """Changes some of who_can_message, read_receipts, show_last_seen and relay_calls."""
     with unit_of_work():
-        user = User.objects.select_for_update().get(id=user.id)
+        user = User.objects.select_for_update(no_key=True).get(id=user.id)
         for name, value in changes.items():
             setattr(user, name, value)
         if changes:

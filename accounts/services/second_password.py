@@ -33,7 +33,7 @@ def enable(*, user: User, granted: PendingToken, password: str, hint: str | None
     encoded = make_password(password)
     with unit_of_work():
         actions.spend(granted)
-        user = User.objects.select_for_update().get(id=user.id)
+        user = User.objects.select_for_update(no_key=True).get(id=user.id)
         if user.two_step_enabled:
             raise ValidationError({"password": [_("Two-step verification is already on.")]})
         _set(user, encoded, hint or "")
@@ -68,7 +68,7 @@ def change(
     encoded = make_password(new_password)
     with unit_of_work():
         actions.spend(granted)
-        user = User.objects.select_for_update().get(id=user.id)
+        user = User.objects.select_for_update(no_key=True).get(id=user.id)
         _set(user, encoded, hint or "")
         Session.objects.filter(user=user).update(second_password_free_until=None)
         emails.send_to(user, "two_step_changed")
@@ -83,7 +83,7 @@ def disable(*, user: User, granted: PendingToken, password: str) -> None:
     _prove(user, granted, password)
     with unit_of_work():
         actions.spend(granted)
-        user = User.objects.select_for_update().get(id=user.id)
+        user = User.objects.select_for_update(no_key=True).get(id=user.id)
         _set(user, "", "")
         recovery_codes.delete_all(user=user)
         emails.send_to(user, "two_step_disabled")
@@ -102,7 +102,7 @@ def new_recovery_codes(*, user: User, granted: PendingToken) -> list[str]:
 def reset(*, user: User) -> None:
     """Support takes the second step away from somebody who has proved who they are by other means."""
     with unit_of_work():
-        user = User.objects.select_for_update().get(id=user.id)
+        user = User.objects.select_for_update(no_key=True).get(id=user.id)
         if user.two_step_enabled:
             _set(user, "", "")
             recovery_codes.delete_all(user=user)

@@ -124,4 +124,4 @@ def erase(*, user: User, reason: str = "", actor: User | None = None, actor_labe
 
 def _locked(user: User) -> User:
     """The current row, held until the end of the transaction."""
-    return User.objects.select_for_update().get(id=user.id)
+    return User.objects.select_for_update(no_key=True).get(id=user.id)

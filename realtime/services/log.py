@@ -22,6 +22,9 @@ from realtime.conf import conf
 from realtime.models import Event, Stream
 from realtime.models.log import new_epoch
 
+# A line that asks for the end of all lines of its person.
+_FORGET = "forget"
+
 
 class Position(NamedTuple):
     epoch: str
@@ -79,8 +82,13 @@ def start_new_epoch(user_ids: Iterable[int] | None = None) -> int:
 
 
 def forget(*, user_id: int) -> None:
-    """Deletes a person's events, as part of erasing the account."""
+    """Deletes a person's events, as part of erasing the account: in the flush, which locks in order."""
     with unit_of_work():
+        collect(_flush, _Line(user_id, _FORGET, None, None, None))
+
+
+def _forget(user_ids: Iterable[int]) -> None:
+    for user_id in sorted(set(user_ids)):
         Event.objects.filter(user_id=user_id).delete()
         Stream.objects.filter(user_id=user_id).update(epoch=new_epoch(), min_seq=F("head_seq"))
 
@@ -139,6 +147,7 @@ def _flush(lines: list[_Line]) -> None:
         heads = write(counts, lines)
     if heads is None:
         raise Stream.DoesNotExist(f"no stream for one of {sorted(counts)}")
+    _forget(line.user_id for line in lines if line.type == _FORGET)
     transaction.on_commit(partial(groups.wake, heads), robust=True)
 
 

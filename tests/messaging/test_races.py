@@ -130,3 +130,20 @@ def test_seven_reactions_at_once_leave_six(alice, bob, conversation):
     emoji = ["👍", "❤️", "😂", "🎉", "😮", "😢", "🔥"]
     jobs = [lambda c=c, e=e: any_status(c, path, {"emoji": e}) for c, e in zip(clients(bob, 7), emoji, strict=True)]
     assert sorted(status for status, _ in together(jobs)) == [200] * 6 + [400]
+
+
+def test_an_account_is_erased_while_others_write_to_it(alice, bob, conversation):
+    from accounts.services import erasure
+
+    path = conversation_path(conversation, "/messages")
+
+    def write(client):
+        return {any_status(client, path, {"body": "x"})[0] for _ in range(15)}
+
+    *statuses, erased = together(
+        [*(lambda c=c: write(c) for c in clients(alice, 4)), lambda: erasure.erase(user_id=bob.id)]
+    )
+    assert erased
+    # Refused as soon as the account is gone, and never a 500 because two waited for each other.
+    assert set().union(*statuses) <= {201, 403}
+    assert any_status(clients(alice, 1)[0], path, {"body": "x"})[0] == 403

@@ -1,0 +1,141 @@
+"""Each change says what happened, once, inside its transaction; what changes nothing says nothing."""
+
+import pytest
+from django.db import connection
+
+from messaging import signals
+from messaging.services import conversations, messages
+from tests.messaging.conftest import API, conversation_path, message_path
+
+FACTS = [
+    "conversation_started", "message_sent", "message_edited", "message_deleted", "reactions_changed",
+    "conversation_read", "conversation_cleared", "conversation_delivered",
+]  # fmt: skip
+
+
+@pytest.fixture
+def heard(conversation):
+    """What is said while the test runs: (name, arguments)."""
+    said = []
+
+    def listener(name):
+        def hear(sender, signal, **arguments):
+            assert connection.in_atomic_block
+            row = arguments.get("conversation")
+            if row is not None:
+                assert row.user_low_id < row.user_high_id
+                arguments["conversation"] = row.id
+            said.append((name, {k: getattr(v, "id", v) for k, v in arguments.items()}))
+
+        return hear
+
+    listeners = {name: listener(name) for name in FACTS}
+    for name, hear in listeners.items():
+        getattr(signals, name).connect(hear, weak=False)
+    yield said
+    for name, hear in listeners.items():
+        getattr(signals, name).disconnect(hear)
+
+
+def test_a_start_is_told_once(as_alice, as_charlie, alice, charlie, heard):
+    made = as_alice.post(f"{API}/conversations", {"user_id": charlie.id}, status=201)["conversation"]["id"]
+    as_charlie.post(f"{API}/conversations", {"user_id": alice.id}, status=200)
+    assert heard == [("conversation_started", {"conversation": made, "starter_id": alice.id})]
+
+
+def test_the_life_of_a_message_is_told(as_alice, as_bob, bob, conversation, say, heard):
+    sent = say(as_alice, "one", client_id="k")["id"]
+    say(as_alice, "one", status=200, client_id="k")
+    path = message_path(sent)
+    as_alice.patch(path, {"body": "two"})
+    as_alice.patch(path, {"body": "two"})
+    for _ in range(2):
+        as_bob.post(message_path(sent, "/reactions"), {"emoji": "👍"})
+    for _ in range(2):
+        as_bob.delete(message_path(sent, "/reactions"), {"emoji": "👍"})
+    for _ in range(2):
+        as_bob.post(conversation_path(conversation, "/read"))
+    for _ in range(2):
+        as_bob.post(conversation_path(conversation, "/clear"))
+    as_alice.delete(path)
+    as_alice.delete(path, status=404)
+    reacted = ("reactions_changed", {"message_id": sent, "conversation": conversation, "actor_id": bob.id})
+    assert heard == [
+        (
+            "message_sent",
+            {"message": sent, "conversation": conversation, "recipient_id": bob.id, "recipient_unread": 1},
+        ),
+        ("message_edited", {"message": sent, "conversation": conversation}),
+        reacted,
+        reacted,
+        (
+            "conversation_read",
+            {"conversation": conversation, "reader_id": bob.id, "last_read_id": sent, "unread_count": 0},
+        ),
+        ("conversation_cleared", {"conversation": conversation, "user_id": bob.id, "cleared_up_to_id": sent}),
+        ("message_deleted", {"message": sent, "conversation": conversation, "was_unread": False}),
+    ]
+
+
+def test_deleting_what_was_not_read_says_so(as_alice, say, heard):
+    as_alice.delete(message_path(say(as_alice)["id"]))
+    assert heard[-1][1]["was_unread"] is True
+
+
+def test_a_refused_request_says_nothing(as_alice, as_bob, say, heard):
+    sent = say(as_alice)["id"]
+    heard.clear()
+    as_bob.patch(message_path(sent), {"body": "x"}, status=403)
+    as_bob.post(message_path(sent, "/reactions"), {"emoji": "x"}, status=400)
+    say(as_bob, "", status=400)
+    say(as_bob, "x", status=404, reply_to_id=10**12)
+    assert heard == []
+
+
+def call(conversation, caller, call_id=1, **more):
+    given = {"media": "audio", "outcome": "missed", "duration_s": None, "counts_as_unread": True} | more
+    return messages.send_call_message(conversation_id=conversation, caller_id=caller.id, call_id=call_id, **given)
+
+
+def test_a_call_leaves_one_line(as_bob, alice, bob, conversation, thread, heard):
+    made = call(conversation, alice)
+    assert call(conversation, alice) == made
+    assert [name for name, _ in heard] == ["message_sent"]
+    listed = thread(as_bob)["messages"]
+    assert listed == [made]
+    assert (made["kind"], made["body"], made["sender_id"]) == ("call", "Missed voice call", alice.id)
+    assert made["call"] == {"id": 1, "media": "audio", "outcome": "missed", "duration_s": None}
+    assert as_bob.get(conversation_path(conversation))["conversation"]["unread_count"] == 1
+
+
+def test_a_call_that_was_answered_is_not_unread(as_alice, as_bob, alice, conversation):
+    made = call(conversation, alice, media="video", outcome="completed", duration_s=42, counts_as_unread=False)
+    assert (made["body"], made["call"]["duration_s"]) == ("Video call", 42)
+    for client in (as_alice, as_bob):
+        assert client.get(conversation_path(conversation))["conversation"]["unread_count"] == 0
+    refused = as_alice.patch(message_path(made["id"]), {"body": "x"}, status=400)
+    assert list(refused["fields"]) == ["body"]
+
+
+def test_a_call_is_no_writing(as_alice, as_bob, alice, bob, conversation, say):
+    from accounts.models import User
+
+    call(conversation, bob)
+    User.objects.filter(id=bob.id).update(who_can_message="contacts")
+    assert say(as_alice, status=403)["error"] == "message_permission_denied"
+
+
+def test_delivered_moves_forward_and_no_further_than_there_is(as_alice, as_bob, alice, bob, conversation, say, heard):
+    first, second = say(as_alice, "1")["id"], say(as_alice, "2")["id"]
+    heard.clear()
+
+    def delivered(upto):
+        return conversations.mark_delivered(user_id=bob.id, delivered={conversation: upto, 10**12: 5})
+
+    assert delivered(first) == {conversation: first}
+    assert delivered(first) == {}
+    assert delivered(10**15) == {conversation: second}
+    assert delivered(first) == {}
+    assert [name for name, _ in heard] == ["conversation_delivered"] * 2
+    assert as_alice.get(conversation_path(conversation))["conversation"]["other_delivered_id"] == second
+    assert as_bob.get(conversation_path(conversation))["conversation"]["other_delivered_id"] == 0
