@@ -149,3 +149,13 @@ class SocketClient:
 def _matches(frame, type, matching):
     data = frame.get("data") or {}
     return frame["type"] == type and all(data.get(name) == value for name, value in matching.items())
+
+
+def waited(ask, what, seconds=20):
+    """The first true answer of `ask`."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if answer := ask():
+            return answer
+        time.sleep(0.02)
+    raise AssertionError(f"waited {seconds} s in vain for {what}")

@@ -1,0 +1,91 @@
+"""The example that the documentation hands out is run here, through a lost connection and a restart of its own."""
+
+import json
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from accounts.services import sessions
+from messaging.services import messages
+from realtime import groups
+from realtime.models import Socket
+from tests.factories import sign_in
+from tests.realtime.live import waited
+from tests.realtime.phones import conversation_of
+
+CLIENT = Path(__file__).resolve().parents[2] / "docs" / "examples" / "socket_client.py"
+
+
+class RunningClient:
+    def __init__(self, url, token, state):
+        command = [sys.executable, str(CLIENT), url, "--token", token, "--state", str(state)]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.frames = []
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self):
+        for line in self.process.stdout:
+            self.frames.append(json.loads(line))
+
+    def said(self):
+        return [f["data"]["message"]["body"] for f in self.frames if f["type"] == "message.new"]
+
+    def stop(self):
+        self.process.kill()
+        self.process.wait(10)
+        self._reader.join(10)
+        self.process.stdout.close()
+        self.process.stderr.close()
+
+
+@pytest.fixture
+def run_client(live, bob, tmp_path):
+    session, token = sign_in(bob)
+    started = []
+
+    def run():
+        client = RunningClient(live.url, token, tmp_path / "place.json")
+        started.append(client)
+        return client
+
+    run.session = session
+    yield run
+    for client in started:
+        client.stop()
+
+
+def test_it_misses_nothing_and_prints_nothing_twice(run_client, alice, bob):
+    chat = conversation_of(alice, bob)
+
+    def say(body):
+        messages.send(sender=alice, conversation_id=chat, body=body)
+
+    first = run_client()
+    waited(lambda: first.frames, "ready")
+    say("one")
+    waited(lambda: first.said() == ["one"], "the first message")
+
+    socket = Socket.objects.get(user=bob)
+    groups.close_sockets(bob.id, [socket.id])
+    waited(lambda: not Socket.objects.filter(id=socket.id).exists(), "the lost connection")
+    say("two")
+    waited(lambda: first.said() == ["one", "two"], "the message sent meanwhile")
+    first.stop()
+
+    say("three")
+    second = run_client()
+    waited(lambda: second.said() == ["three"], "the message sent while it did not run")
+    numbers = [frame["seq"] for frame in first.frames + second.frames if "seq" in frame]
+    assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+
+
+def test_it_ends_when_the_sign_in_ends(run_client, bob):
+    client = run_client()
+    waited(lambda: client.frames, "ready")
+    sessions.revoke([run_client.session], reason="logout")
+    assert client.process.wait(10) == 1
+    assert "token_revoked" in client.process.stderr.read()
