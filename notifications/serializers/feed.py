@@ -7,7 +7,6 @@ from rest_framework import serializers
 
 from accounts.serializers import user_card
 from notifications import kinds
-from notifications.models import Notification
 from notifications.pagination import Position
 
 DEFAULT_LIMIT = 20
@@ -16,8 +15,8 @@ MAX_LIMIT = 50
 MAX_OFFSET = 1_000_000
 
 
-def notification_json(row: Notification) -> dict[str, Any]:
-    """Section 2.5 of the contract. The row's actor is loaded."""
+def notification_json(row: Any) -> dict[str, Any]:
+    """Section 2.5 of the contract, of a Notification with its actor, or of a FeedRow."""
     kind = kinds.KINDS[row.kind]
     return {
         "id": row.id,
@@ -26,7 +25,7 @@ def notification_json(row: Notification) -> dict[str, Any]:
         "actor": user_card(row.actor),
         "target": {
             "type": kind.target_type,
-            "id": row.target_id if kind.has_target else row.actor_id,
+            "id": row.target_id if kind.has_target else row.actor.id,
             "title": row.target_title if kind.target_type == "post" else row.actor.display_name,
         },
         "count": row.count,

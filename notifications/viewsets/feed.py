@@ -11,7 +11,6 @@ from accounts.fields import parse_id
 from notifications import selectors
 from notifications.conf import conf
 from notifications.exceptions import NotificationNotFound
-from notifications.pagination import Position
 from notifications.serializers.feed import (
     MAX_LIMIT,
     CountsOutput,
@@ -46,13 +45,13 @@ class FeedViewSet(ViewSet):
             after=asked["cursor"],
             unread_only=asked["unread"],
         )
-        last = page.rows[-1] if page.has_more else None
+        following = page.next_position
         return Response(
             {
                 "notifications": [notification_json(row) for row in page.rows],
                 "unread_count": selectors.unread_count(user_id),
                 "has_more": page.has_more,
-                "next_cursor": Position(last.created_at, last.id).encode() if last else None,
+                "next_cursor": following.encode() if following else None,
             }
         )
 
