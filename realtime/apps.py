@@ -9,7 +9,10 @@ class RealtimeConfig(AppConfig):
 
     def ready(self) -> None:
         from accounts import ratelimits
+        from notifications.services.delivery import register_presence
         from realtime import receivers  # noqa: F401
         from realtime.conf import conf
+        from realtime.services import receipts
 
         ratelimits.register(conf.RATES)
+        register_presence(receipts.sightings)

@@ -38,6 +38,7 @@ logger = logging.getLogger("parley.realtime")
 BAD_FRAME, UNAUTHORISED, FORBIDDEN, FLOODING, RESTART = 4400, 4401, 4403, 4429, 4503
 BAD_FRAMES_BEFORE_SIGN_IN = 3
 WAIT_FOR_ROOM_SECONDS = 0.05
+NOTE_ACKS_SECONDS = 0.25
 
 Ref = str | int | None
 
@@ -52,7 +53,7 @@ class _SignedIn(NamedTuple):
 
 class Worker:
     __slots__ = (
-        "_bad_frames", "_connection", "_delivered", "_inbox", "_refilled_at", "_refused", "_task", "_tokens",
+        "_bad_frames", "_connection", "_delivered", "_inbox", "_is_noting", "_refilled_at", "_refused", "_task", "_tokens",
     )
 
     def __init__(self, connection: Connection) -> None:
@@ -65,6 +66,7 @@ class Worker:
         # In a row.
         self._refused = 0
         self._delivered: dict[int, int] = {}
+        self._is_noting = False
 
     # --- Taking --------------------------------------------------------------------------------
 
@@ -176,24 +178,31 @@ class Worker:
         except ValidationError as error:
             self._refuse(item.ref, error)
             return
-        delivered = self._connection.sender.ack(seq)
-        if delivered:
-            busy = bool(self._delivered)
-            for conversation_id, message_id in delivered.items():
-                self._delivered[conversation_id] = max(message_id, self._delivered.get(conversation_id, 0))
-            if not busy:
-                keep_until_done(self._note_delivered())
+        for conversation_id, message_id in self._connection.sender.ack(seq).items():
+            self._delivered[conversation_id] = max(message_id, self._delivered.get(conversation_id, 0))
+        if not self._is_noting:
+            self._is_noting = True
+            keep_until_done(self._note_acks())
 
-    async def _note_delivered(self) -> None:
-        while self._delivered:
-            delivered, user_id = dict(self._delivered), self._connection.user_id
-            try:
-                await in_database(receipts.delivered, user_id=user_id, up_to=delivered)
-            except Exception as error:
-                logger.warning("receipts lost: %s", error.__class__.__name__)
-            for conversation_id, message_id in delivered.items():
-                if self._delivered.get(conversation_id) == message_id:
-                    del self._delivered[conversation_id]
+    async def _note_acks(self) -> None:
+        """Writes down what was acknowledged; many acknowledgements become few writes."""
+        connection, noted = self._connection, 0
+        try:
+            while connection.sender.acked > noted and connection.is_ready:
+                noted = connection.sender.acked
+                delivered, self._delivered = self._delivered, {}
+                await in_database(
+                    receipts.acknowledged,
+                    socket_id=connection.id,
+                    user_id=connection.user_id,
+                    seq=noted,
+                    delivered=delivered,
+                )
+                await asyncio.sleep(NOTE_ACKS_SECONDS)
+        except Exception as error:
+            logger.warning("receipts lost: %s", error.__class__.__name__)
+        finally:
+            self._is_noting = False
 
     async def _look(self, *, pong: bool = False) -> None:
         """Reads where the log stands; a ping is told."""

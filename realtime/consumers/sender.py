@@ -42,15 +42,15 @@ class Line(NamedTuple):
 
 class Sender:
     __slots__ = (
-        "_acked", "_badge", "_badge_at", "_badge_due", "_blocked_at", "_connection", "_outbox", "_resume",
-        "_sync_target", "_task", "_transmitting_at", "_unacked", "_unacked_bytes", "head", "sent",
+        "_badge", "_badge_at", "_badge_due", "_blocked_at", "_connection", "_outbox", "_resume",
+        "_sync_target", "_task", "_transmitting_at", "_unacked", "_unacked_bytes", "acked", "head", "sent",
     )
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._outbox: deque[str] = deque()
         self._task: asyncio.Task[None] | None = None
-        self.sent = self.head = self._acked = 0
+        self.sent = self.head = self.acked = 0
         self._unacked: deque[tuple[int, int, tuple[int, int] | None]] = deque()
         self._unacked_bytes = 0
         self._resume: tuple[str | None, int] | None = None
@@ -82,7 +82,7 @@ class Sender:
 
     def start_at(self, seq: int) -> None:
         """Everything after `seq` is news."""
-        self.sent = self._acked = self.head = seq
+        self.sent = self.acked = self.head = seq
 
     def resume(self, epoch: str | None, seq: int) -> None:
         """Goes back (or on) to `seq` of the log, if that is still there."""
@@ -99,7 +99,7 @@ class Sender:
         """The client has everything up to `seq`; returns the newest message per conversation in that."""
         delivered: dict[int, int] = {}
         while self._unacked and self._unacked[0][0] <= seq:
-            self._acked, size, brings = self._unacked.popleft()
+            self.acked, size, brings = self._unacked.popleft()
             self._unacked_bytes -= size
             if brings is not None:
                 delivered[brings[0]] = max(brings[1], delivered.get(brings[0], 0))
@@ -219,7 +219,7 @@ class Sender:
         await self._transmit(frames.write({"type": "resync", "data": {"reason": reason, "seq": seq}}))
 
     def _forget_window(self, seq: int) -> None:
-        self.sent = self._acked = seq
+        self.sent = self.acked = seq
         self._unacked.clear()
         self._unacked_bytes = 0
         self._blocked_at = None

@@ -12,6 +12,8 @@ class Socket(models.Model):
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
     # accounts.Session; no foreign key, so that a session's end need not wait for its sockets.
     session_id = models.BigIntegerField()
+    # What its client has acknowledged of the person's log, written a few times a second at most.
+    acked_seq = models.BigIntegerField(default=0)
     opened_at = models.DateTimeField(default=timezone.now)
     seen_at = models.DateTimeField(default=timezone.now)
 

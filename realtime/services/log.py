@@ -93,36 +93,36 @@ def _forget(user_ids: Iterable[int]) -> None:
         Stream.objects.filter(user_id=user_id).update(epoch=new_epoch(), min_seq=F("head_seq"))
 
 
-def prune(*, now: datetime | None = None, batch: int = 1000) -> int:
-    """Deletes what is older than 14 days or beyond the newest 5000 of a person. Returns how many.
+def prune(*, now: datetime, batch: int) -> int:
+    """Deletes what is older than 14 days or beyond the newest 5000 of a person: at most about `batch`
+    events. Returns how many; call again while that is not 0.
 
     One person per transaction: the floor is raised in the same commit, so that a reader either finds
     the events or is told to reload.
     """
-    now = now or timezone.now()
     too_old = now - timedelta(days=conf.EVENTS_KEPT_DAYS)
-    deleted = 0
-    aged = Event.objects.filter(created_at__lt=too_old).values_list("user_id", flat=True).distinct()
+    aged = Event.objects.filter(created_at__lt=too_old).order_by("created_at").values_list("user_id", flat=True)
     long = Stream.objects.filter(head_seq__gt=F("min_seq") + conf.EVENTS_KEPT).values_list("user_id", flat=True)
-    for user_id in sorted({*aged, *long}):
-        deleted += _prune_one(user_id, too_old, batch)
+    deleted = 0
+    for user_id in sorted({*aged[:batch], *long[:batch]}):
+        if deleted >= batch:
+            break
+        deleted += _prune_one(user_id, too_old, batch - deleted)
     return deleted
 
 
 def _prune_one(user_id: int, too_old: datetime, batch: int) -> int:
-    deleted = 0
-    while True:
-        with unit_of_work():
-            stream = Stream.objects.select_for_update().filter(user_id=user_id).first()
-            if stream is None:
-                return deleted
-            last_old = Event.objects.filter(user_id=user_id, created_at__lt=too_old).aggregate(last=Max("seq"))["last"]
-            floor = max(last_old or 0, stream.head_seq - conf.EVENTS_KEPT, stream.min_seq)
-            upto = min(floor, stream.min_seq + batch)
-            if upto <= stream.min_seq:
-                return deleted
-            deleted += Event.objects.filter(user_id=user_id, seq__lte=upto).delete()[0]
-            Stream.objects.filter(user_id=user_id).update(min_seq=upto)
+    with unit_of_work():
+        stream = Stream.objects.select_for_update().filter(user_id=user_id).first()
+        if stream is None:
+            return 0
+        events = Event.objects.filter(user_id=user_id)
+        last_old = events.filter(created_at__lt=too_old).aggregate(last=Max("seq"))["last"] or 0
+        upto = min(max(last_old, stream.head_seq - conf.EVENTS_KEPT), stream.min_seq + batch)
+        if upto <= stream.min_seq:
+            return 0
+        Stream.objects.filter(user_id=user_id).update(min_seq=upto)
+        return events.filter(seq__lte=upto).delete()[0]
 
 
 def _position(user_id: int) -> Position | None:

@@ -1,18 +1,58 @@
 """What an acknowledgement on a socket means to the people who wrote."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 from functools import partial
 
 from django.db import transaction
+from django.utils import timezone
 
 from messaging.selectors import conversations_for
 from messaging.services import conversations
+from notifications.services.delivery import Sighting
 from realtime import groups
+from realtime.conf import conf
+from realtime.models import Event, Socket
+
+UNIT_OF_WORK_TAKES = timedelta(seconds=0.5)
 
 
-def delivered(*, user_id: int, up_to: Mapping[int, int]) -> None:
-    """A device of this person has the messages of these conversations up to these ids."""
-    conversations.mark_delivered(user_id=user_id, delivered=up_to)
+def acknowledged(*, socket_id: str, user_id: int, seq: int, delivered: Mapping[int, int]) -> None:
+    """A device of this person has the log up to `seq`, with the messages of these conversations up to
+    these ids: nobody needs to push that to it, and who wrote sees the second tick."""
+    Socket.objects.filter(id=socket_id, acked_seq__lt=seq).update(acked_seq=seq)
+    if delivered:
+        conversations.mark_delivered(user_id=user_id, delivered=delivered)
+
+
+def sightings(questions: Sequence[Sighting]) -> list[str]:
+    """For the delivery of pushes: did a socket of this session hear of what was written at that time?"""
+    alive = timezone.now() - timedelta(seconds=conf.SOCKET_DEAD_SECONDS)
+    sessions = {question.session_id for question in questions}
+    rows = Socket.objects.filter(session_id__in=sessions, seen_at__gt=alive).values_list("session_id", "acked_seq")
+    acked: dict[int, int] = {}
+    for session_id, seq in rows:
+        acked[session_id] = max(seq, acked.get(session_id, 0))
+    newest = {
+        (question.user_id, question.since): _newest_seq(question.user_id, question.since)
+        for question in questions
+        if question.session_id in acked
+    }
+    return [
+        "absent"
+        if question.session_id not in acked
+        else "seen"
+        if acked[question.session_id] >= newest[question.user_id, question.since]
+        else "connected"
+        for question in questions
+    ]
+
+
+def _newest_seq(user_id: int, since: datetime) -> int:
+    """The last event of the unit of work that wrote something at `since`: events come last in it."""
+    upto = since + UNIT_OF_WORK_TAKES
+    rows = Event.objects.filter(user_id=user_id, created_at__lte=upto).order_by("-seq").values_list("seq", flat=True)
+    return next(iter(rows[:1]), 0)
 
 
 def tell_delivered(*, conversation_id: int, user_id: int, peer_id: int, delivered_id: int) -> None:

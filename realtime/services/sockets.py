@@ -1,7 +1,7 @@
 """Open sockets: who holds how many, in whichever process, and which of them must go."""
 
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 
 from django.db import transaction
@@ -48,9 +48,9 @@ def still_open(*, socket_ids: Iterable[str]) -> None:
     Socket.objects.filter(id__in=list(socket_ids)).update(seen_at=timezone.now())
 
 
-def purge_dead() -> int:
+def purge_dead(*, now: datetime) -> int:
     """Removes what processes that were killed left behind. Returns how many."""
-    dead = timezone.now() - timedelta(seconds=2 * conf.SOCKET_DEAD_SECONDS)
+    dead = now - timedelta(seconds=2 * conf.SOCKET_DEAD_SECONDS)
     return Socket.objects.filter(seen_at__lt=dead).delete()[0]
 
 

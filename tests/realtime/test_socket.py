@@ -39,3 +39,133 @@ def test_a_message_reaches_both_sides_devices(open_socket, token_of, alice, bob,
     assert read["data"] == {"last_read_id": message["id"], "unread_count": 0, "message_unread_count": 0}
     assert alices.expect("conversation.read")["data"]["last_read_id"] == message["id"]
     assert bobs.expect("conversation.read", user_id=bob.id)["data"]["unread_count"] == 0
+
+
+def test_an_acknowledgement_is_the_second_tick_and_spares_the_push(open_socket, alice, bob, conversation):
+    from django.utils import timezone
+
+    from notifications.services.delivery import Sighting
+    from realtime.services import receipts
+
+    session, token = sign_in(bob)
+    alices, bobs = open_socket(sign_in(alice)[1]), open_socket(token, acks=False)
+    message = say(alice, conversation, "hi")
+    question = Sighting(bob.id, session.id, timezone.now())
+    heard = bobs.expect("message.new")
+    latest = bobs.silence(0.5)
+    assert receipts.sightings([question, question._replace(session_id=10**6)]) == ["connected", "absent"]
+    bobs.send("ack", {"seq": max([heard["seq"], *(frame["seq"] for frame in latest if "seq" in frame)])})
+    ticked = alices.expect("conversation.delivered")
+    assert ticked["data"] == {"conversation_id": conversation, "user_id": bob.id, "delivered_id": message["id"]}
+    assert receipts.sightings([question]) == ["seen"]
+    say(alice, conversation, "and now?")
+    assert receipts.sightings([question._replace(since=timezone.now())]) == ["connected"]
+
+
+def test_reading_over_rest_and_socket_is_the_same(open_socket, as_bob, alice, bob, conversation):
+    start = as_bob.get("/api/v1/realtime/changes")
+    for n in range(3):
+        say(alice, conversation, f"{n}")
+    changes = as_bob.get(f"/api/v1/realtime/changes?epoch={start['epoch']}&since={start['seq']}")
+    bobs = open_socket(as_bob.token, resume={"epoch": start["epoch"], "seq": start["seq"]})
+    bobs.expect("synced")
+    assert bobs.events == changes["events"]
+    assert (changes["has_more"], changes["reset"]) == (False, False)
+    assert (changes["seq"], changes["epoch"]) == (bobs.events[-1]["seq"], bobs.ready["epoch"])
+
+
+def test_a_deleted_message_replays_as_deleted(open_socket, token_of, alice, bob, conversation):
+    token = token_of(bob)
+    start = open_socket(token).ready
+    secret = say(alice, conversation, "the secret")
+    say(alice, conversation, "the rest")
+    messages.edit(editor=alice, message_id=secret["id"], body="the second secret")
+    messages.delete(user=alice, message_id=secret["id"])
+    again = open_socket(token, resume={"epoch": start["epoch"], "seq": start["seq"]})
+    assert again.expect("synced")["data"] == {"seq": again.ready["seq"]}
+    about = [f for f in again.events if f["data"].get("message_id") == secret["id"]]
+    assert [frame["type"] for frame in about] == ["message.deleted"] * 3
+    assert set(about[0]["data"]) == {"conversation_id", "message_id", "unread_count", "last_message"}
+    assert about[0]["data"]["last_message"]["body"] == "the rest"
+    assert "secret" not in str(again.frames)
+    assert [frame["seq"] for frame in again.events] == list(range(start["seq"] + 1, again.ready["seq"] + 1))
+
+
+@pytest.mark.parametrize(
+    ("place", "reason"),
+    [({"epoch": "other", "seq": 1}, "epoch"), ({"seq": 10**9}, "ahead"), ({"seq": 0}, "too_old")],
+)
+def test_what_cannot_be_resumed_is_said(open_socket, as_bob, alice, bob, conversation, settings, place, reason):
+    from django.utils import timezone
+
+    from realtime.services import log
+
+    for n in range(5):
+        say(alice, conversation, f"{n}")
+    settings.REALTIME_EVENTS_KEPT = 2
+    log.prune(now=timezone.now(), batch=100)
+    position = log.position(bob.id)
+    resume = {"epoch": position.epoch} | place
+    phone = open_socket(as_bob.token, resume=resume)
+    assert phone.expect("resync")["data"] == {"reason": reason, "seq": position.head_seq}
+    assert phone.ready["min_seq"] == position.head_seq - 2
+    say(alice, conversation, "after")
+    assert phone.expect("message.new")["seq"] == position.head_seq + 1
+    path = f"/api/v1/realtime/changes?epoch={resume['epoch']}&since={resume['seq']}"
+    answer = as_bob.get(path)
+    assert (answer["reset"], answer["events"]) == (True, [])
+    # On the open socket it is the same, and what can be resumed comes again.
+    phone.send("resume", resume)
+    assert phone.expect("resync")["data"]["reason"] == reason
+    phone.send("resume", {"epoch": position.epoch, "seq": position.head_seq})
+    assert phone.expect("message.new")["seq"] == position.head_seq + 1
+    phone.expect("synced")
+
+
+def test_changes_come_in_pages(as_bob, alice, bob, conversation):
+    for n in range(7):
+        say(alice, conversation, f"{n}")
+    whole = as_bob.get("/api/v1/realtime/changes?since=0&limit=500")
+    pages, since = [], 0
+    while True:
+        page = as_bob.get(f"/api/v1/realtime/changes?epoch={whole['epoch']}&since={since}&limit=3")
+        pages += page["events"]
+        since = page["seq"]
+        if not page["has_more"]:
+            break
+    assert pages == whole["events"]
+    assert as_bob.get("/api/v1/realtime/changes") == {
+        "ok": True, "epoch": whole["epoch"], "events": [], "seq": whole["seq"], "has_more": False, "reset": False,
+    }  # fmt: skip
+    for wrong in ("limit=0", "limit=x", "since=-1", "since=x", "since=1.5", "limit=-3", f"since={2**63}"):
+        assert as_bob.get(f"/api/v1/realtime/changes?{wrong}", status=400)["error"] == "validation_error"
+    assert len(as_bob.get("/api/v1/realtime/changes?since=0&limit=100000")["events"]) == len(whole["events"])
+
+
+def test_two_hundred_events_take_a_handful_of_queries(as_bob, alice, bob, conversation, django_assert_max_num_queries):
+    for n in range(100):
+        say(alice, conversation, f"{n}")
+    with django_assert_max_num_queries(8):
+        page = as_bob.get("/api/v1/realtime/changes?since=0&limit=200")
+    assert len(page["events"]) >= 100
+
+
+def test_errors_speak_the_readers_language(open_socket, alice, token_of):
+    alice.language = "de"
+    alice.save()
+    assert open_socket(token_of(alice)).command("message.delete", message_id=1)["error"] == "message_not_found"
+
+
+def test_what_changes_nothing_makes_no_event(open_socket, as_bob, alice, bob, conversation):
+    message = say(alice, conversation, "hi", client_id="once")
+    head = as_bob.get("/api/v1/realtime/changes")["seq"]
+    say(alice, conversation, "hi", client_id="once")
+    messages.edit(editor=alice, message_id=message["id"], body="hi")
+    phone = open_socket(as_bob.token)
+    assert phone.command("message.edit", message_id=message["id"], body="x")["error"] == "not_message_owner"
+    assert phone.command("message.send", conversation_id=conversation, body="  ")["error"] == "validation_error"
+    for _ in range(2):
+        phone.command("conversation.read", conversation_id=conversation)
+    after = as_bob.get(f"/api/v1/realtime/changes?since={head}")["events"]
+    assert [frame["type"] for frame in after].count("conversation.read") == 1
+    assert [frame["type"] for frame in after if frame["type"].startswith("message.")] == []

@@ -1,0 +1,13 @@
+"""What may go: events that nobody can resume from any more, and sockets of processes that died."""
+
+from datetime import datetime
+
+from realtime.services import log, sockets
+
+
+def purge(now: datetime, batch: int) -> dict[str, int]:
+    """Deletes at most about `batch` rows of each kind in short transactions; how many of which.
+
+    Call again while the numbers are not 0.
+    """
+    return {"events": log.prune(now=now, batch=batch), "sockets": sockets.purge_dead(now=now)}
