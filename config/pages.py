@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from config import demo, error_reference, mailbox, markdown
+from config import demo, error_reference, mailbox, markdown, reference
 from config.access import is_developer
 
 QUICK_START = "From sign-up to the first message"
@@ -60,6 +60,19 @@ def errors(request: HttpRequest) -> HttpResponse:
         for row in error_reference.rows()
     ]
     return page(request, "errors", rows=rows)
+
+
+@require_safe
+def reference_index(request: HttpRequest) -> HttpResponse:
+    return page(request, "reference", operations=list(reference.operations().values()))
+
+
+@require_safe
+def reference_operation(request: HttpRequest, operation_id: str) -> HttpResponse:
+    operation = reference.operations().get(operation_id)
+    if operation is None:
+        raise Http404
+    return page(request, "operation", operation=operation)
 
 
 @require_safe

@@ -11,7 +11,16 @@ from tests.server import RunningServer
 
 pytestmark = [needs_chromium, pytest.mark.timeout(180)]
 
-PAGES = ["/", "/docs/quickstart", "/docs/errors", "/docs/changelog", "/dev/mail/", "/dev/push/"]
+PAGES = [
+    "/",
+    "/docs/quickstart",
+    "/docs/errors",
+    "/docs/reference",
+    "/docs/reference/messages_send",
+    "/docs/changelog",
+    "/dev/mail/",
+    "/dev/push/",
+]
 
 
 @pytest.fixture(scope="module")

@@ -8,9 +8,9 @@ from django.core.mail import EmailMultiAlternatives
 from django.core.mail.backends.filebased import EmailBackend
 from django.test import Client
 
-from config import error_reference, mailbox
+from config import error_reference, mailbox, reference
 
-OPEN_PAGES = ["/", "/api/docs", "/docs/quickstart", "/docs/errors", "/docs/changelog"]
+OPEN_PAGES = ["/", "/api/docs", "/docs/quickstart", "/docs/errors", "/docs/changelog", "/docs/reference"]
 DEVELOPER_PAGES = ["/dev/mail/", "/dev/mail.json", "/dev/push/", "/dev/push.json"]
 CONTRACT_CODES = {
     "email_taken", "invalid_credentials", "account_locked", "account_blocked", "email_not_verified", "invalid_otp",
@@ -46,6 +46,17 @@ def test_developer_pages_are_for_the_person_at_this_machine(browser, settings, p
     assert browser.get(path, headers={"X-Forwarded-For": "192.0.2.7"}).status_code == 404
     settings.DEBUG = False
     assert browser.get(path).status_code == 404
+
+
+def test_every_operation_has_a_page_of_its_own(browser):
+    index = browser.get("/docs/reference").content.decode()
+    assert len(reference.operations()) > 20
+    for name, operation in reference.operations().items():
+        assert f'href="/docs/reference/{name}"' in index
+        html = browser.get(f"/docs/reference/{name}").content.decode()
+        assert f"{operation.method} {operation.path}" in html
+    assert "conversation_id" in browser.get("/docs/reference/messages_send").content.decode()
+    assert browser.get("/docs/reference/nothing").status_code == 404
 
 
 def test_demo_passwords_are_not_shown_to_strangers(browser, settings, tmp_path):
