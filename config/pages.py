@@ -72,7 +72,7 @@ def reference_operation(request: HttpRequest, operation_id: str) -> HttpResponse
     operation = reference.operations().get(operation_id)
     if operation is None:
         raise Http404
-    return page(request, "operation", operation=operation)
+    return page(request, "operation", operation=operation, description=markdown.render(operation.description))
 
 
 @require_safe
