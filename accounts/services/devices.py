@@ -48,7 +48,7 @@ def remove(*, user: User, device_id: int | None) -> None:
     """Ends the trust in one device and the sessions that it opened. NotFound for another's."""
     with unit_of_work():
         live = TrustedDevice.objects.select_for_update().filter(user=user, expires_at__gt=timezone.now())
-        device = live.filter(id=device_id).first()
+        device = live.filter(id=device_id).first() if device_id is not None else None
         if device is None:
             raise NotFound
         opened = Session.objects.filter(trusted_device=device, ended_at=None)

@@ -27,8 +27,10 @@ from accounts.models import (
     User,
 )
 from accounts.services import actions, pending_tokens, pictures, sessions
-from accounts.signals import account_erased, profile_changed
+from accounts.signals import account_erased
 from accounts.unit_of_work import unit_of_work
+
+GONE_OVER_FOR = timedelta(days=1)
 
 
 def schedule(*, user: User, granted: PendingToken) -> datetime:
@@ -55,12 +57,15 @@ def erase(*, user_id: int) -> bool:
         _delete_rows(user_id)
         _forget_in_audit(user_id)
         _make_nameless(user)
-        profile_changed.send(User, user_id=user_id)
     return True
 
 
 def erase_due(*, now: datetime, batch: int) -> int:
-    """Erases accounts whose time to think it over has passed. Returns how many."""
+    """Erases accounts whose time to think it over has passed. Returns how many.
+
+    Accounts erased within the last day are gone over once more: what a live session had on its way
+    while staff erased its account may have arrived afterwards.
+    """
     due = User.objects.filter(erase_after__lte=now, erased_at=None).order_by("erase_after")
     erased = 0
     for user_id in list(due.values_list("id", flat=True)[:batch]):
@@ -68,6 +73,11 @@ def erase_due(*, now: datetime, batch: int) -> int:
             # Signing in at the last moment still counts.
             still_due = User.objects.select_for_update(no_key=True).filter(id=user_id, erase_after__lte=now)
             erased += still_due.exists() and erase(user_id=user_id)
+    lately = User.objects.filter(erased_at__gt=now - GONE_OVER_FOR).order_by("id")
+    for user_id in list(lately.values_list("id", flat=True)[:batch]):
+        with unit_of_work():
+            account_erased.send(User, user_id=user_id)
+            _delete_rows(user_id)
     return erased
 
 

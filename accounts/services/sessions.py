@@ -147,9 +147,9 @@ def revoke(sessions: Iterable[Session], *, reason: str) -> int:
 
 def end(*, user: User, session_id: int | None) -> None:
     """Ends one live session of the person. NotFound for another's, an ended or an impossible one."""
-    with unit_of_work():
-        if not revoke(Session.objects.filter(user=user, id=session_id), reason="revoked"):
-            raise NotFound
+    own = Session.objects.filter(user=user, id=session_id) if session_id is not None else []
+    if not revoke(own, reason="revoked"):
+        raise NotFound
 
 
 def rotate(session: Session) -> str:

@@ -9,10 +9,10 @@ from django.core import mail
 from django.db import connection
 from django.utils import timezone
 
-from accounts.models import User
+from accounts.models import Session, User
 from accounts.services import audit, erasure
 from accounts.signals import account_erased
-from tests.accounts.steps import SECOND, act, enable_two_step, login, second_step
+from tests.accounts.steps import SECOND, act, enable_two_step, login, race, second_step
 from tests.client import ApiClient
 from tests.factories import PASSWORD, sign_in
 
@@ -167,3 +167,50 @@ def everything_stored():
             cursor.execute(f"SELECT * FROM {connection.ops.quote_name(table)}")
             rows += [str(row) for row in cursor.fetchall()]
     return "\n".join(rows).lower()
+
+
+@pytest.mark.django_db(transaction=True)
+class TestRaces:
+    def test_two_purges_at_once_erase_once(self, alice, as_alice):
+        delete_account(as_alice, alice)
+        later = timezone.now() + timedelta(days=15)
+        assert sorted(race(4, lambda n: erasure.erase_due(now=later, batch=10))) == [0, 0, 0, 1]
+
+    def test_a_sign_in_and_the_purge_at_the_last_moment(self, alice, as_alice):
+        delete_account(as_alice, alice)
+        later = timezone.now() + timedelta(days=15)
+        data = {"email": alice.email, "password": PASSWORD}
+
+        def work(number):
+            if number == 0:
+                return erasure.erase_due(now=later, batch=10)
+            return ApiClient().raw("POST", "/api/v1/auth/login", data).status_code
+
+        erased, *statuses = race(4, work)
+        user = User.objects.get(id=alice.id)
+        if erased:
+            assert user.erased_at is not None
+            assert not Session.objects.filter(user=user).exists()
+        else:
+            assert user.erased_at is None
+            assert 200 in statuses
+
+    def test_messages_that_arrive_during_an_erasure_fail_cleanly(self, alice, bob, as_alice, as_bob):
+        start = as_alice.post("/api/v1/messages/conversations", {"user_id": bob.id}, status=201)
+        room = f"/api/v1/messages/conversations/{start['conversation']['id']}"
+
+        def work(number):
+            if number == 0:
+                return erasure.erase(user_id=alice.id)
+            client = as_alice if number % 2 else as_bob
+            return client.raw("POST", f"{room}/messages", {"body": f"number {number}"}).status_code
+
+        erased, *statuses = race(8, work)
+        assert erased is True
+        assert set(statuses) <= {201, 401, 403, 404}
+        # What Alice had on its way may have arrived after the erasure: the next purge finds it.
+        erasure.erase_due(now=timezone.now(), batch=10)
+        messages = as_bob.get(f"{room}/messages")["messages"]
+        assert {message["sender_id"] for message in messages} <= {bob.id}
+        stored = everything_stored()
+        assert not [number for number in (1, 3, 5, 7) if f"number {number}" in stored]
