@@ -153,9 +153,12 @@ def end(*, user: User, session_id: int | None) -> None:
 
 
 def rotate(session: Session) -> str:
-    """The next token of a live session, as a refresh would give it; the caller may have it."""
+    """The next token of a session, as a refresh would give it. TokenRevoked when it has just ended."""
     with unit_of_work():
-        session = Session.objects.select_for_update().get(id=session.id)
+        live = Session.objects.select_for_update(no_key=True).filter(id=session.id, ended_at=None).first()
+        if live is None:
+            raise TokenRevoked
+        session = live
         now = timezone.now()
         session.generation += 1
         session.generation_used_at = None

@@ -1,0 +1,90 @@
+"""How often the second step and sensitive actions may be asked for, and what an unconfirmed account may do."""
+
+import pytest
+from django.core.cache import cache
+
+from tests.accounts.steps import enable_two_step, second_step
+from tests.client import ApiClient
+from tests.factories import make_user, sign_in
+
+AUTH = "/api/v1/auth"
+
+
+@pytest.fixture
+def limited(settings):
+    cache.clear()
+    settings.RATELIMIT_ENABLE = True
+    yield
+    cache.clear()
+
+
+def refused(client, method, path, data=None):
+    body = client.request(method, f"{AUTH}/{path}", data, 429)
+    assert body["error"] == "rate_limited"
+    assert 1 <= body["retry_after"] <= 60
+    return body
+
+
+def test_three_challenges_a_minute_and_person(limited, as_alice, as_bob):
+    for action in ("change_password", "change_email", "export_data"):
+        as_alice.post(f"{AUTH}/action-challenge", {"action": action})
+    refused(as_alice, "POST", "action-challenge", {"action": "delete_account"})
+    as_bob.post(f"{AUTH}/action-challenge", {"action": "delete_account"})
+
+
+def test_three_mailed_second_steps_a_minute_and_person(settings, alice, as_alice):
+    enable_two_step(as_alice, alice)
+    clients = [second_step(alice) for _ in range(2)]
+    cache.clear()
+    settings.RATELIMIT_ENABLE = True
+    for number in range(3):
+        clients[number % 2].post(f"{AUTH}/resend-two-step")
+    refused(clients[0], "POST", "resend-two-step")
+    refused(clients[1], "POST", "resend-two-step")
+    cache.clear()
+
+
+def test_ten_second_steps_a_minute_and_person(settings, alice, as_alice):
+    enable_two_step(as_alice, alice)
+    clients = [second_step(alice) for _ in range(3)]
+    cache.clear()
+    settings.RATELIMIT_ENABLE = True
+    for number in range(10):
+        clients[number // 5].raw("POST", f"{AUTH}/two-step", {"password": "not it at all"})
+    refused(clients[2], "POST", "two-step", {"password": "not it at all"})
+    cache.clear()
+
+
+# What an unconfirmed account gets to hear: nothing that changes its security, or reaches somebody else.
+SHUT = [
+    ("GET", "two-step/status"),
+    ("POST", "two-step/enable"),
+    ("POST", "two-step/change"),
+    ("POST", "two-step/disable"),
+    ("POST", "two-step/recovery-codes"),
+    ("POST", "action-challenge"),
+    ("POST", "action-verify"),
+    ("POST", "change-password"),
+    ("POST", "change-email"),
+    ("POST", "change-email/verify"),
+    ("POST", "delete-account"),
+    ("GET", "export"),
+]
+
+
+@pytest.mark.parametrize(("method", "path"), SHUT)
+def test_security_waits_for_the_confirmed_address(db, method, path):
+    client = ApiClient(sign_in(make_user("Una", verified=False))[1])
+    assert client.request(method, f"{AUTH}/{path}", {}, 403)["error"] == "email_not_verified"
+
+
+def test_an_unconfirmed_account_sees_to_itself(bob):
+    una = make_user("Una", verified=False)
+    client = ApiClient(sign_in(una)[1])
+    client.get(f"{AUTH}/me")
+    assert len(client.get(f"{AUTH}/sessions")["sessions"]) == 1
+    client.get(f"{AUTH}/devices")
+    client.get("/api/v1/profile")
+    client.put("/api/v1/profile/privacy", {"read_receipts": False})
+    assert client.post("/api/v1/profile/blocks", {"user_id": bob.id}, status=403)["error"] == "email_not_verified"
+    client.post(f"{AUTH}/logout")
