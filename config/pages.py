@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from config import demo, error_reference, mailbox, markdown, reference
+from config import demo, error_reference, mailbox, markdown, realtime_reference, reference
 from config.access import is_developer
 
 QUICK_START = "From sign-up to the first message"
@@ -46,6 +46,16 @@ def quickstart(request: HttpRequest) -> HttpResponse:
 @require_safe
 def changelog(request: HttpRequest) -> HttpResponse:
     return document(request, title="Changes", text=read("CHANGELOG.md"))
+
+
+@require_safe
+def realtime(request: HttpRequest) -> HttpResponse:
+    return page(request, "realtime", reference=realtime_reference.reference())
+
+
+@require_safe
+def calls(request: HttpRequest) -> HttpResponse:
+    return document(request, title="Calls", text=read("docs/calls.md"))
 
 
 @require_safe

@@ -10,7 +10,10 @@ from django.test import Client
 
 from config import error_reference, mailbox, reference
 
-OPEN_PAGES = ["/", "/api/docs", "/docs/quickstart", "/docs/errors", "/docs/changelog", "/docs/reference"]
+OPEN_PAGES = [
+    "/", "/api/docs", "/docs/quickstart", "/docs/errors", "/docs/realtime", "/docs/calls", "/docs/changelog",
+    "/docs/reference",
+]  # fmt: skip
 DEVELOPER_PAGES = ["/dev/mail/", "/dev/mail.json", "/dev/push/", "/dev/push.json"]
 CONTRACT_CODES = {
     "email_taken", "invalid_credentials", "account_locked", "account_blocked", "email_not_verified", "invalid_otp",
@@ -122,3 +125,10 @@ def test_a_wrong_method_answers_with_the_envelope(browser):
     assert response.status_code == 405
     assert response.headers["Allow"] == "GET, HEAD"
     assert response.json()["error"] == "method_not_allowed"
+
+
+def test_the_page_about_the_socket_names_every_command_and_event(browser):
+    html = browser.get("/docs/realtime").content.decode()
+    for name in ("command.call.invite", "command.presence.watch", "message.new", "call.signal", "ready"):
+        assert f'id="{name}"' in html
+    assert "Answered by <code>{call, ice_servers, ice_transport_policy}</code>." in html

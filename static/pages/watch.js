@@ -1,0 +1,54 @@
+"use strict";
+
+// The console of the page about the live wire: signs in, shows every frame, acknowledges, pings.
+(() => {
+  const form = document.getElementById("watch-form");
+  const state = document.getElementById("watch-state");
+  const frames = document.getElementById("watch-frames");
+  const button = form.querySelector("button");
+  const SHOWN = 200;
+  let socket = null;
+  let pinging = 0;
+
+  const show = (text) => {
+    frames.hidden = false;
+    frames.append(`${new Date().toLocaleTimeString()}  ${text}\n`);
+    while (frames.childNodes.length > SHOWN) frames.firstChild.remove();
+    frames.scrollTop = frames.scrollHeight;
+  };
+
+  const say = (frame) => {
+    const text = JSON.stringify(frame);
+    socket.send(text);
+    show(`> ${frame.type === "auth" ? '{"type":"auth", …}' : text}`);
+  };
+
+  const connect = (token) => {
+    const scheme = location.protocol === "https:" ? "wss" : "ws";
+    socket = new WebSocket(`${scheme}://${location.host}/api/v1/realtime`);
+    state.textContent = "Connecting …";
+    button.textContent = "Disconnect";
+    socket.addEventListener("open", () => say({ type: "auth", ref: "1", data: { token } }));
+    socket.addEventListener("message", ({ data }) => {
+      const frame = JSON.parse(data);
+      show(`< ${data}`);
+      if (frame.type === "ready") {
+        state.textContent = "Connected. Whatever happens to this person appears here.";
+        pinging = setInterval(() => say({ type: "ping" }), frame.data.ping_s * 1000);
+      }
+      if (frame.seq) say({ type: "ack", data: { seq: frame.seq } });
+    });
+    socket.addEventListener("close", ({ code, reason }) => {
+      clearInterval(pinging);
+      socket = null;
+      button.textContent = "Connect";
+      state.textContent = `Closed with ${code}${reason ? ` (${reason})` : ""}.`;
+    });
+  };
+
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (socket) socket.close();
+    else connect(document.getElementById("watch-token").value.trim());
+  });
+})();
