@@ -34,7 +34,7 @@ class Defaults:
     # Delivery
     # A claimed row belongs to its worker for this long; after that anybody may take it again.
     LEASE_SECONDS: float = 60
-    BATCH: int = 100
+    BATCH: int = 200
     PUSH_THREADS: int = 24
     MAIL_THREADS: int = 4
     # How many sends to one person may be under way at once, so that nobody takes all threads.

@@ -74,7 +74,7 @@ class _Row(NamedTuple):
 
 def _row(*values: Any) -> _Row:
     choices = dict(zip(_CHOICES, values[12:], strict=True))
-    return _Row(*values[:9], values[9:12], choices)
+    return _Row._make((*values[:9], values[9:12], choices))
 
 
 _CHOICES = ("enabled", "quiet_mode", *SWITCHES)

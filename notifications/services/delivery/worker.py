@@ -187,7 +187,9 @@ class Lane:
     def _room(self) -> int:
         """As many rows as will be sent within about a second."""
         soon = int(self.threads / max(self._seconds_each, 0.001))
-        return min(max(soon, self.threads), conf.BATCH) - len(self._ready) - self._under_way
+        room = min(max(soon, self.threads), conf.BATCH) - len(self._ready) - self._under_way
+        # While a thousand rows a second pass, half batches would double the statements.
+        return room if soon < conf.BATCH or room * 2 >= conf.BATCH else 0
 
     def _dispatch(self) -> None:
         waiting: deque[Job] = deque()
