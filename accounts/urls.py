@@ -5,7 +5,7 @@ from django.urls import path
 from accounts.viewsets.actions import ActionViewSet
 from accounts.viewsets.avatar import AvatarViewSet
 from accounts.viewsets.devices import DeviceViewSet, SessionListViewSet
-from accounts.viewsets.email_undo import EmailUndoViewSet, email_undo_page
+from accounts.viewsets.email_undo import EmailUndoViewSet
 from accounts.viewsets.login import LoginViewSet, OwnSessionViewSet
 from accounts.viewsets.password import ForgottenPasswordViewSet
 from accounts.viewsets.profile import BlockViewSet, PrivacyViewSet, ProfileViewSet
@@ -38,7 +38,6 @@ urlpatterns = [
     path("auth/change-email", SecurityViewSet.as_view({"post": "change_email"})),
     path("auth/change-email/verify", SecurityViewSet.as_view({"post": "verify_email"})),
     path("auth/change-email/undo", EmailUndoViewSet.as_view({"post": "undo"})),
-    path("auth/change-email/undo/<str:token>", email_undo_page),
     path("auth/delete-account", SecurityViewSet.as_view({"post": "delete_account"})),
     path("auth/export", ExportViewSet.as_view({"get": "export"})),
     path("auth/sessions", SessionListViewSet.as_view({"get": "list"})),

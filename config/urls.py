@@ -5,6 +5,7 @@ from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularAPIView
 
+from accounts.viewsets.email_undo import email_undo_page
 from config import errors, health, metrics, pages
 
 urlpatterns = [
@@ -18,6 +19,7 @@ urlpatterns = [
     path("readyz", health.readyz, name="readyz"),
     path("metrics", metrics.metrics, name="metrics"),
     path("", pages.landing, name="landing"),
+    path("email-undo/<str:token>", email_undo_page, name="email-undo"),
     path("api/docs", pages.api_docs, name="api-docs"),
     path("docs/quickstart", pages.quickstart, name="quickstart"),
     path("docs/errors", pages.errors, name="errors"),

@@ -59,7 +59,7 @@ def verify(*, user: User, code: str, site: str) -> User:
         change.undo_digest = digest
         change.expires_at = now + timedelta(days=conf.EMAIL_UNDO_DAYS)
         change.save(update_fields=["confirmed_at", "undo_digest", "expires_at"])
-        link = f"{site}/api/v1/auth/change-email/undo/{token}"
+        link = f"{site}/email-undo/{token}"
         emails.send(
             "email_changed",
             change.old_email,

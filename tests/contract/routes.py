@@ -9,7 +9,7 @@ PREFIX = "api/v1/"
 OPEN = {
     "auth/signup", "auth/verify", "auth/resend-otp", "auth/login", "auth/forgot-password", "auth/verify-reset",
     "auth/two-step", "auth/resend-two-step", "auth/two-step/forgot",
-    "auth/change-email/undo", "auth/change-email/undo/<str:token>",
+    "auth/change-email/undo",
     "media/<str:token>", "media/<str:token>/thumb", "notifications/events",
     "schema", "realtime/schema",
 }  # fmt: skip
