@@ -4,7 +4,6 @@ from notifications.services.delivery.mail_queue import enqueue_mail
 from notifications.services.delivery.operating import (
     devices_of,
     figures,
-    purge,
     retriable,
     retry,
     try_devices,
@@ -27,7 +26,6 @@ __all__ = [
     "enqueue_push",
     "enqueue_test_push",
     "figures",
-    "purge",
     "register_presence",
     "retriable",
     "retry",

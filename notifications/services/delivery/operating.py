@@ -117,12 +117,3 @@ def figures() -> dict[str, Any]:
         "paused": pauses,
         "devices": devices,
     }
-
-
-def purge(*, now: datetime, batch: int = 1000) -> int:
-    """Delete finished rows that are older than the log is kept; returns how many, at most `batch`."""
-    old = Delivery.objects.filter(finished_at__lt=now - timedelta(days=conf.LOG_DAYS))
-    with unit_of_work():
-        ids = list(old.order_by("id").select_for_update(skip_locked=True).values_list("id", flat=True)[:batch])
-        Delivery.objects.filter(id__in=ids).delete()
-    return len(ids)
