@@ -64,9 +64,7 @@ def people(count: int) -> list[User]:
         for number in range(count)
     )  # fmt: skip
     far = now + timedelta(days=7)
-    sessions = Session.objects.bulk_create(
-        Session(user=user, token_expires_at=far, expires_at=far) for user in rows
-    )
+    sessions = Session.objects.bulk_create(Session(user=user, token_expires_at=far, expires_at=far) for user in rows)
     Device.objects.bulk_create(
         Device(user=user, session=session, registration_id=uuid.uuid4().hex, token_digest=uuid.uuid4().hex)
         for user, session in zip(rows, sessions, strict=True)

@@ -38,9 +38,7 @@ def message_deleted(*, message: Any, conversation: Any, was_unread: bool, **_: A
 
 @receiver(messaging.conversation_read)
 def conversation_read(*, conversation: Any, reader_id: int, unread_count: int, **_: Any) -> None:
-    feed.conversation_read(
-        reader_id=reader_id, conversation_id=conversation.id, unread_count=unread_count
-    )
+    feed.conversation_read(reader_id=reader_id, conversation_id=conversation.id, unread_count=unread_count)
 
 
 @receiver(messaging.conversation_cleared)
@@ -48,9 +46,7 @@ def conversation_cleared(*, conversation: Any, user_id: int, **_: Any) -> None:
     # Cleared up to an older message, it may still hold unread ones.
     left = conversations_for(user_id, [conversation.id])
     unread = left[conversation.id]["unread_count"] if left else 0
-    feed.conversation_read(
-        reader_id=user_id, conversation_id=conversation.id, unread_count=unread
-    )
+    feed.conversation_read(reader_id=user_id, conversation_id=conversation.id, unread_count=unread)
 
 
 @receiver(accounts.block_changed)

@@ -53,7 +53,15 @@ class _SignedIn(NamedTuple):
 
 class Worker:
     __slots__ = (
-        "_bad_frames", "_connection", "_delivered", "_inbox", "_is_noting", "_refilled_at", "_refused", "_task", "_tokens",
+        "_bad_frames",
+        "_connection",
+        "_delivered",
+        "_inbox",
+        "_is_noting",
+        "_refilled_at",
+        "_refused",
+        "_task",
+        "_tokens",
     )
 
     def __init__(self, connection: Connection) -> None:
@@ -165,9 +173,7 @@ class Worker:
 
     async def _carry_out(self, item: frames.Command) -> None:
         connection = self._connection
-        ok, text, fatal = await in_database(
-            _execute, connection.device, connection.language, item
-        )
+        ok, text, fatal = await in_database(_execute, connection.device, connection.language, item)
         connection.sender.say_text(text)
         if not ok and fatal is not None:
             connection.end(fatal)
@@ -221,9 +227,7 @@ class Worker:
 
     # --- Signing in ----------------------------------------------------------------------------
 
-    async def _sign_in(
-        self, token: str, ref: Ref, resume: dict[str, Any] | None, *, by_header: bool = False
-    ) -> None:
+    async def _sign_in(self, token: str, ref: Ref, resume: dict[str, Any] | None, *, by_header: bool = False) -> None:
         """The first token opens the socket, a later one of the same person renews it."""
         connection = self._connection
         is_first = not connection.is_ready

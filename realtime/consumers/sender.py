@@ -42,8 +42,21 @@ class Line(NamedTuple):
 
 class Sender:
     __slots__ = (
-        "_badge", "_badge_at", "_badge_due", "_blocked_at", "_connection", "_outbox", "_resume",
-        "_sync_target", "_task", "_transmitting_at", "_unacked", "_unacked_bytes", "acked", "head", "sent",
+        "_badge",
+        "_badge_at",
+        "_badge_due",
+        "_blocked_at",
+        "_connection",
+        "_outbox",
+        "_resume",
+        "_sync_target",
+        "_task",
+        "_transmitting_at",
+        "_unacked",
+        "_unacked_bytes",
+        "acked",
+        "head",
+        "sent",
     )
 
     def __init__(self, connection: Connection) -> None:

@@ -74,9 +74,7 @@ def start_new_epoch(user_ids: Iterable[int] | None = None) -> int:
     changed = 0
     with unit_of_work():
         for user_id in list(streams.order_by("user_id").values_list("user_id", flat=True)):
-            changed += Stream.objects.filter(user_id=user_id).update(
-                epoch=new_epoch(), min_seq=F("head_seq")
-            )
+            changed += Stream.objects.filter(user_id=user_id).update(epoch=new_epoch(), min_seq=F("head_seq"))
             Event.objects.filter(user_id=user_id).delete()
     return changed
 
