@@ -9,10 +9,13 @@ class RealtimeConfig(AppConfig):
 
     def ready(self) -> None:
         from accounts import ratelimits
+        from accounts.services import export
         from notifications.services.delivery import register_presence
         from realtime import receivers  # noqa: F401
         from realtime.conf import conf
+        from realtime.selectors import files_of
         from realtime.services import receipts
 
         ratelimits.register(conf.RATES)
+        export.register("calls", files_of)
         register_presence(receipts.sightings)

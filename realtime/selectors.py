@@ -1,6 +1,6 @@
 """Reads of the log, of open sockets and of calls."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from typing import Any, NamedTuple
 
@@ -14,6 +14,10 @@ from realtime.conf import conf
 from realtime.kinds import Device
 from realtime.models import Call, CallParty, Event, Socket, Stream
 from realtime.serializers.calls import call_json
+
+EXPORTED = (
+    "id", "conversation_id", "caller_id", "callee_id", "media", "outcome", "created_at", "answered_at", "ended_at",
+)  # fmt: skip
 
 
 class LoggedEvent(NamedTuple):
@@ -97,3 +101,9 @@ def _rendered(calls: QuerySet[Call], viewer_id: int, device: Device) -> list[dic
         call_json(call, viewer_id=viewer_id, device=device, parties=call.parties.all())
         for call in calls.prefetch_related("parties")
     ]
+
+
+def files_of(user_id: int) -> Iterator[tuple[str, Any]]:
+    """What this app holds on a person for long: their calls. Events are copies of what others export."""
+    calls = Call.objects.filter(Q(caller_id=user_id) | Q(callee_id=user_id)).order_by("id")
+    yield "calls.json", list(calls.values(*EXPORTED))

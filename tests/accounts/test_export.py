@@ -75,6 +75,11 @@ def test_it_holds_the_messages(alice, bob, as_alice, as_bob):
     assert b"then tune it" in held
 
 
+def test_every_app_gives_what_it_holds(alice, as_alice):
+    folders = {name.partition("/")[0] for name in files(download(as_alice, alice))}
+    assert folders == {"account", "messages", "notifications", "calls"}
+
+
 def test_it_holds_no_secret_and_nobody_elses_address(alice, bob, as_alice):
     enable_two_step(as_alice, alice)
     as_alice.post("/api/v1/profile/blocks", {"user_id": bob.id})
