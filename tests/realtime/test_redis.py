@@ -1,0 +1,214 @@
+"""Redis only wakes. Killed, frozen or restarted, it delays what happens by a heartbeat and costs no request."""
+
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+import redis
+
+from realtime import groups
+from tests.flows.people import Person
+from tests.server import ON_POSTGRES, RunningServer, TemporaryDatabase, free_port
+
+pytestmark = pytest.mark.skipif(shutil.which("redis-server") is None, reason="needs redis-server")
+
+
+class OwnRedis:
+    """A Redis of this test alone, which it may kill."""
+
+    def __init__(self, folder):
+        self.port = free_port()
+        self.url = f"redis://127.0.0.1:{self.port}/0"
+        self.folder = folder
+        self.process = None
+
+    def start(self):
+        command = ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
+        self.process = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.DEVNULL)
+        client = redis.Redis.from_url(self.url)
+        for _ in range(200):
+            try:
+                client.ping()
+                break
+            except redis.ConnectionError:
+                time.sleep(0.05)
+        client.close()
+
+    def kill(self):
+        if self.process is not None:
+            self.process.send_signal(signal.SIGCONT)
+            self.process.kill()
+            self.process.wait(10)
+            self.process = None
+
+
+@pytest.fixture
+def own_redis(tmp_path):
+    server = OwnRedis(tmp_path)
+    server.start()
+    yield server
+    server.kill()
+
+
+# --- The form of a wake-up -----------------------------------------------------------------------
+
+
+async def test_a_wake_up_has_the_layers_own_form(own_redis, settings, monkeypatch):
+    """Pinned to the installed channels_redis: what we publish is what its group_send would publish."""
+    from channels.layers import channel_layers, get_channel_layer
+
+    config = {"hosts": [{"address": own_redis.url, "socket_timeout": 15}], "prefix": "form"}
+    settings.REDIS_URL = own_redis.url
+    settings.CHANNEL_LAYERS = {
+        "default": {"BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer", "CONFIG": config}
+    }
+    monkeypatch.setattr(channel_layers, "backends", {})
+    monkeypatch.setattr(groups, "_client", None)
+    monkeypatch.setattr(groups, "_paused_until", 0.0)
+    layer = get_channel_layer()
+    message = {"type": "wake", "user_id": 7, "seq": 2**40}
+    heard = []
+    with redis.Redis.from_url(own_redis.url).pubsub() as listener:
+        listener.psubscribe("*")
+        listener.get_message(timeout=5)
+        await layer.group_send(groups.group_of(7), message)
+        heard.append(listener.get_message(timeout=5))
+        groups.publish([message])
+        heard.append(listener.get_message(timeout=5))
+    theirs, ours = ((frame["channel"].decode(), frame["data"]) for frame in heard)
+    assert ours == theirs == groups.published_form(message)
+    # And the layer itself takes it for its own.
+    channel = await layer.new_channel()
+    await layer.group_add(groups.group_of(7), channel)
+    groups.publish([message])
+    assert await layer.receive(channel) == message
+    await layer.flush()
+
+
+# --- Two processes, one Redis, and what becomes of them -------------------------------------------
+
+
+@pytest.fixture
+def house(tmp_path, mail_sink, own_redis):
+    """Requests go to one server, the sockets are held by another: only Redis wakes between them."""
+    environment = {"EMAIL_URL": mail_sink.url, "REDIS_URL": own_redis.url, "RATELIMIT_ENABLE": "0"}
+    environment["CHANNEL_PREFIX"] = f"house-{own_redis.port}"
+    database = TemporaryDatabase() if ON_POSTGRES else None
+    if database is not None:
+        environment["DATABASE_URL"] = database.__enter__()
+    servers = [RunningServer(tmp_path, **environment), RunningServer(tmp_path, **environment)]
+    for server in servers:
+        server.start()
+    yield servers
+    for server in servers:
+        server.kill()
+    if database is not None:
+        database.__exit__()
+
+
+@pytest.fixture
+def mail_sink():
+    from aiosmtpd.controller import Controller
+
+    from tests.flows.conftest import MailSink
+
+    sink = MailSink()
+    controller = Controller(sink, hostname="127.0.0.1", port=free_port())
+    controller.start()
+    sink.url = f"smtp://127.0.0.1:{controller.port}"
+    yield sink
+    controller.stop()
+
+
+@pytest.mark.timeout(240)
+def test_a_dead_redis_costs_no_request_and_loses_nothing(house, own_redis, mail_sink):
+    requests, sockets = house
+    ann, ben = Person(requests, "Ann"), Person(requests, "Ben")
+    ann.sign_up(mail_sink)
+    ben.sign_up(mail_sink)
+    talk = ann.call("POST", "/messages/conversations", {"user_id": ben.id}, status=201)["conversation"]["id"]
+    ben.server = sockets
+    socket = ben.socket()
+    ann.send(talk, "while all is well", "before")
+    assert socket.wait_for("message.new")["data"]["message"]["body"] == "while all is well"
+
+    def burst(name, count):
+        slowest = 0.0
+        for n in range(count):
+            started = time.monotonic()
+            answer = ann.http.post(
+                f"/messages/conversations/{talk}/messages",
+                json={"body": f"{name} {n}", "client_id": f"{name}-{n}"},
+                headers={"Authorization": f"Bearer {ann.token}"},
+            )
+            slowest = max(slowest, time.monotonic() - started)
+            assert answer.status_code == 201, answer.text
+        return slowest
+
+    def catch_up(name, count):
+        """After one heartbeat everything is there, in order, nothing twice."""
+        socket.say("ping", {})
+        bodies = []
+        while len(bodies) < count:
+            frame = socket.hear()
+            if "seq" in frame:
+                socket.say("ack", {"seq": frame["seq"]})
+            if frame["type"] == "message.new":
+                bodies.append(frame["data"]["message"]["body"])
+        assert bodies == [f"{name} {n}" for n in range(count)]
+        numbers = [event["seq"] for event in socket.events]
+        assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+
+    own_redis.kill()
+    assert burst("killed", 100) < 5
+    catch_up("killed", 100)
+    # A new socket opens without Redis, too.
+    late = ben.socket()
+    assert late.ready["user_id"] == ben.id
+    late.close()
+
+    own_redis.start()
+    time.sleep(4)
+    socket.say("ping", {})
+    ann.send(talk, "live again", "again")
+    assert socket.wait_for("message.new")["data"]["message"]["body"] == "live again"
+
+    own_redis.process.send_signal(signal.SIGSTOP)
+    frozen = burst("frozen", 30)
+    own_redis.process.send_signal(signal.SIGCONT)
+    assert frozen < 5
+    catch_up("frozen", 30)
+    socket.close()
+    ann.close()
+    ben.close()
+
+
+@pytest.mark.timeout(120)
+def test_without_redis_a_change_of_another_process_arrives_with_the_sweep(tmp_path, mail_sink):
+    """The embedded default: manage.py changes something, the socket hears of it all the same."""
+    server = RunningServer(tmp_path, EMAIL_URL=mail_sink.url)
+    server.start()
+    try:
+        ann = Person(server, "Ann")
+        ann.sign_up(mail_sink)
+        socket = ann.socket()
+        script = (
+            "from accounts.models import Session; from accounts.services import sessions;"
+            "sessions.revoke(Session.objects.all(), reason='removed')"
+        )
+        subprocess.run(
+            [sys.executable, "manage.py", "shell", "-c", script], check=True, env=server.environment, capture_output=True
+        )
+        started = time.monotonic()
+        socket.hear_to_the_end()
+        assert time.monotonic() - started < 25
+        assert ann.http.get("/auth/me", headers={"Authorization": f"Bearer {ann.token}"}).status_code == 401
+        socket.close()
+        ann.close()
+    finally:
+        server.kill()
+
+
