@@ -71,7 +71,8 @@ def claim(*, channel: str, limit: int, busy: Collection[int] = ()) -> list[Claim
     others, own = "", []
     if busy:
         own = list(busy)
-        others = f"AND (recipient_id IS NULL OR recipient_id NOT IN ({', '.join(['%s'] * len(own))}))"
+        # A call or a code does not wait until the person's earlier pushes are through.
+        others = f"AND (priority < 2 OR recipient_id IS NULL OR recipient_id NOT IN ({', '.join(['%s'] * len(own))}))"
     is_postgres = connection.vendor == "postgresql"
     with connection.cursor() as cursor:
         if not is_postgres:
@@ -131,10 +132,10 @@ def finish(endings: Sequence[Ending]) -> None:
             "id": ending.id,
             "lease": _text(ending.lease_until),
             "state": str(ending.state),
-            "error": ending.error[:300],
+            "error": _storable(ending.error)[:300],
             "due_at": _text(ending.due_at) if ending.due_at else None,
             "back": 0 if ending.charge else 1,
-            "provider_id": ending.provider_id[:200],
+            "provider_id": _storable(ending.provider_id)[:200],
             "payload": json.dumps(ending.payload),
         }
         for ending in endings
@@ -199,6 +200,11 @@ def next_due_at(channel: str) -> datetime | None:
     """When the next waiting row of a channel wants to leave."""
     waiting = Delivery.objects.filter(channel=channel, state=State.PENDING)
     return waiting.aggregate(at=Min("due_at"))["at"]
+
+
+def _storable(text: object) -> str:
+    """Without what PostgreSQL refuses: it may come from a service that answers garbage."""
+    return str(text).encode("utf-8", "replace").decode().replace("\x00", "")
 
 
 def _locked(rows: QuerySet[Delivery], limit: int = 500) -> list[int]:

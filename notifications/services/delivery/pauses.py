@@ -34,7 +34,7 @@ def pause(channel: str, reason: str, at_least: float = 0) -> None:
     with transaction.atomic():
         row = ChannelPause.objects.select_for_update().filter(channel=channel).first()
         if row is None:
-            seconds = max(first, min(at_least, 300))
+            seconds = max(first, min(at_least, longest))
             _, created = ChannelPause.objects.get_or_create(
                 channel=channel,
                 defaults={"reason": reason[:300], "until": now + timedelta(seconds=seconds), "started_at": now},
@@ -44,7 +44,7 @@ def pause(channel: str, reason: str, at_least: float = 0) -> None:
         elif row.until <= now:
             row.failures += 1
             seconds = min(first * 2 ** min(row.failures - 1, 10), longest)
-            row.until = now + timedelta(seconds=max(seconds, min(at_least, 300)))
+            row.until = now + timedelta(seconds=max(seconds, min(at_least, longest)))
             row.reason = reason[:300]
             row.save(update_fields=["failures", "until", "reason"])
 
@@ -76,6 +76,9 @@ class Breaker:
         if isinstance(outcome, Unavailable):
             return outcome.error
         if isinstance(outcome, Retry):
+            if outcome.after is not None:
+                # It said when to come back with this one, and nothing about the others.
+                return ""
             self._failed.add(recipient)
             if len(self._failed) >= _FAILURES:
                 self._failed.clear()

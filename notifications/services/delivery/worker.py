@@ -4,6 +4,7 @@ A lane per channel, so that a hanging push service never delays a code. Only the
 speaks to the database; the pool speaks to the network.
 """
 
+import itertools
 import logging
 import queue
 import random
@@ -40,6 +41,8 @@ State = Delivery.State
 _PROBES = 3
 # Prepared rows that waited longer than this for a thread are checked again before they are sent.
 _FRESH_SECONDS = 2.0
+# Behind every priority: the word to a thread that it may go.
+_LAST = 99
 # Kinds that are worthless when they come late are tried less often.
 _CALL_TRIES = 3
 
@@ -53,6 +56,10 @@ class Job:
     # Kept in the row when it was sent.
     note: dict[str, Any] = field(default_factory=dict)
     prepared_at: float = field(default_factory=time.monotonic)
+
+    def is_stale(self) -> bool:
+        """Waited so long for a thread that everything has to be checked again."""
+        return time.monotonic() - self.prepared_at > _FRESH_SECONDS
 
 
 class Sender(Protocol):
@@ -77,7 +84,8 @@ class Lane:
         self.sender = sender
         self.threads = threads
         self.wake = threading.Event()
-        self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._jobs: queue.PriorityQueue[tuple[int, int, Job | None]] = queue.PriorityQueue()
+        self._numbers = itertools.count()
         self._results: deque[tuple[Job, Outcome | None, float]] = deque()
         self._ready: deque[Job] = deque()
         self._endings: list[Ending] = []
@@ -177,9 +185,15 @@ class Lane:
         except ImproperlyConfigured as error:
             pauses.pause(self.channel, str(error))
             return self._untouched(rows)
-        except Exception:
-            claims.finish(self._untouched(rows))
+        except (DatabaseError, InterfaceError):
             raise
+        except Exception as error:
+            if len(rows) > 1:
+                # One of them is rotten; the others must not wait for it.
+                return [prepared for row in rows for prepared in self._prepare([row])]
+            log.exception("Delivery %s cannot be prepared.", rows[0].id)
+            self._again(rows[0], f"cannot be prepared ({type(error).__name__})")
+            return []
 
     def _untouched(self, rows: Sequence[Claimed]) -> list[Ending]:
         return [ending(row, State.PENDING, row.last_error, charge=False) for row in rows]
@@ -196,23 +210,38 @@ class Lane:
         while self._ready:
             job = self._ready.popleft()
             owner = _owner(job.row)
-            if self._sending[owner] >= conf.THREADS_PER_RECIPIENT and self._seconds_each > 0.02:
-                waiting.append(job)
+            is_crowded = self._sending[owner] >= conf.THREADS_PER_RECIPIENT and self._seconds_each > 0.02
+            if is_crowded and job.row.priority >= Delivery.Priority.MESSAGE:
+                if job.is_stale():
+                    # Back to the queue: what is held here takes the place of other people's rows.
+                    self._endings += self._untouched([job.row])
+                    self._forget(self._held, owner)
+                else:
+                    self._look_again(_FRESH_SECONDS / 2)
+                    waiting.append(job)
                 continue
             self._sending[owner] += 1
             self._under_way += 1
-            self._jobs.put(job)
+            self._submit(job)
         self._ready = waiting
+
+    def _submit(self, job: Job | None) -> None:
+        """To the pool, urgent ones first."""
+        self._jobs.put((job.row.priority if job else _LAST, next(self._numbers), job))
+
+    @staticmethod
+    def _forget(counter: Counter[int], owner: int) -> None:
+        counter[owner] -= 1
+        if counter[owner] <= 0:
+            del counter[owner]
 
     def _collect(self) -> None:
         while self._results:
             job, outcome, seconds = self._results.popleft()
             owner = _owner(job.row)
             self._under_way -= 1
-            for counter in (self._held, self._sending):
-                counter[owner] -= 1
-                if counter[owner] <= 0:
-                    del counter[owner]
+            self._forget(self._held, owner)
+            self._forget(self._sending, owner)
             if outcome is not None:
                 self._seconds_each += (seconds - self._seconds_each) * 0.1
             self._settle(job, outcome)
@@ -285,7 +314,7 @@ class Lane:
         self._ready.clear()
         try:
             while True:
-                job = self._jobs.get_nowait()
+                _, _, job = self._jobs.get_nowait()
                 if job is not None:
                     self._results.append((job, None, 0.0))
         except queue.Empty:
@@ -297,7 +326,7 @@ class Lane:
         self._collect()
         self._write_endings()
         for _ in self._pool:
-            self._jobs.put(None)
+            self._submit(None)
         for thread in self._pool:
             thread.join(max(0.0, deadline - time.monotonic()) + 0.5)
 
@@ -306,7 +335,7 @@ class Lane:
     def _work(self) -> None:
         while True:
             try:
-                job = self._jobs.get(timeout=1)
+                _, _, job = self._jobs.get(timeout=1)
             except queue.Empty:
                 self.sender.idle()
                 continue
@@ -315,7 +344,7 @@ class Lane:
                 return
             begun = time.monotonic()
             outcome: Outcome | None = None
-            if begun - job.prepared_at <= _FRESH_SECONDS:
+            if not job.is_stale():
                 try:
                     outcome = self.sender.send(job)
                 except Exception as error:
