@@ -87,6 +87,7 @@ class Message(models.Model):
     class Meta:
         verbose_name = _("message")
         verbose_name_plural = _("messages")
+        permissions = [("reveal_message", _("Can read what was written, with a reason"))]
         constraints = [
             models.UniqueConstraint(fields=["sender", "client_id"], name="message_client_id"),
         ]
@@ -136,6 +137,7 @@ class Report(models.Model):
     class Meta:
         verbose_name = _("report")
         verbose_name_plural = _("reports")
+        permissions = [("resolve_report", _("Can close reports"))]
         constraints = [
             models.UniqueConstraint(fields=["message", "reporter"], name="report_once"),
         ]

@@ -231,24 +231,6 @@ class UserAdmin(StaffAdmin):
         shown = [name for _title, part in self.fieldsets for name in part["fields"]]  # type: ignore[index]
         return [name for name in shown if name not in self.staff_fields]
 
-    def has_block_user_permission(self, request: HttpRequest) -> bool:
-        return request.user.has_perm("accounts.block_user")
-
-    def has_unlock_user_permission(self, request: HttpRequest) -> bool:
-        return request.user.has_perm("accounts.unlock_user")
-
-    def has_sign_out_user_permission(self, request: HttpRequest) -> bool:
-        return request.user.has_perm("accounts.sign_out_user")
-
-    def has_reset_two_step_permission(self, request: HttpRequest) -> bool:
-        return request.user.has_perm("accounts.reset_two_step")
-
-    def has_erase_user_permission(self, request: HttpRequest) -> bool:
-        return request.user.has_perm("accounts.erase_user")
-
-    def has_export_user_permission(self, request: HttpRequest) -> bool:
-        return request.user.has_perm("accounts.export_user")
-
 
 @admin.register(Block)
 class BlockAdmin(StaffAdmin):

@@ -32,6 +32,3 @@ class AuditEntryAdmin(StaffAdmin):
         name="download_json", columns=COLUMNS, permission="accounts.view_auditentry", as_json=True
     )
     actions = ("download_csv", "download_json")
-
-    def has_view_auditentry_permission(self, request):  # type: ignore[no-untyped-def]
-        return request.user.has_perm("accounts.view_auditentry")

@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.contrib import admin
-from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
@@ -46,9 +45,6 @@ class SessionAdmin(StaffAdmin):
         act=_end,
     )
     actions = ("end",)
-
-    def has_sign_out_user_permission(self, request: HttpRequest) -> bool:
-        return request.user.has_perm("accounts.sign_out_user")
 
 
 @admin.register(TrustedDevice)

@@ -40,6 +40,13 @@ class StaffAdmin(admin.ModelAdmin):
     list_max_show_all = 200
     actions_on_bottom = True
 
+    def __getattr__(self, name: str) -> Any:
+        """Django asks `has_<codename>_permission` before it shows an action: all ours are permissions of the app."""
+        if name.startswith("has_") and name.endswith("_permission"):
+            codename = name.removeprefix("has_").removesuffix("_permission")
+            return lambda request: request.user.has_perm(f"{self.opts.app_label}.{codename}")
+        raise AttributeError(name)
+
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 
@@ -59,6 +66,7 @@ class NoForm(forms.Form):
 
 
 Act = Callable[[User, Any, dict[str, Any]], None]
+Then = Callable[[admin.ModelAdmin, HttpRequest, list[Any]], HttpResponse]
 Effects = Callable[[QuerySet], Iterable[str | Promise]]
 
 
@@ -71,10 +79,12 @@ def asked_action(
     act: Act,
     form_class: type[forms.Form] = ReasonForm,
     at_most: int = 500,
+    then: Then | None = None,
 ) -> Callable[[admin.ModelAdmin, HttpRequest, QuerySet], HttpResponse | None]:
     """An admin action with a page between: what it will do, a form, then yes or back.
 
     `act(staff_member, row, cleaned_data)` is called for each row; an ApiError of a service is shown.
+    `then(admin, request, rows)` answers with a page of its own instead of the list.
     """
 
     def action(self: admin.ModelAdmin, request: HttpRequest, queryset: QuerySet) -> HttpResponse | None:
@@ -88,15 +98,17 @@ def asked_action(
         confirmed = request.POST.get("confirmed") == "1"
         form = form_class(request.POST if confirmed else None)
         if confirmed and form.is_valid():
-            done = 0
+            done = []
             for row in rows:
                 try:
                     act(cast(User, request.user), row, form.cleaned_data)
-                    done += 1
+                    done.append(row)
                 except APIException as error:
                     messages.error(request, f"{row}: {error.detail}")
+            if done and then is not None:
+                return then(self, request, done)
             if done:
-                messages.success(request, _("Done for %(count)d.") % {"count": done})
+                messages.success(request, _("Done for %(count)d.") % {"count": len(done)})
             return None
         context = {
             **self.admin_site.each_context(request),

@@ -67,6 +67,7 @@ class Delivery(models.Model):
     class Meta:
         verbose_name = _("delivery")
         verbose_name_plural = _("deliveries")
+        permissions = [("retry_delivery", _("Can have deliveries tried again"))]
         indexes = [
             models.Index(
                 fields=["channel", "priority", "due_at"],

@@ -37,6 +37,7 @@ class Device(models.Model):
     class Meta:
         verbose_name = _("push device")
         verbose_name_plural = _("push devices")
+        permissions = [("send_test_push", _("Can send a test push"))]
         constraints = [
             models.UniqueConstraint(
                 fields=["user", "device_id"],

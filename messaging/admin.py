@@ -1,0 +1,118 @@
+"""Conversations and reports in the admin. What people wrote stays hidden until somebody with a reason asks."""
+
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.contrib import admin
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.utils.translation import gettext_lazy as _
+
+from accounts.services import audit
+from accounts.staff.lists import ReasonForm, StaffAdmin, asked_action
+from accounts.staff.overview import Figure, add_section
+from messaging.models import Conversation, Message, Report
+from messaging.services import reports
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+
+class ResolutionForm(forms.Form):
+    resolution = forms.CharField(label=_("What was done"), max_length=500)
+
+
+def _reveal(by: "User", message: Message, data: dict[str, Any]) -> None:
+    audit.record(
+        action="message.revealed", actor=by, target=message.sender, reason=data["reason"], message_id=message.id
+    )
+
+
+def _show(page: admin.ModelAdmin, request: HttpRequest, rows: list[Message]) -> HttpResponse:
+    context = {**page.admin_site.each_context(request), "title": _("Messages"), "opts": page.opts, "rows": rows}
+    response = TemplateResponse(request, "admin/revealed.html", context)
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+@admin.register(Conversation)
+class ConversationAdmin(StaffAdmin):
+    """Who talks with whom, never what."""
+
+    list_display = ("id", "user_low", "user_high", "created_at")
+    list_select_related = ("user_low", "user_high")
+    search_fields = ("=id", "=user_low__email", "=user_high__email", "=user_low__id", "=user_high__id")
+    ordering = ("-id",)
+    fields = ("id", "user_low", "user_high", "created_at", "purged_up_to_id")
+
+
+@admin.register(Message)
+class MessageAdmin(StaffAdmin):
+    list_display = ("id", "conversation_id", "sender", "kind", "length", "created_at", "edited_at", "deleted_at")
+    list_select_related = ("sender",)
+    list_filter = ("kind",)
+    search_fields = ("=id", "=conversation__id", "=sender__email", "=sender__id")
+    ordering = ("-id",)
+    fields = (
+        "id", "conversation", "sender", "kind", "length", "reply_to_id", "created_at", "edited_at", "deleted_at",
+    )  # fmt: skip
+    reveal = asked_action(
+        name="reveal",
+        label=_("Reveal what was written"),
+        permission="messaging.reveal_message",
+        form_class=ReasonForm,
+        at_most=50,
+        effects=lambda chosen: [
+            _("You see the text of these messages and what they said before they were edited."),
+            _("Your name and the reason are kept in the audit log."),
+        ],
+        act=_reveal,
+        then=_show,
+    )
+    actions = ("reveal",)
+
+    @admin.display(description=_("characters"))
+    def length(self, message: Message) -> int:
+        return len(message.body or "")
+
+
+@admin.register(Report)
+class ReportAdmin(StaffAdmin):
+    list_display = ("id", "state", "reason", "reported", "reporter", "created_at", "resolved_by", "resolved_at")
+    list_select_related = ("reported", "reporter", "resolved_by")
+    list_filter = ("state", "reason", "created_at")
+    search_fields = ("=id", "=reported__email", "=reporter__email")
+    ordering = ("-id",)
+    fields = (
+        "id", "state", "reason", "comment", "snapshot", "message", "reported", "reporter", "created_at",
+        "resolution", "resolved_by", "resolved_at",
+    )  # fmt: skip
+    resolve = asked_action(
+        name="resolve",
+        label=_("Resolve"),
+        permission="messaging.resolve_report",
+        form_class=ResolutionForm,
+        effects=lambda chosen: [_("The report is closed as justified; nothing else happens by itself.")],
+        act=lambda by, report, data: _close(by, report, Report.State.RESOLVED, data),
+    )
+    dismiss = asked_action(
+        name="dismiss",
+        label=_("Dismiss"),
+        permission="messaging.resolve_report",
+        form_class=ResolutionForm,
+        effects=lambda chosen: [_("The report is closed as unjustified.")],
+        act=lambda by, report, data: _close(by, report, Report.State.DISMISSED, data),
+    )
+    actions = ("resolve", "dismiss")
+
+
+def _close(by: "User", report: Report, state: str, data: dict[str, Any]) -> None:
+    reports.close(report=report, staff=by, state=state, resolution=data["resolution"])
+
+
+def _figures() -> list[Figure]:
+    waiting = Report.objects.filter(state=Report.State.OPEN).count()
+    return [Figure(_("Reports that wait"), waiting, "/admin/messaging/report/?state__exact=open")]
+
+
+add_section(_figures)

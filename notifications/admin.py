@@ -1,0 +1,108 @@
+"""Feed, push devices and the delivery queue in the admin; never a push token, never the text of a mail."""
+
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+
+from accounts.services import audit
+from accounts.staff.lists import NoForm, ReasonForm, StaffAdmin, asked_action
+from accounts.staff.overview import Figure, add_section
+from notifications.models import ChannelPause, Delivery, Device, Notification
+from notifications.services import delivery
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+
+def _retry(by: "User", row: Delivery, data: dict[str, Any]) -> None:
+    delivery.retry(ids=[row.id], actor_label=by.email, reason=data["reason"])
+
+
+def _test_push(by: "User", device: Device, data: dict[str, Any]) -> None:
+    delivery.enqueue_test_push(recipient_id=device.user_id, device_ids=[device.id])
+    audit.record(action="push.tested", actor=by, target=device.user, device_id=device.id)
+
+
+@admin.register(Notification)
+class NotificationAdmin(StaffAdmin):
+    list_display = ("id", "recipient", "kind", "actor", "count", "is_read", "created_at")
+    list_select_related = ("recipient", "actor")
+    list_filter = ("kind", "is_read")
+    search_fields = ("=id", "=recipient__email", "=recipient__id")
+    ordering = ("-id",)
+    fields = (
+        "id", "recipient", "kind", "actor", "target_id", "target_title", "count", "is_open", "is_read", "read_at",
+        "first_at", "created_at",
+    )  # fmt: skip
+
+
+@admin.register(Device)
+class DeviceAdmin(StaffAdmin):
+    list_display = ("id", "user", "type", "masked_token", "active", "locale", "app_version", "last_seen_at")
+    list_select_related = ("user",)
+    list_filter = ("type", "active")
+    search_fields = ("=id", "=user__email", "=user__id")
+    ordering = ("-id",)
+    fields = (
+        "id", "user", "session", "type", "masked_token", "device_id", "active", "failures", "locale", "app_version",
+        "date_created", "last_seen_at",
+    )  # fmt: skip
+    test_push = asked_action(
+        name="test_push",
+        label=_("Send a test push"),
+        permission="notifications.send_test_push",
+        form_class=NoForm,
+        effects=lambda chosen: [_("The device shows a notification that says it is a test.")],
+        act=_test_push,
+    )
+    actions = ("test_push",)
+
+    @admin.display(description=_("token"))
+    def masked_token(self, device: Device) -> str:
+        return device.masked_token
+
+
+@admin.register(Delivery)
+class DeliveryAdmin(StaffAdmin):
+    list_display = (
+        "id", "channel", "kind", "recipient", "state", "tries", "due_at", "finished_at", "last_error",
+    )  # fmt: skip
+    list_select_related = ("recipient",)
+    list_filter = ("channel", "state", "kind")
+    search_fields = ("=id", "=recipient__email", "=recipient__id", "=provider_id")
+    ordering = ("-id",)
+    fields = (
+        "id", "channel", "kind", "priority", "recipient", "device", "notification", "state", "tries", "due_at",
+        "expires_at", "lease_until", "last_error", "provider_id", "created_at", "finished_at",
+    )  # fmt: skip
+    retry = asked_action(
+        name="retry",
+        label=_("Try again"),
+        permission="notifications.retry_delivery",
+        form_class=ReasonForm,
+        effects=lambda chosen: [_("What was given up is tried again from now on, unless it has expired.")],
+        act=_retry,
+    )
+    actions = ("retry",)
+
+
+@admin.register(ChannelPause)
+class ChannelPauseAdmin(StaffAdmin):
+    list_display = ("channel", "reason", "failures", "started_at", "until")
+
+    def get_search_fields(self, request: HttpRequest) -> tuple[str, ...]:
+        return ()
+
+
+def _figures() -> list[Figure]:
+    path = "/admin/notifications/delivery/?state__exact="
+    return [
+        Figure(_("Deliveries that wait"), Delivery.objects.filter(state="pending").count(), f"{path}pending"),
+        Figure(_("Deliveries given up"), Delivery.objects.filter(state="dead").count(), f"{path}dead"),
+        Figure(_("Paused channels"), ChannelPause.objects.count(), "/admin/notifications/channelpause/"),
+    ]
+
+
+add_section(_figures)

@@ -1,0 +1,36 @@
+"""Calls in the admin: who, when, how it ended. Media and addresses are nowhere to be shown."""
+
+from datetime import timedelta
+
+from django.contrib import admin
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from accounts.staff.lists import StaffAdmin
+from accounts.staff.overview import Figure, add_section
+from realtime.models import Call
+
+
+@admin.register(Call)
+class CallAdmin(StaffAdmin):
+    list_display = ("id", "caller", "callee", "media", "state", "outcome", "created_at", "duration_s")
+    list_select_related = ("caller", "callee")
+    list_filter = ("state", "outcome", "media")
+    search_fields = ("=id", "=caller__email", "=callee__email", "=caller__id", "=callee__id")
+    ordering = ("-id",)
+    fields = (
+        "id", "conversation_id", "caller", "callee", "media", "state", "outcome", "created_at", "answered_at",
+        "ended_at", "duration_s",
+    )  # fmt: skip
+
+    @admin.display(description=_("seconds"))
+    def duration_s(self, call: Call) -> int | None:
+        return call.duration_s
+
+
+def _figures() -> list[Figure]:
+    today = Call.objects.filter(created_at__gte=timezone.now() - timedelta(days=1)).count()
+    return [Figure(_("Calls today"), today, "/admin/realtime/call/")]
+
+
+add_section(_figures)

@@ -1,0 +1,102 @@
+"""The support pages of messaging, notifications and calls."""
+
+import pytest
+
+from accounts.models import AuditEntry
+from messaging.models import Message, Report
+from messaging.services import conversations, messages, reports
+from notifications.models import Delivery, Device
+from tests.staff import admin_client, staff
+
+SECRET = "a very private sentence"
+LISTS = [
+    "messaging/conversation",
+    "messaging/message",
+    "messaging/report",
+    "notifications/notification",
+    "notifications/device",
+    "notifications/delivery",
+    "notifications/channelpause",
+    "realtime/call",
+]
+
+
+@pytest.fixture
+def written(alice, bob):
+    """A message of Alice's to Bob, reported by Bob."""
+    conversation, _ = conversations.start(starter=alice, user_id=bob.id)
+    message, _ = messages.send(sender=alice, conversation_id=conversation["id"], body=SECRET)
+    reports.report(reporter=bob, message_id=message["id"], reason="spam")
+    return Message.objects.get(id=message["id"])
+
+
+@pytest.fixture
+def moderator(db):
+    return admin_client(staff("Moderator"))
+
+
+def test_every_list_and_row_opens_and_hides_what_was_written(written, bob, as_bob):
+    as_bob.post("/api/v1/profile/push-token", {"token": "token-that-stays-secret"})
+    as_bob.post("/api/v1/notifications/test-push")
+    client = admin_client(staff("Auditor"))
+    opened = 0
+    for name in LISTS:
+        page = client.get(f"/admin/{name}/")
+        assert page.status_code == 200, name
+        texts = [page.content.decode()]
+        for model in ("message", "conversation", "notification", "device", "delivery"):
+            if name.endswith(model):
+                row = page.context["cl"].result_list[0]
+                detail = client.get(f"/admin/{name}/{row.pk}/change/")
+                assert detail.status_code == 200, name
+                texts.append(detail.content.decode())
+                opened += 1
+        for text in texts:
+            assert SECRET not in text
+            assert "token-that-stays-secret" not in text
+    assert opened == 5
+    assert client.get("/admin/").status_code == 200
+
+
+def test_revealing_asks_for_a_reason_and_is_audited(written, moderator):
+    chosen = {"action": "reveal", "_selected_action": [written.id]}
+    asked = moderator.post("/admin/messaging/message/", chosen).content.decode()
+    assert SECRET not in asked
+    assert SECRET not in moderator.post("/admin/messaging/message/", chosen | {"confirmed": "1"}).content.decode()
+    assert not AuditEntry.objects.filter(action="message.revealed").exists()
+    shown = moderator.post("/admin/messaging/message/", chosen | {"confirmed": "1", "reason": "reported"})
+    assert SECRET in shown.content.decode()
+    assert "no-store" in shown.headers["Cache-Control"]
+    row = AuditEntry.objects.get(action="message.revealed")
+    assert row.reason == "reported"
+    assert row.details == {"message_id": written.id}
+
+
+def test_without_the_permission_nothing_is_revealed(written):
+    client = admin_client(staff("Support"))
+    form = {"action": "reveal", "_selected_action": [written.id], "confirmed": "1", "reason": "curious"}
+    assert SECRET not in client.post("/admin/messaging/message/", form).content.decode()
+    assert not AuditEntry.objects.filter(action="message.revealed").exists()
+
+
+@pytest.mark.parametrize(("action", "state"), [("resolve", "resolved"), ("dismiss", "dismissed")])
+def test_a_report_is_closed_with_what_was_done(written, moderator, action, state):
+    report = Report.objects.get()
+    form = {"action": action, "_selected_action": [report.id], "confirmed": "1", "resolution": "warned"}
+    moderator.post("/admin/messaging/report/", form)
+    report.refresh_from_db()
+    assert (report.state, report.resolution) == (state, "warned")
+
+
+def test_operations_tries_a_delivery_again_and_a_device(written, bob, as_bob):
+    as_bob.post("/api/v1/profile/push-token", {"token": "some-token"})
+    client = admin_client(staff("Operations"))
+    device = Device.objects.get()
+    form = {"action": "test_push", "_selected_action": [device.id], "confirmed": "1"}
+    client.post("/admin/notifications/device/", form)
+    row = Delivery.objects.get(kind="test")
+    Delivery.objects.filter(id=row.id).update(state="dead", tries=6)
+    form = {"action": "retry", "_selected_action": [row.id], "confirmed": "1", "reason": "mended"}
+    client.post("/admin/notifications/delivery/", form)
+    row.refresh_from_db()
+    assert (row.state, row.tries) == ("pending", 0)
