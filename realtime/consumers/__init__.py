@@ -1,5 +1,6 @@
 """The socket's door: one connection, its sender, its worker, and the hub of the process."""
 
 from realtime.consumers.connection import refuse, serve
+from realtime.consumers.hub import Hub
 
-__all__ = ["refuse", "serve"]
+__all__ = ["Hub", "refuse", "serve"]

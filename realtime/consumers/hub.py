@@ -63,7 +63,7 @@ class Hub:
     async def join(self, user_id: int, connection: Connection) -> None:
         """From now on the socket hears what is said to this person. Without Redis it is told later."""
         self.sockets.setdefault(user_id, set()).add(connection)
-        self._start()
+        self.start()
         if not settings.REDIS_URL or user_id in self._joined:
             return
         await asyncio.wait({self._subscribe(user_id)}, timeout=JOIN_SECONDS)
@@ -188,7 +188,8 @@ class Hub:
 
     # --- Its own life --------------------------------------------------------------------------
 
-    def _start(self) -> None:
+    def start(self) -> None:
+        """From the first request of a process on: calls end in time although nobody holds a socket."""
         if self._tasks:
             return
         groups.register(self.deliver)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django.db.models import Q
 from django.utils import timezone
@@ -10,10 +10,9 @@ from django.utils import timezone
 from accounts.unit_of_work import unit_of_work
 from messaging.exceptions import ConversationNotFound
 from messaging.services import messages
-from realtime.conf import conf
 from realtime.models import Call, CallParty
 from realtime.services.calls.announcing import announce, push_ended
-from realtime.services.calls.seats import open_sockets
+from realtime.services.calls.seats import alive_until
 
 OUTCOME_OF_TIME = {
     Call.State.RINGING: Call.Outcome.MISSED,
@@ -87,14 +86,13 @@ def _settle(ids: Iterable[int], *, wait: bool) -> int:
 
 
 def _lives_on(call: Call) -> bool:
-    """An active call whose time is up goes on while a bound socket is open; its next look is set."""
+    """An active call whose time is up goes on while a bound socket is open; the next look is set."""
     if call.state != Call.State.ACTIVE:
         return False
-    seen = open_sockets(call.parties.all())
-    if not seen:
+    until = alive_until(call.parties.all())
+    if until is None or until <= timezone.now():
         return False
-    again = max(seen.values()) + timedelta(seconds=conf.CALL_LOST_SECONDS)
-    call.expires_at = max(again, timezone.now() + timedelta(seconds=conf.CALL_SWEEP_SECONDS))
+    call.expires_at = until
     call.save(update_fields=["expires_at"])
     return True
 

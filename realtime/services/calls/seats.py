@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from django.conf import settings
 from django.db.models import Q
 from django.utils import timezone
 
@@ -74,9 +75,32 @@ def bind(party: CallParty, device: Device) -> None:
     party.save(update_fields=["session_id", "socket_id", "gone_at"])
 
 
-def open_sockets(parties: Iterable[CallParty]) -> dict[str, datetime]:
-    """Which bound sockets are open, and when their process last said so."""
-    ids = [party.socket_id for party in parties if party.socket_id and party.gone_at is None]
-    fresh = timezone.now() - timedelta(seconds=2.5 * conf.SWEEP_SECONDS)
-    found = Socket.objects.filter(id__in=ids, seen_at__gte=fresh)
-    return dict(found.values_list("id", "seen_at"))
+def open_sockets(parties: Iterable[CallParty]) -> set[str]:
+    """Which bound sockets are open: not closed, and seen by their process of late."""
+    fresh = timezone.now() - _silence()
+    found = Socket.objects.filter(id__in=_not_closed(parties), seen_at__gte=fresh)
+    return set(found.values_list("id", flat=True))
+
+
+def alive_until(parties: Iterable[CallParty]) -> datetime | None:
+    """How long a call may wait for these two: from the last moment that a bound socket was seen open.
+
+    None when nothing is known of either.
+    """
+    parties = list(parties)
+    lost = timedelta(seconds=conf.CALL_LOST_SECONDS)
+    moments = [party.gone_at + lost for party in parties if party.gone_at is not None]
+    # A process that sweeps its sockets seldom must not be taken for a dead one.
+    patience = max(lost, _silence())
+    seen = Socket.objects.filter(id__in=_not_closed(parties)).values_list("seen_at", flat=True)
+    return max([*moments, *(moment + patience for moment in seen)], default=None)
+
+
+def _not_closed(parties: Iterable[CallParty]) -> list[str]:
+    return [party.socket_id for party in parties if party.socket_id and party.gone_at is None]
+
+
+def _silence() -> timedelta:
+    """After so long without a word of its process a socket is given up."""
+    every = conf.SWEEP_SECONDS if settings.REDIS_URL else conf.SWEEP_SECONDS_EMBEDDED
+    return timedelta(seconds=2.5 * every)
