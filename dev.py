@@ -34,7 +34,8 @@ PIP_INSTALL = [str(PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-ve
 PIP_INSTALL += ["--only-binary", ":all:", "--require-hashes"]
 REQUIREMENTS = {"main": "requirements.txt", "dev": "requirements-dev.txt"}
 
-DEFAULT_DATABASE = "postgres://postgres@127.0.0.1:5432/parley"
+# A name of its own for every checkout: two of them may be tested at the same time.
+DEFAULT_DATABASE = "postgres://postgres@127.0.0.1:5432/parley_" + hashlib.sha256(bytes(ROOT)).hexdigest()[:8]
 DEFAULT_REDIS = "redis://127.0.0.1:6379/0"
 CHROMIUM = ("/usr/bin/chromium", "chromium", "chromium-browser", "google-chrome")
 

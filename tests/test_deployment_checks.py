@@ -1,28 +1,26 @@
 """`check --deploy` fails on a laptop's settings and is clean with the documented production environment."""
 
 import os
+import re
+import secrets
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from config import markdown
+
 ROOT = Path(__file__).resolve().parent.parent
 
-PRODUCTION = {
-    "DEBUG": "0",
-    "SECRET_KEY": "s" * 20 + "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGH",
-    "TOKEN_KEYS": "k1:" + "t0123456789abcdefghijklmnopqrstuvwxyz",
-    "ALLOWED_HOSTS": "chat.example.com",
-    "DATABASE_URL": "postgres://parley@127.0.0.1:1/parley",
-    "REDIS_URL": "redis://127.0.0.1:1/0",
-    "EMAIL_URL": "smtp://user:password@mail.example.com:587",
-    "PUSH_BACKEND": "fcm",
-    "PUSH_FCM_CREDENTIALS": "/etc/parley/fcm.json",
-    "TURN_URLS": "turn:turn.example.com:3478",
-    "TURN_SECRET": "x" * 32,
-    "TRUSTED_PROXIES": "1",
-}
+
+def documented_environment() -> dict[str, str]:
+    """The environment that the README shows for production."""
+    section = markdown.section((ROOT / "README.md").read_text(encoding="utf-8"), "Production")
+    block = re.search(r"^```ini\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
+    assert block is not None
+    lines = re.sub(r"<64 random characters>", lambda _: secrets.token_urlsafe(48), block[1]).splitlines()
+    return dict(line.split("=", 1) for line in lines)
 
 
 def check(tmp_path, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -40,13 +38,13 @@ def test_a_laptop_is_no_deployment(tmp_path):
 
 
 def test_the_documented_environment_is_clean(tmp_path):
-    result = check(tmp_path, **PRODUCTION)
+    result = check(tmp_path, **documented_environment())
     assert result.returncode == 0, result.stderr
 
 
 @pytest.mark.parametrize("name", ["SECRET_KEY", "TOKEN_KEYS"])
 def test_without_its_secrets_production_does_not_start(tmp_path, name):
-    result = check(tmp_path, **{key: value for key, value in PRODUCTION.items() if key != name})
+    result = check(tmp_path, **{key: value for key, value in documented_environment().items() if key != name})
     assert result.returncode == 1
     assert f"{name} must be set" in result.stderr
 
