@@ -23,6 +23,9 @@ def documented_environment() -> dict[str, str]:
     return dict(line.split("=", 1) for line in lines)
 
 
+PRODUCTION = documented_environment()
+
+
 def check(tmp_path, **environment: str) -> subprocess.CompletedProcess[str]:
     """The command in a process of its own, with nothing but this environment."""
     env = {"PATH": os.environ["PATH"], "VAR_DIR": str(tmp_path), **environment}
@@ -38,13 +41,13 @@ def test_a_laptop_is_no_deployment(tmp_path):
 
 
 def test_the_documented_environment_is_clean(tmp_path):
-    result = check(tmp_path, **documented_environment())
+    result = check(tmp_path, **PRODUCTION)
     assert result.returncode == 0, result.stderr
 
 
 @pytest.mark.parametrize("name", ["SECRET_KEY", "TOKEN_KEYS"])
 def test_without_its_secrets_production_does_not_start(tmp_path, name):
-    result = check(tmp_path, **{key: value for key, value in documented_environment().items() if key != name})
+    result = check(tmp_path, **{key: value for key, value in PRODUCTION.items() if key != name})
     assert result.returncode == 1
     assert f"{name} must be set" in result.stderr
 
@@ -52,7 +55,7 @@ def test_without_its_secrets_production_does_not_start(tmp_path, name):
 @pytest.mark.parametrize(
     ("changes", "number"),
     [
-        ({"PUSH_FCM_CREDENTIALS": ""}, "W005"),
+        ({"PUSH_BACKEND": "fcm", "PUSH_FCM_CREDENTIALS": ""}, "W005"),
         ({"ALLOWED_HOSTS": "*"}, "W007"),
         ({"TOKEN_KEYS": f"k1:{PRODUCTION['SECRET_KEY']}"}, "W008"),
     ],
