@@ -77,6 +77,8 @@ class Defaults:
     SESSIONS_KEPT_DAYS: int = 90
     DELETE_GRACE_DAYS: int = 14
 
+    # The cache counts for all processes: Redis, or the memory of a single process.
+    COUNTER_IS_SHARED: bool = True
     # What the rates are keyed by is said where they are checked, in the viewsets.
     RATES: dict[str, Rate | tuple[Rate, ...]] = field(
         default_factory=lambda: {

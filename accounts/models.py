@@ -62,9 +62,7 @@ class UnknownAddress(PasswordLock):
     """The lock of an address without account: sign-in answers the same for it as for a real one."""
 
     key = models.CharField(max_length=64, unique=True, help_text=_("keyed digest of the address"))
-
-    class Meta:
-        indexes = [models.Index(fields=["wrong_password_at"], name="unknownaddress_age")]
+    touched_at = models.DateTimeField(default=timezone.now, db_index=True)
 
 
 class User(PasswordLock, AbstractBaseUser, PermissionsMixin):

@@ -1,8 +1,9 @@
 """How often something may be asked for: one guard around django-ratelimit's counter.
 
 Doors call `check` before they call a service. The counter lives in the cache (Redis, or the memory
-of the one process of the embedded default). While it is out of reach, scopes that guard secrets are
-counted in the database instead, and all others are let through.
+of the one process of the embedded default). While it is out of reach, or where several processes have
+none in common, scopes that guard secrets are counted in the database instead; all others are then let
+through, or counted by each process for itself.
 """
 
 import logging
@@ -70,8 +71,11 @@ def _count(scope: str, key: str) -> int:
 
 def _count_one(scope: str, digest: str, rate: Rate) -> int:
     allowed, seconds, when_dead = rate
-    counted = _from_counter(scope, digest, allowed, seconds)
-    if counted is None and when_dead == COUNT_IN_DATABASE:
+    guards_secrets = when_dead == COUNT_IN_DATABASE
+    counted = None
+    if conf.COUNTER_IS_SHARED or not guards_secrets:
+        counted = _from_counter(scope, digest, allowed, seconds)
+    if counted is None and guards_secrets:
         counted = rate_counts.count(key=f"{digest[:56]}:{seconds}", seconds=seconds)
     if counted is None:
         return 0

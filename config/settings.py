@@ -191,6 +191,8 @@ AUTH_USER_MODEL = "accounts.User"
 # kid:secret pairs, newest first: the first signs, all verify.
 ACCOUNTS_TOKEN_KEYS = _secret("TOKEN_KEYS")
 ACCOUNTS_TRUSTED_PROXIES = TRUSTED_PROXIES
+# Without Redis, only the single process of the embedded default may count in its own memory.
+ACCOUNTS_COUNTER_IS_SHARED = bool(REDIS_URL) or EMBEDDED
 PASSWORD_HASHERS = [
     "accounts.hashers.BoundedArgon2Hasher",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",

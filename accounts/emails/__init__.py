@@ -23,6 +23,11 @@ def send(kind: str, to: str, language: str, context: Mapping[str, Any] | None = 
 
     Call it inside the unit of work that is the reason for it: the mail is queued with the change.
     """
+    render(kind, to, language, context).send()
+
+
+def render(kind: str, to: str, language: str, context: Mapping[str, Any] | None = None) -> EmailMultiAlternatives:
+    """The mail that `send` sends."""
     letter = LETTERS[kind]
     values = dict(context or {})
     name = clean(str(values.pop("name", "")))
@@ -42,7 +47,7 @@ def send(kind: str, to: str, language: str, context: Mapping[str, Any] | None = 
         html = render_to_string("accounts/email/letter.html", content)
     mail = EmailMultiAlternatives(content["subject"], text, None, [to], headers=_headers(content["code"]))
     mail.attach_alternative(html, "text/html")
-    mail.send()
+    return mail
 
 
 def send_to(user: User, kind: str, **context: Any) -> None:

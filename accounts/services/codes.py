@@ -15,6 +15,7 @@ from django.utils import timezone
 from accounts.conf import conf
 from accounts.exceptions import InvalidOtp
 from accounts.models import Code, User
+from accounts.services import decoys
 from accounts.tokens import keyed_digest, keyed_digest_matches
 
 DIGITS = 6
@@ -57,9 +58,11 @@ def check(*, user: User, purpose: str, address: str, text: str) -> Code:
             expires_at__gt=now,
             tries__lt=conf.CODE_TRIES,
         )
-        if live.update(tries=F("tries") + 1) != 1:
-            raise InvalidOtp
-        code = Code.objects.get(user=user, purpose=purpose)
+        counted = live.update(tries=F("tries") + 1) == 1
+        code = Code.objects.filter(user=user, purpose=purpose).first()
+    if not counted or code is None:
+        decoys.compare_no_code(email=address)
+        raise InvalidOtp
     if not keyed_digest_matches(code.digest, "code", *_bound_to(user.id, purpose, address), text):
         _count_failure(user)
         raise InvalidOtp

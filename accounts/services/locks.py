@@ -6,6 +6,7 @@ It lives in the database, so no flushed cache and no other process forgets it.
 from datetime import datetime, timedelta
 
 from django.db import IntegrityError, transaction
+from django.utils import timezone
 
 from accounts.conf import conf
 from accounts.models import PasswordLock, UnknownAddress, User
@@ -20,11 +21,14 @@ def row_for(email: str, user: User | None) -> PasswordLock:
 def locked_row_for(email: str, user: User | None) -> PasswordLock:
     """The same row, locked against others until the transaction ends; it exists then."""
     account = User.objects.select_for_update(no_key=True).filter(id=user.id).first() if user else None
-    if account is not None:
-        return account
+    return account or locked_unknown(email)
+
+
+def locked_unknown(email: str) -> UnknownAddress:
+    """The keyed row of an address, made when there is none, and locked."""
     try:
         with transaction.atomic():
-            UnknownAddress.objects.get_or_create(key=_key(email))
+            UnknownAddress.objects.get_or_create(key=_key(email), defaults={"touched_at": timezone.now()})
     except IntegrityError:  # somebody else has just made it
         pass
     return UnknownAddress.objects.select_for_update(no_key=True).get(key=_key(email))
@@ -50,7 +54,11 @@ def count_wrong(row: PasswordLock, now: datetime) -> bool:
     wait = _wait_after(row.wrong_passwords)
     if wait:
         row.locked_until = now + timedelta(seconds=wait)
-    row.save(update_fields=["wrong_passwords", "wrong_password_at", "locked_until"])
+    changed = ["wrong_passwords", "wrong_password_at", "locked_until"]
+    if isinstance(row, UnknownAddress):
+        row.touched_at = now
+        changed.append("touched_at")
+    row.save(update_fields=changed)
     return wait > 0
 
 

@@ -5,7 +5,7 @@ from django.utils import timezone
 from accounts import emails
 from accounts.exceptions import InvalidOtp
 from accounts.models import User
-from accounts.services import codes, devices, locks, pending_tokens, sessions
+from accounts.services import codes, decoys, devices, locks, pending_tokens, sessions
 from accounts.services.registration import RESET, refuse_weak_password
 from accounts.signals import account_verified
 from accounts.unit_of_work import unit_of_work
@@ -15,6 +15,7 @@ def forgot(*, email: str) -> None:
     """Mails a code to the address of an account; nothing for any other, and nobody can tell."""
     user = User.objects.filter(email=email).first()
     if user is None:
+        decoys.mail_no_code(email=email)
         return
     with unit_of_work():
         code = codes.issue(user=user, purpose=RESET, address=email)
@@ -29,6 +30,7 @@ def reset(*, email: str, code: str, new_password: str) -> None:
     """
     user = User.objects.filter(email=email).first()
     if user is None:
+        decoys.compare_no_code(email=email)
         raise InvalidOtp
     checked = codes.check(user=user, purpose=RESET, address=email, text=code)
     refuse_weak_password(new_password, user, field="new_password")

@@ -12,7 +12,7 @@ from accounts import emails
 from accounts.exceptions import AccountBlocked, EmailTaken, InvalidOtp
 from accounts.models import User
 from accounts.selectors import address_is_taken
-from accounts.services import codes, pending_tokens, sessions, sign_in
+from accounts.services import codes, decoys, pending_tokens, sessions, sign_in
 from accounts.services.sign_in import Caller
 from accounts.signals import account_erased, account_verified
 from accounts.text import normalise_address
@@ -74,11 +74,12 @@ def verify_email(*, email: str, code: str, caller: Caller) -> tuple[User, str]:
     """
     user = User.objects.filter(email=email).first()
     if user is None:
+        decoys.compare_no_code(email=email)
         raise InvalidOtp
     checked = codes.check(user=user, purpose=SIGNUP, address=email, text=code)
     with unit_of_work():
         user = User.objects.select_for_update(no_key=True).filter(id=user.id, email=email).first()
-        if user is None:
+        if user is None or user.is_verified:
             raise InvalidOtp
         if user.is_blocked(timezone.now()):
             raise AccountBlocked
@@ -115,6 +116,7 @@ def resend(*, email: str) -> None:
     """A new code for an unconfirmed account; nothing for any other address, and nobody can tell."""
     user = User.objects.filter(email=email).first()
     if user is None or user.is_verified or user.is_blocked(timezone.now()):
+        decoys.mail_no_code(email=email)
         return
     with unit_of_work():
         _mail_code(user)
@@ -132,12 +134,16 @@ def purge_unconfirmed(*, created_before: datetime, batch: int) -> int:
     """Removes accounts that nobody confirmed. Returns how many."""
     stale = User.objects.filter(email_verified_at=None, erased_at=None, is_staff=False, created_at__lt=created_before)
     ids = list(stale.order_by("created_at").values_list("id", flat=True)[:batch])
+    removed = 0
     for user_id in ids:
+        unconfirmed = User.objects.filter(id=user_id, email_verified_at=None)
         with unit_of_work():
-            if User.objects.filter(id=user_id, email_verified_at=None).exists():
-                account_erased.send(User, user_id=user_id)
-                User.objects.filter(id=user_id).delete()
-    return len(ids)
+            if not unconfirmed.select_for_update(no_key=True).exists():
+                continue
+            account_erased.send(User, user_id=user_id)
+        with unit_of_work():  # after what listeners still write at the end of their transaction
+            removed += bool(unconfirmed.delete()[0])
+    return removed
 
 
 def refuse_weak_password(password: str, user: User, *, field: str) -> None:

@@ -45,7 +45,7 @@ def purge(now: datetime, batch: int) -> dict[str, int]:
             ),
             batch,
         ),
-        "unknown_addresses": _delete(UnknownAddress.objects.filter(wrong_password_at__lt=quiet_since), batch),
+        "unknown_addresses": _delete(UnknownAddress.objects.filter(touched_at__lt=quiet_since), batch),
         "rate_counts": _delete(RateCount.objects.filter(window_starts_at__lt=now - KEPT_COUNTS), batch),
     }
 

@@ -1,5 +1,6 @@
 """Where a request comes from, as services want to know it."""
 
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 
 from accounts import request_context
@@ -8,6 +9,19 @@ from accounts.text import clean_name
 
 DEVICE_COOKIE = "trusted_device"
 
+
+DEVICE_NAME = OpenApiParameter(
+    "X-Device-Name",
+    str,
+    OpenApiParameter.HEADER,
+    description="How this device is called in the list of sign-ins; told from the user agent when missing.",
+)
+DEVICE_TOKEN = OpenApiParameter(
+    "X-Device-Token",
+    str,
+    OpenApiParameter.HEADER,
+    description="The `device_token` of a trusted device: skips the second step.",
+)
 
 _PROGRAMS = (
     ("Edg", "Edge"),

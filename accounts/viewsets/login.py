@@ -13,7 +13,7 @@ from accounts.serializers.account import MeOutput, OkOutput, account, own_accoun
 from accounts.serializers.login import LoginInput, LoginOutput, TokenOutput
 from accounts.services import login, sessions
 from accounts.tokens import decode_session_token
-from accounts.viewsets.callers import caller_of, device_token_of
+from accounts.viewsets.callers import DEVICE_NAME, DEVICE_TOKEN, caller_of, device_token_of
 
 
 class LoginViewSet(ViewSet):
@@ -22,7 +22,9 @@ class LoginViewSet(ViewSet):
     authentication_classes = []
     permission_classes = [AllowAny]
 
-    @extend_schema(operation_id="auth_login", request=LoginInput, responses=LoginOutput)
+    @extend_schema(
+        operation_id="auth_login", request=LoginInput, responses=LoginOutput, parameters=[DEVICE_NAME, DEVICE_TOKEN]
+    )
     def login(self, request: Request) -> Response:
         client = ratelimits.client_key(request._request)
         ratelimits.check("login_client", client)

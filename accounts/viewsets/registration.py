@@ -13,7 +13,7 @@ from accounts.exceptions import EmailTaken
 from accounts.serializers.account import SentenceOutput, SignedInOutput, account
 from accounts.serializers.registration import AddressInput, SignUpInput, VerifyInput
 from accounts.services import registration
-from accounts.viewsets.callers import caller_of
+from accounts.viewsets.callers import DEVICE_NAME, caller_of
 
 
 class RegistrationViewSet(ViewSet):
@@ -36,7 +36,7 @@ class RegistrationViewSet(ViewSet):
             raise
         return Response({"message": _("A confirmation code was sent to your e-mail address.")}, status=201)
 
-    @extend_schema(operation_id="auth_verify", request=VerifyInput, responses=SignedInOutput)
+    @extend_schema(operation_id="auth_verify", request=VerifyInput, responses=SignedInOutput, parameters=[DEVICE_NAME])
     def verify(self, request: Request) -> Response:
         form = VerifyInput(data=request.data)
         form.is_valid(raise_exception=True)

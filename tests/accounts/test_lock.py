@@ -1,7 +1,10 @@
 """The wait after wrong passwords: same for everybody, never longer by waiting, never in the owner's way."""
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
+from accounts import emails
 from accounts.models import AuditEntry, UnknownAddress, User
 from accounts.services import codes, devices, locks, standing
 from tests.client import ApiClient
@@ -161,3 +164,27 @@ def test_the_hasher_of_the_product_is_argon2_within_its_limits():
     assert (hasher.memory_cost, hasher.time_cost, hasher.parallelism) == (19_456, 2, 1)
     encoded = hasher.encode(PASSWORD, hasher.salt())
     assert hasher.verify(PASSWORD, encoded) and not hasher.verify("wrong", encoded)
+
+
+@pytest.mark.parametrize("path", ["forgot-password", "resend-otp", "verify", "verify-reset", "login"])
+def test_addresses_with_and_without_account_cost_about_the_same(anonymous, path, monkeypatch):
+    """Counted, not timed: commits with something in them, texts that were written, statements."""
+    known = make_user("Ann", verified=path == "login" or path.startswith("forgot"))
+    for purpose in ("signup", "reset"):
+        if path.startswith("verify"):
+            codes.issue(user=known, purpose=purpose, address=known.email)
+    written = []
+    render = emails.render
+    monkeypatch.setattr(emails, "render", lambda *args, **kw: (written.append(1), render(*args, **kw))[1])
+    body = {"password": "wrong", "code": "odd", "new_password": "another horse 9"}
+    cost = {}
+    for email in (known.email, "nobody@example.com"):
+        written.clear()
+        with CaptureQueriesContext(connection) as statements:
+            anonymous.raw("POST", f"{AUTH}/{path}", body | {"email": email})
+        changes = [q for q in statements if q["sql"].startswith(("INSERT", "UPDATE"))]
+        cost[email] = (len(written), len(changes), len(statements))
+    (texts, changes, statements), (texts_of_nobody, changes_of_nobody, statements_of_nobody) = cost.values()
+    assert texts == texts_of_nobody
+    assert 0 < changes <= changes_of_nobody + 1 and changes_of_nobody <= changes + 3, cost
+    assert abs(statements - statements_of_nobody) <= 12, cost

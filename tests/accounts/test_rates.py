@@ -197,6 +197,14 @@ def test_without_counter_secrets_are_guarded_by_rows(dead_counter):
     assert ann.email not in "".join(RateCount.objects.values_list("key", flat=True))
 
 
+def test_processes_without_a_common_counter_count_secrets_in_rows(rates):
+    rates.ACCOUNTS_COUNTER_IS_SHARED = False
+    assert [ratelimits.allows("verify", "one key") for _ in range(12)] == [True] * 10 + [False] * 2
+    assert RateCount.objects.get().count == 12
+    assert [ratelimits.allows("refresh", "one key") for _ in range(31)] == [True] * 30 + [False]
+    assert RateCount.objects.count() == 1
+
+
 def test_without_counter_reading_goes_on(dead_counter):
     client = ApiClient(sign_in(make_user("Ann"))[1])
     assert tries(40, "refresh", None, client) == [False] * 40
