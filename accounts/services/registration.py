@@ -138,11 +138,12 @@ def purge_unconfirmed(*, created_before: datetime, batch: int) -> int:
     for user_id in ids:
         unconfirmed = User.objects.filter(id=user_id, email_verified_at=None)
         with unit_of_work():
-            if not unconfirmed.select_for_update(no_key=True).exists():
-                continue
+            if unconfirmed.select_for_update(skip_locked=True).first() is None:
+                continue  # confirmed in the meantime, or in the hands of another purge
             account_erased.send(User, user_id=user_id)
         with unit_of_work():  # after what listeners still write at the end of their transaction
-            removed += bool(unconfirmed.delete()[0])
+            user = unconfirmed.select_for_update().first()
+            removed += user is not None and bool(user.delete()[0])
     return removed
 
 
