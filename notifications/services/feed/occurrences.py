@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from django.contrib.auth import get_user_model
+from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
@@ -14,6 +15,7 @@ from notifications.conf import conf
 from notifications.kinds import KINDS, Counts, Grouping, Kind
 from notifications.models import Member, Notification
 from notifications.services import delivery
+from notifications.services.feed import pairs
 from notifications.services.feed.members import take_out
 from notifications.signals import notification_changed
 
@@ -59,6 +61,7 @@ def notify(
     now = timezone.now()
     at = min(occurred_at or now, now)
     with unit_of_work():
+        pairs.tell(recipient_id, actor_id)
         reception = _reception(form, recipient_id, actor_id, now)
         if reception is None:
             return Outcome.SUPPRESSED_BLOCKED
@@ -112,10 +115,27 @@ def retract(
             member = Member.objects.filter(matches).order_by("-occurred_at", "-id").first()
             if member is None:
                 return Outcome.NOT_FOUND
-            # Whoever holds the row decides; a second retraction at once finds its member gone.
-            row = Notification.objects.select_for_update().filter(id=member.notification_id).first()
-            if row is not None and take_out(row, Q(id=member.id)):
+            if _withdraw(member):
                 return Outcome.RETRACTED
+
+
+class _AlreadyGone(Exception):
+    """Somebody else was faster."""
+
+
+def _withdraw(member: Member) -> bool:
+    """Whoever holds the row decides; a second retraction at once finds its member gone.
+
+    A savepoint, because going on to another row with the lock of this one could block for ever.
+    """
+    try:
+        with transaction.atomic():
+            row = Notification.objects.select_for_update().filter(id=member.notification_id).first()
+            if row is None or not take_out(row, Q(id=member.id)):
+                raise _AlreadyGone
+    except _AlreadyGone:
+        return False
+    return True
 
 
 def _reception(form: Kind, recipient_id: int, actor_id: int, now: datetime) -> _Reception | None:

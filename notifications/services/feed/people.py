@@ -4,12 +4,14 @@ from django.db.models import Q
 
 from accounts.unit_of_work import unit_of_work
 from notifications.models import Delivery, Device, Member, Notification, Preferences
+from notifications.services.feed import pairs
 from notifications.services.feed.members import remove, take_out
 
 
 def part_people(*, a_id: int, b_id: int) -> None:
     """After a block: neither appears in the other's feed. An end of the block brings nothing back."""
     with unit_of_work():
+        pairs.part(a_id, b_id)
         for recipient_id, actor_id in sorted(((a_id, b_id), (b_id, a_id))):
             _take_out_everywhere(actor_id, Q(recipient_id=recipient_id))
 

@@ -13,6 +13,9 @@ from notifications.services import delivery
 from notifications.services.feed.members import remove
 from notifications.signals import notification_changed, notifications_read_all
 
+# How many ids a statement may name.
+_AT_ONCE = 10_000
+
 
 def mark_read(*, user_id: int, notification_id: int) -> None:
     """One row is read; a second time changes nothing. NotificationNotFound for one that is not theirs."""
@@ -30,9 +33,14 @@ def mark_all_read(*, user_id: int, until: datetime) -> int:
 
     Pushes that wait need no word here: one of a row that was read is dropped when its turn comes.
     """
+    updated = 0
+    unread = Notification.objects.filter(recipient_id=user_id, is_read=False, created_at__lte=until)
     with unit_of_work():
-        rows = Notification.objects.filter(recipient_id=user_id, is_read=False, created_at__lte=until)
-        updated = _close(rows, timezone.now())
+        # In the order of their ids, or two of these at once could wait for each other.
+        ids = list(unread.select_for_update().order_by("id").values_list("id", flat=True))
+        for first in range(0, len(ids), _AT_ONCE):
+            rows = Notification.objects.filter(id__in=ids[first : first + _AT_ONCE])
+            updated += _close(rows, timezone.now())
         if updated:
             notifications_read_all.send(Notification, recipient_id=user_id)
     return updated

@@ -1,0 +1,108 @@
+"""Many at once, on both databases: nothing lost, nothing doubled, every number right."""
+
+import random
+
+import pytest
+from django.utils import timezone
+
+from accounts.services import blocks
+from messaging.selectors import conversations_for, message_unread_count
+from messaging.services import conversations, messages
+from notifications import selectors
+from notifications.models import Delivery, Member, Notification
+from notifications.services import devices, feed
+from tests.factories import make_user, sign_in
+from tests.parallel import together
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def failures(results):
+    return [result for result in results if isinstance(result, BaseException)]
+
+
+def test_sixteen_first_likes_at_once_make_one_row(alice, like):
+    fans = [make_user(f"Fan{number}") for number in range(16)]
+    results = together(16, lambda place: str(like(fans[place], alice)))
+    assert sorted(map(str, results)) == ["aggregated"] * 15 + ["created"]
+    row = Notification.objects.get()
+    assert (row.count, row.members.count()) == (16, 16)
+    assert row.actor_id == row.members.order_by("-occurred_at", "-id").first().actor_id
+
+
+def test_one_person_liking_eight_times_at_once_counts_once(alice, bob, like):
+    results = together(8, lambda place: str(like(bob, alice)))
+    assert sorted(map(str, results)) == ["aggregated"] * 7 + ["created"]
+    assert Notification.objects.get().count == Member.objects.count() == 1
+
+
+def test_one_like_is_taken_back_once(alice, bob, charlie, like, unlike):
+    like(bob, alice)
+    like(charlie, alice)
+    results = together(8, lambda place: str(unlike(charlie, alice)))
+    assert sorted(map(str, results)) == ["not_found"] * 7 + ["retracted"]
+    row = Notification.objects.get()
+    assert (row.count, row.actor_id) == (1, bob.id)
+
+
+def test_a_random_crowd_leaves_every_number_right(alice, like, unlike):
+    fans = [make_user(f"Fan{number}") for number in range(6)]
+
+    def act(place):
+        chance = random.Random(place)
+        for _ in range(25):
+            post_id = chance.choice((7, 8))
+            fan = chance.choice(fans)
+            deed = chance.random()
+            if deed < 0.55:
+                like(fan, alice, post_id)
+            elif deed < 0.9:
+                unlike(fan, alice, post_id)
+            else:
+                feed.mark_all_read(user_id=alice.id, until=timezone.now())
+
+    assert failures(together(6, act)) == []
+    for row in Notification.objects.all():
+        latest = row.members.order_by("-occurred_at", "-id").first()
+        assert row.count == row.members.count() > 0
+        assert (row.actor_id, row.created_at) == (latest.actor_id, latest.occurred_at)
+    for post_id in (7, 8):
+        assert Notification.objects.filter(target_id=post_id, is_open=True).count() <= 1
+    unread = Notification.objects.filter(is_read=False).count()
+    assert selectors.unread_count(alice.id) == unread
+
+
+def test_a_block_during_a_shower_of_likes_hides_the_person(alice, bob, charlie, like):
+    def act(place):
+        if place == 0:
+            blocks.block(blocker=alice, blocked_id=bob.id)
+        else:
+            for post_id in range(1, 9):
+                like(bob if place % 2 else charlie, alice, post_id)
+
+    assert failures(together(5, act)) == []
+    page = selectors.feed_page(viewer_id=alice.id, limit=50)
+    assert bob.id not in {row.actor.id for row in page.rows}
+    assert selectors.unread_count(alice.id) == len(page.rows) == 8
+    assert not Notification.objects.filter(actor=bob).exists()
+    assert not Member.objects.filter(actor=bob).exists()
+
+
+def test_messages_and_reading_at_once_agree_in_the_end(alice, bob):
+    talk = conversations.start(starter=alice, user_id=bob.id)[0]["id"]
+    session, _ = sign_in(bob)
+    devices.register(user_id=bob.id, session_id=session.id, token="abc")
+
+    def act(place):
+        for _ in range(8):
+            if place == 0:
+                conversations.mark_read(reader_id=bob.id, conversation_id=talk)
+            else:
+                messages.send(sender=alice, conversation_id=talk, body="hello")
+
+    assert failures(together(4, act)) == []
+    unread = conversations_for(bob.id, [talk])[talk]["unread_count"]
+    assert unread == message_unread_count(bob.id)
+    rows = Notification.objects.filter(recipient=bob, is_read=False)
+    assert [row.count for row in rows] == ([unread] if unread else [])
+    assert Delivery.objects.filter(state="pending").count() <= 1
