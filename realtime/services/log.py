@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, NamedTuple
 
+from django.contrib.auth import get_user_model
 from django.db import connection, transaction
 from django.db.models import F, Max
 from django.utils import timezone
@@ -140,7 +141,13 @@ def _flush(lines: list[_Line]) -> None:
     write = _write_postgresql if connection.vendor == "postgresql" else _write_sqlite
     heads = write(counts, lines)
     if heads is None:
-        # Somebody's first event. Nothing is locked yet, so creating cannot meet a lock the wrong way.
+        # Somebody's first event, or that of an account which this very transaction deletes. Nothing is
+        # locked yet, so creating cannot meet a lock the wrong way.
+        there = set(get_user_model().objects.filter(id__in=counts).values_list("id", flat=True))
+        lines = [line for line in lines if line.user_id in there]
+        if not lines:
+            return
+        counts = Counter(line.user_id for line in lines)
         _create_streams(counts)
         heads = write(counts, lines)
     if heads is None:

@@ -1,0 +1,68 @@
+"""`manage.py purge_expired`: what has had its time goes, everything else stays, twice at once does no harm."""
+
+import json
+import threading
+from datetime import timedelta
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+from django.utils import timezone
+
+from accounts.models import AuditEntry, Code, User
+from accounts.services import codes
+from tests.factories import make_user
+
+
+def purge(capsys, *words) -> dict:
+    capsys.readouterr()
+    call_command("purge_expired", "--json", *words)
+    return json.loads(capsys.readouterr().out)
+
+
+def left_behind(count: int) -> None:
+    """Accounts that nobody confirmed within the week, each with its code."""
+    long_ago = timezone.now() - timedelta(days=8)
+    for _ in range(count):
+        user = make_user(verified=False, created_at=long_ago)
+        codes.issue(user=user, purpose="signup", address=user.email)
+    Code.objects.update(expires_at=long_ago)
+
+
+def test_a_dry_run_tells_and_removes_nothing(alice, capsys):
+    left_behind(3)
+    result = purge(capsys, "--dry-run")
+    assert sum(value for value in result.values() if value is not True) >= 3
+    assert User.objects.count() == 4
+    assert not AuditEntry.objects.exists()
+
+
+def test_batches_go_on_until_nothing_is_left(alice, capsys):
+    left_behind(5)
+    purge(capsys, "--limit", "2")
+    assert list(User.objects.all()) == [alice]
+    assert not Code.objects.exists()
+    assert AuditEntry.objects.filter(action="purge_expired").count() == 1
+    assert not any(value for value in purge(capsys).values())
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_at_once_do_no_harm(alice):
+    left_behind(30)
+    failures = []
+
+    def run() -> None:
+        try:
+            call_command("purge_expired", "--json", "--limit", "4", stdout=open("/dev/null", "w"))
+        except Exception as error:
+            failures.append(error)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=run) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert list(User.objects.all()) == [alice]
