@@ -25,7 +25,7 @@ class Defaults:
     # Rows read newest first before the text index is asked, and the most that a query too short for
     # that index may read in one request.
     SEARCH_SCAN: int = 1000
-    SEARCH_SCAN_MAX: int = 5000
+    SEARCH_SCAN_MAX: int = 3000
 
     # scope: (allowed, seconds, what to do when the counter is dead), or several that hold together.
     RATES: dict[str, Rate | tuple[Rate, ...]] = field(

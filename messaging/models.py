@@ -2,7 +2,7 @@
 
 from django.conf import settings
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import F, Q, Value
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
@@ -91,7 +91,8 @@ class Message(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["sender", "client_id"], name="message_client_id"),
         ]
-        indexes = [models.Index("conversation", F("id").desc(), name="message_keyset")]
+        # By the negative id: an order that only this index has (see selectors/tables.py, BETWEEN).
+        indexes = [models.Index(F("conversation"), F("id") * Value(-1), name="message_keyset")]
 
 
 class MessageRevision(models.Model):

@@ -6,14 +6,19 @@ from typing import Any, NamedTuple
 from django.db import connection
 
 from accounts import images
+from accounts.fields import MAX_ID
 from messaging.conf import conf
 from messaging.models import Message, Reaction
 from messaging.selectors.access import watermark_for
 from messaging.selectors.tables import (
+    BETWEEN,
     IMAGE,
     MESSAGE,
+    NEWEST_FIRST,
+    OLDEST_FIRST,
     PARTICIPANT,
     REACTION,
+    between,
     moment,
     places,
     rows,
@@ -96,13 +101,11 @@ def message_page(
     `before`: the newest below that id. `after`: the oldest above it, for catching up.
     """
     number, cleared = watermark_for(user_id, conversation_id)
-    conditions = "m.conversation_id = %s AND m.deleted_at IS NULL AND m.id > %s"
-    params: list[Any] = [cleared, number, max(cleared, after or 0)]
-    if before is not None:
-        conditions += " AND m.id < %s"
-        params.append(before)
-    order = "DESC" if after is None else "ASC"
-    found = rows(f"{select()} WHERE {conditions} ORDER BY m.id {order} LIMIT %s", [*params, limit + 1])
+    order = NEWEST_FIRST if after is None else OLDEST_FIRST
+    found = rows(
+        f"{select()} WHERE m.deleted_at IS NULL AND {BETWEEN} {order} LIMIT %s",
+        [cleared, *between(number, max(cleared, after or 0), before or MAX_ID), limit + 1],
+    )
     page = found[:limit]
     if after is not None:
         page.reverse()

@@ -10,10 +10,11 @@ from typing import Any
 
 from django.db import connection
 
+from accounts.fields import MAX_ID
 from messaging.conf import conf
 from messaging.selectors.access import watermark_for
 from messaging.selectors.messages import MessageRow, render, select
-from messaging.selectors.tables import MESSAGE, places, row, rows
+from messaging.selectors.tables import BETWEEN, MESSAGE, NEWEST_FIRST, between, places, rows
 
 # A text index of three-letter pieces helps from three letters in a row.
 _INDEXABLE = re.compile(r"[^\W_]{3}")
@@ -63,32 +64,25 @@ def _scan(
     conversation_id: int, folded: str, cleared: int, before: int | None, wanted: int
 ) -> tuple[list[int], int | None]:
     """Hits among the newest rows below `before`, and the lowest id read when more rows may follow."""
-    below = "" if before is None else " AND id < %s"
     place = "strpos(body_folded, %s)" if connection.vendor == "postgresql" else "instr(body_folded, %s)"
-    newest = (
-        f"SELECT id, body_folded, deleted_at FROM {MESSAGE}"
-        f" WHERE conversation_id = %s AND id > %s{below} ORDER BY id DESC LIMIT %s"
+    newest = f"SELECT m.id, m.body_folded, m.deleted_at FROM {MESSAGE} m WHERE {BETWEEN} {NEWEST_FIRST} LIMIT %s"
+    found = rows(
+        f"WITH newest AS ({newest})"
+        " SELECT hit.id, edge.lowest, edge.rows_read"
+        " FROM (SELECT MIN(id) AS lowest, COUNT(*) AS rows_read FROM newest) edge"
+        f" LEFT JOIN (SELECT id FROM newest WHERE deleted_at IS NULL AND {place} > 0 ORDER BY id DESC LIMIT %s) hit"
+        "  ON TRUE ORDER BY hit.id DESC",
+        [*between(conversation_id, cleared, before or MAX_ID), conf.SEARCH_SCAN, folded, wanted],
     )
-    params: list[Any] = [conversation_id, cleared, *([] if before is None else [before])]
-    hits = rows(
-        f"SELECT id FROM ({newest}) newest WHERE deleted_at IS NULL AND {place} > 0 ORDER BY id DESC LIMIT %s",
-        [*params, conf.SEARCH_SCAN, folded, wanted],
-    )
-    ids = [found_row[0] for found_row in hits]
-    if len(ids) >= wanted:
-        return ids, ids[-1]
-    last = row(
-        f"SELECT id FROM {MESSAGE} WHERE conversation_id = %s AND id > %s{below} ORDER BY id DESC LIMIT 1 OFFSET %s",
-        [*params, conf.SEARCH_SCAN - 1],
-    )
-    return ids, last[0] if last else None
+    _, lowest, rows_read = found[0]
+    return [hit[0] for hit in found if hit[0] is not None], lowest if rows_read >= conf.SEARCH_SCAN else None
 
 
 def _look_up(conversation_id: int, folded: str, cleared: int, before: int, wanted: int) -> list[int]:
     escaped = re.sub(r"([\\%_])", r"\\\1", folded)
     hits = rows(
-        f"SELECT id FROM {MESSAGE} WHERE conversation_id = %s AND id > %s AND id < %s"
-        " AND deleted_at IS NULL AND body_folded LIKE %s ORDER BY id DESC LIMIT %s",
-        [conversation_id, cleared, before, f"%{escaped}%", wanted],
+        f"SELECT m.id FROM {MESSAGE} m WHERE m.deleted_at IS NULL AND m.body_folded LIKE %s"
+        f" AND {BETWEEN} {NEWEST_FIRST} LIMIT %s",
+        [f"%{escaped}%", *between(conversation_id, cleared, before), wanted],
     )
     return [found_row[0] for found_row in hits]

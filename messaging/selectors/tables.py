@@ -11,6 +11,7 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.db import connection
 
+from accounts.fields import MAX_ID
 from messaging.models import Conversation, Message, Participant, Reaction
 
 User = get_user_model()
@@ -33,6 +34,19 @@ def blocked_either_way(a: str, b: str) -> str:
         f"(EXISTS (SELECT 1 FROM {BLOCK} b WHERE b.blocker_id = {a} AND b.blocked_id = {b})"
         f" OR EXISTS (SELECT 1 FROM {BLOCK} b WHERE b.blocker_id = {b} AND b.blocked_id = {a}))"
     )
+
+
+# SQL: messages `m` of one conversation between two ids, both excluded; takes `between(…)`.
+#
+# Compared and sorted by the negative id, which the index message_keyset holds: asked for `ORDER BY id`,
+# PostgreSQL may walk the primary key instead, past the messages of everybody else.
+BETWEEN = "m.conversation_id = %s AND (m.id * -1) < %s AND (m.id * -1) > %s"
+NEWEST_FIRST = "ORDER BY (m.id * -1)"
+OLDEST_FIRST = "ORDER BY (m.id * -1) DESC"
+
+
+def between(conversation_id: int, above: int = 0, below: int = MAX_ID) -> list[int]:
+    return [conversation_id, -above, -below]
 
 
 def rows(sql: str, params: Sequence[Any]) -> list[tuple[Any, ...]]:

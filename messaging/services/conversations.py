@@ -115,11 +115,8 @@ def mark_delivered(*, user_id: int, delivered: Mapping[int, int]) -> dict[int, i
         for conversation_id in sorted(behind):
             line = lines.lock(conversation_id, user_id)
             side = line.sides()[0]
-            newest = row(
-                f"SELECT id FROM {MESSAGE} WHERE conversation_id = %s ORDER BY id DESC LIMIT 1",
-                [conversation_id],
-            )
-            target = min(delivered[conversation_id], newest[0] if newest else 0)
+            newest = lines.newest_visible_id(conversation_id, 0)
+            target = min(delivered[conversation_id], newest or 0)
             if target <= side.delivered_id:
                 continue
             side.delivered_id = moved[conversation_id] = target

@@ -8,6 +8,7 @@ from accounts.unit_of_work import unit_of_work
 from messaging import signals
 from messaging.conf import conf
 from messaging.models import Conversation, Message, MessageRevision, Reaction, Report
+from messaging.selectors.tables import BETWEEN, MESSAGE, NEWEST_FIRST, between, rows
 from messaging.services import lines
 
 
@@ -30,7 +31,12 @@ def erase_person(user_id: int) -> None:
 def _erase_in(line: lines.Line, user_id: int) -> None:
     now = timezone.now()
     written = Message.objects.filter(conversation=line.conversation, sender_id=user_id, deleted_at=None)
-    announced = list(written.order_by("-id")[: conf.ERASURE_ANNOUNCED])
+    newest = rows(
+        f"SELECT m.id FROM {MESSAGE} m WHERE m.sender_id = %s AND m.deleted_at IS NULL"
+        f" AND {BETWEEN} {NEWEST_FIRST} LIMIT %s",
+        [user_id, *between(line.conversation.id), conf.ERASURE_ANNOUNCED],
+    )
+    announced = list(written.filter(id__in=[found[0] for found in newest]).order_by("-id"))
     reactions = Reaction.objects.filter(message__conversation=line.conversation)
     reacted_to = set(
         reactions.filter(user_id=user_id).exclude(message__sender_id=user_id).values_list("message_id", flat=True)

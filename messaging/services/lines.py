@@ -14,11 +14,14 @@ from messaging.exceptions import ConversationNotFound, MessageNotFound
 from messaging.models import Conversation, Message, Participant
 from messaging.selectors.access import refuse_contact
 from messaging.selectors.tables import (
+    BETWEEN,
     CONVERSATION,
     MESSAGE,
+    NEWEST_FIRST,
     PARTICIPANT,
     USER,
     WHO_CAN_MESSAGE,
+    between,
     blocked_either_way,
     row,
 )
@@ -118,22 +121,18 @@ def visible(line: Line, message_id: int) -> Message:
 
 def newest_visible_id(conversation_id: int, cleared_up_to_id: int) -> int | None:
     found = row(
-        f"SELECT id FROM {MESSAGE} WHERE conversation_id = %s AND id > %s AND deleted_at IS NULL"
-        " ORDER BY id DESC LIMIT 1",
-        [conversation_id, cleared_up_to_id],
+        f"SELECT m.id FROM {MESSAGE} m WHERE m.deleted_at IS NULL AND {BETWEEN} {NEWEST_FIRST} LIMIT 1",
+        between(conversation_id, cleared_up_to_id),
     )
     return int(found[0]) if found else None
 
 
 def count_unread(side: Participant) -> int:
     """What the watermarks of a side say is unread: the truth behind `unread_count`."""
-    return (
-        Message.objects.filter(
-            conversation_id=side.conversation_id,
-            id__gt=max(side.last_read_id, side.cleared_up_to_id),
-            counts_as_unread=True,
-            deleted_at=None,
-        )
-        .exclude(sender_id=side.user_id)
-        .count()
+    watermark = max(side.last_read_id, side.cleared_up_to_id)
+    found = row(
+        f"SELECT COUNT(*) FROM {MESSAGE} m WHERE {BETWEEN}"
+        " AND m.sender_id <> %s AND m.counts_as_unread AND m.deleted_at IS NULL",
+        [*between(side.conversation_id, watermark), side.user_id],
     )
+    return int(found[0]) if found else 0

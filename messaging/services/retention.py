@@ -10,6 +10,7 @@ from accounts.services import pictures
 from accounts.unit_of_work import unit_of_work
 from messaging.conf import conf
 from messaging.models import Conversation, Message, Participant
+from messaging.selectors.tables import BETWEEN, MESSAGE, OLDEST_FIRST, between, rows
 
 
 def purge(now: datetime, batch: int) -> dict[str, int]:
@@ -35,10 +36,9 @@ def _purge_cleared(batch: int) -> int:
             break
         with unit_of_work():
             conversation = Conversation.objects.select_for_update(no_key=True).get(id=conversation_id)
-            doomed = list(
-                Message.objects.filter(conversation_id=conversation_id, id__lte=floor)
-                .order_by("id")
-                .values_list("id", "image_id")[: batch - purged]
+            doomed = rows(
+                f"SELECT m.id, m.image_id FROM {MESSAGE} m WHERE {BETWEEN} {OLDEST_FIRST} LIMIT %s",
+                [*between(conversation_id, conversation.purged_up_to_id, floor + 1), batch - purged],
             )
             ids = [message_id for message_id, _ in doomed]
             pictures.discard(image_id for _, image_id in doomed if image_id)
