@@ -53,6 +53,11 @@ def count_try(pending: PendingToken, *, tries: int) -> bool:
     return counted == 1
 
 
+def take_try_back(pending: PendingToken) -> None:
+    """Nothing was checked with the counted try."""
+    PendingToken.objects.filter(id=pending.id, tries__gt=0).update(tries=F("tries") - 1)
+
+
 def spend(pending: PendingToken) -> bool:
     """Uses the token up. Of many parallel callers exactly one is told True."""
     now = timezone.now()

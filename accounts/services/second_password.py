@@ -144,12 +144,8 @@ def matches(user: User, password: str) -> bool:
 
 
 def _prove(user: User, granted: PendingToken, password: str) -> None:
+    actions.count_try(granted)
     count_guess(user)
-    try:
-        actions.count_try(granted)
-    except Exception:
-        take_guess_back(user)
-        raise
     if not matches(user, password):
         report_wrong_guess(user)
         raise InvalidTwoStep

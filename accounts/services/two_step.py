@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from accounts import emails
 from accounts.conf import conf
-from accounts.exceptions import AccountBlocked, InvalidOtp, InvalidTwoStep, TokenInvalid, TokenRevoked
+from accounts.exceptions import AccountBlocked, AccountLocked, InvalidOtp, InvalidTwoStep, TokenInvalid, TokenRevoked
 from accounts.models import Code, PendingToken, User
 from accounts.services import codes, devices, pending_tokens, recovery_codes, second_password, sign_in
 from accounts.services.sign_in import Caller
@@ -56,10 +56,13 @@ def with_password(*, pending: PendingToken, password: str, remember: bool, calle
     InvalidTwoStep, AccountLocked after a day's wrong ones, TokenRevoked for a token that is used up.
     """
     user = pending.user
-    second_password.count_guess(user)
     if not pending_tokens.count_try(pending, tries=conf.TWO_STEP_TRIES):
-        second_password.take_guess_back(user)
         raise TokenRevoked
+    try:
+        second_password.count_guess(user)
+    except AccountLocked:
+        pending_tokens.take_try_back(pending)
+        raise
     code: Code | None = None
     if not second_password.matches(user, password):
         code = _mailed_code(user, password)
