@@ -93,7 +93,10 @@ def _table(lines: list[str]) -> str:
     head = "".join(f'<th scope="col">{inline(cell)}</th>' for cell in rows[0])
     body = "".join("<tr>" + "".join(f"<td>{inline(cell)}</td>" for cell in row) + "</tr>" for row in rows[1:])
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    return f'<div class="scroll" role="region" aria-label="Table" tabindex="0">{table}</div>'
+    # Regions of a page are told apart by their names.
+    words = [*rows[0], *(rows[1][:1] if rows[1:] else ())]
+    name = escape("Table: " + ", ".join(word.replace("`", "") for word in words if word))
+    return f'<div class="scroll" role="region" aria-label="{name}" tabindex="0">{table}</div>'
 
 
 def _cells(line: str) -> list[str]:

@@ -12,27 +12,16 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.browser.chromium import browser, needs_chromium, watch
 from tests.flows.people import eventually
 from tests.server import ON_POSTGRES, RunningServer, TemporaryDatabase, free_port
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 TURNSERVER = shutil.which("turnserver")
 SIDE = Path(__file__).with_name("call.js")
-FLAGS = [
-    "--use-fake-device-for-media-stream",
-    "--use-fake-ui-for-media-stream",
-    "--allow-loopback-in-peer-connection",
-    "--disable-features=WebRtcHideLocalIpsWithMdns",
-    "--autoplay-policy=no-user-gesture-required",
-    "--no-sandbox",
-]
 SECRET = "a secret between two servers"
 PASSWORD = "a long word for browsers"
 
-pytestmark = [
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium (apt-get install chromium)"),
-    pytest.mark.timeout(180),
-]
+pytestmark = [needs_chromium, pytest.mark.timeout(180)]
 
 
 @pytest.fixture(scope="module")
@@ -103,16 +92,11 @@ def _code_for(server, email):
 @pytest.fixture
 def sides(server, people):
     """A page for each of the two, signed in on a socket; any complaint of theirs fails the test."""
-    from playwright.sync_api import sync_playwright
-
-    complaints = []
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        pages = []
+    with browser() as chromium:
+        pages, complaints = [], []
         for http in people[0]:
-            page = browser.new_context().new_page()
-            page.on("pageerror", lambda error: complaints.append(str(error)))
-            page.on("console", lambda said: said.type == "error" and complaints.append(said.text))
+            page = chromium.new_context().new_page()
+            complaints.append(watch(page, server.base))
             # Any page of ours, with its strict policy: the call must live under it.
             page.goto(f"{server.base}/docs/quickstart")
             page.evaluate(SIDE.read_text())
@@ -120,8 +104,7 @@ def sides(server, people):
             pages.append(page)
         yield pages
         problems = [page.evaluate("() => side.problem") for page in pages]
-        browser.close()
-    assert (problems, complaints) == ([None, None], [])
+    assert (problems, complaints) == ([None, None], [[], []])
 
 
 def until(page, state):

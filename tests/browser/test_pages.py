@@ -17,6 +17,8 @@ PAGES = [
     "/docs/errors",
     "/docs/reference",
     "/docs/reference/messages_send",
+    "/docs/realtime",
+    "/docs/calls",
     "/docs/changelog",
     "/dev/mail/",
     "/dev/push/",
@@ -69,4 +71,32 @@ def test_try_it_out_sends_a_real_request(server):
         live.first.wait_for()
         assert "200" in live.first.inner_text()
         assert alice["email"] in live.first.inner_text()
+        assert complaints == []
+
+
+def test_the_console_of_the_live_wire_shows_what_happens(server):
+    alice, bob = json.loads((server.log.parent / "var" / "demo.json").read_text())[:2]
+
+    def sign_in(person):
+        login = {"email": person["email"], "password": person["password"]}
+        return httpx.post(f"{server.base}/api/v1/auth/login", json=login, timeout=20).json()
+
+    token = sign_in(alice)["token"]
+    other = sign_in(bob)["user"]["id"]
+    headers = {"Authorization": f"Bearer {token}"}
+    with browser() as chromium:
+        page = chromium.new_page()
+        complaints = watch(page, server.base)
+        page.goto(f"{server.base}/docs/realtime", wait_until="networkidle")
+        page.get_by_label("Token of a sign-in").fill(token)
+        page.get_by_role("button", name="Connect").click()
+        page.get_by_text("Connected. Whatever happens").wait_for()
+        api = httpx.Client(base_url=f"{server.base}/api/v1", headers=headers, timeout=20)
+        chat = api.post("/messages/conversations", json={"user_id": other}).json()["conversation"]["id"]
+        api.post(f"/messages/conversations/{chat}/messages", json={"body": "seen on the page"})
+        page.locator("#watch-frames", has_text="seen on the page").wait_for()
+        assert token not in page.locator("#watch-frames").inner_text()
+        page.get_by_role("button", name="Disconnect").click()
+        page.get_by_text("Closed with").wait_for()
+        api.close()
         assert complaints == []
