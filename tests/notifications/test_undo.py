@@ -2,8 +2,9 @@
 
 import pytest
 
-from notifications.models import Member, Notification
-from notifications.services import feed
+from notifications.models import Delivery, Member, Notification
+from notifications.services import devices, feed
+from tests.factories import sign_in
 
 pytestmark = pytest.mark.django_db
 
@@ -79,3 +80,23 @@ def test_only_the_exact_particulars_match(alice, bob, charlie, like, unlike):
     assert unlike(bob, charlie, 7) == "not_found"
     assert unlike(bob, alice, 8) == "not_found"
     assert Notification.objects.get().count == 1
+
+
+def test_a_push_that_told_of_the_unlike_alone_does_not_leave(alice, bob, charlie, like, unlike):
+    session, _ = sign_in(alice)
+    devices.register(user_id=alice.id, session_id=session.id, token="abc")
+    waiting = Delivery.objects.filter(state="pending")
+    like(bob, alice)
+    like(charlie, alice)
+    unlike(charlie, alice)
+    assert waiting.count() == 1, "it still tells of Bob"
+    waiting.update(state="sent", dedupe_key="the first one")
+    like(charlie, alice)
+    assert waiting.count() == 1
+    unlike(charlie, alice)
+    assert waiting.count() == 0
+    like(charlie, alice)
+    assert waiting.count() == 1
+    unlike(charlie, alice)
+    unlike(bob, alice)
+    assert waiting.count() == 0

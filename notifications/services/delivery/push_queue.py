@@ -137,6 +137,7 @@ def cancel(
     device_ids: Iterable[int] | None = None,
     notification_ids: Iterable[int] | None = None,
     recipient_id: int | None = None,
+    queued_since: datetime | None = None,
 ) -> int:
     """Take back the pushes that still wait and match all that is given. Returns how many.
 
@@ -149,6 +150,8 @@ def cancel(
         which &= Q(device_id__in=list(device_ids))
     if notification_ids is not None:
         which &= Q(notification_id__in=list(notification_ids))
+    if queued_since is not None:
+        which &= Q(created_at__gte=queued_since)
     return _cancel(which, reason)
 
 

@@ -10,7 +10,8 @@ from notifications.signals import notification_changed
 def take_out(row: Notification, which: Q) -> bool:
     """Removes the members of a locked row; False when none matched.
 
-    The row falls back to its latest remaining member; without any it goes, and its push with it.
+    The row falls back to its latest remaining member, and a push that told of nobody else is dropped;
+    without any member the row goes.
     """
     gone, _ = row.members.filter(which).delete()
     if not gone:
@@ -19,6 +20,8 @@ def take_out(row: Notification, which: Q) -> bool:
     if latest is None:
         remove(row)
         return True
+    if latest.occurred_at < row.created_at:
+        delivery.cancel(reason="withdrawn", notification_ids=[row.id], queued_since=row.created_at)
     row.count -= gone
     row.actor_id = latest.actor_id
     row.created_at = latest.occurred_at
