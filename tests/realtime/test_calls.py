@@ -12,10 +12,11 @@ from accounts.exceptions import (
     UserNotFound,
 )
 from accounts.services import sessions
+from accounts.signals import account_erased
+from accounts.unit_of_work import unit_of_work
 from messaging.exceptions import ConversationNotFound, IdempotencyConflict
 from realtime.exceptions import CallConflict
 from realtime.models import Call, CallParty, Event
-from realtime.services import calls
 from tests.factories import make_user
 from tests.realtime.phones import block, conversation_of, phone_of, talk, unblock
 
@@ -220,10 +221,13 @@ def test_an_ended_session_takes_its_call_along(phones, chat, alice):
     assert callee.sees(call_id)["outcome"] == "completed"
 
 
-def test_an_erased_account_leaves_no_calls(phones, chat, alice):
-    talk(*phones, chat)
-    calls.erase_of(user_id=alice.id)
-    assert not Call.objects.exists()
+def test_an_erased_account_leaves_no_device_behind(phones, chat, alice, as_bob):
+    call_id = talk(*phones, chat)
+    with unit_of_work():
+        account_erased.send(None, user_id=alice.id)
+    assert as_bob.get("/api/v1/calls")["calls"][0]["outcome"] == "completed"
+    side = CallParty.objects.get(call_id=call_id, user=alice)
+    assert (side.live, side.session_id, side.socket_id) == (False, None, "")
 
 
 def test_an_unconfirmed_account_cannot_be_rung_at_all(alice):

@@ -128,10 +128,11 @@ def end_between(*, user_id: int, other_id: int) -> None:
 
 
 def erase_of(*, user_id: int) -> None:
-    """Everything held about the calls of a person who leaves."""
+    """A person leaves: live calls end, their devices are forgotten. The other side keeps its history."""
     with unit_of_work():
         end_all_of(user_id=user_id)
-        Call.objects.filter(Q(caller_id=user_id) | Q(callee_id=user_id)).delete()
+        mine = CallParty.objects.filter(user_id=user_id)
+        mine.update(session_id=None, socket_id="", connected_at=None, gone_at=None)
 
 
 def _leave_all(parties: "Iterable[CallParty]", user_id: int) -> None:
