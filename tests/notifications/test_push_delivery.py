@@ -278,11 +278,12 @@ def test_a_socket_that_saw_it_spares_the_push(fcm, worker, settings, alice, bob,
         push(message_row(bob, alice))
         worker()
         wait_for(lambda: fcm.messages(absent.registration_id))
-        assert fcm.messages(connected.registration_id) == []
         wait_for(done)
+        sent = Delivery.objects.get(device=connected)
     finally:
         delivery.register_presence(None)
     assert fcm.messages(seen.registration_id) == [] and len(fcm.messages(connected.registration_id)) == 1
+    assert sent.finished_at - sent.touched_at >= timedelta(seconds=1) and sent.tries == 1
 
 
 def test_a_broken_presence_delays_nothing(fcm, worker, alice, bob, device_of):

@@ -136,3 +136,14 @@ def test_call_ended_reaches_only_the_phones_that_rang(alice):
         (other.id, "incoming_call"): "cancelled",
         (rung.id, "call_ended"): "pending",
     }
+
+
+def test_the_death_of_workers_costs_a_row_no_try(alice, bob):
+    make_device(bob)
+    push(make_row(bob, alice))
+    for _ in range(10):
+        assert len(claims.claim(channel="push", limit=10)) == 1
+        Delivery.objects.update(lease_until=timezone.now())
+        claims.sweep()
+    row = Delivery.objects.get()
+    assert (row.state, row.tries) == ("pending", 0)

@@ -11,7 +11,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import Min, QuerySet
+from django.db.models import F, QuerySet
+from django.db.models.functions import Greatest
 from django.utils import timezone
 
 from notifications.conf import conf
@@ -176,15 +177,7 @@ def sweep() -> None:
     abandoned = Delivery.objects.filter(state=State.LEASED, lease_until__lte=now)
     if abandoned.exists():
         with transaction.atomic():
-            rows = Delivery.objects.filter(id__in=_locked(abandoned))
-            rows.filter(tries__gte=conf.TRIES).update(
-                state=State.DEAD,
-                lease_until=None,
-                finished_at=now,
-                payload={},
-                last_error="its workers died while sending it",
-            )
-            rows.filter(state=State.LEASED).update(state=State.PENDING, lease_until=None)
+            _give_back(Delivery.objects.filter(id__in=_locked(abandoned)))
     late = Delivery.objects.filter(state=State.PENDING, expires_at__lte=now)
     if late.exists():
         with transaction.atomic():
@@ -193,13 +186,12 @@ def sweep() -> None:
 
 def release_all_leases() -> int:
     """Return every leased row at once: for the one worker of a database, when it starts."""
-    return Delivery.objects.filter(state=State.LEASED).update(state=State.PENDING, lease_until=None)
+    return _give_back(Delivery.objects.filter(state=State.LEASED))
 
 
-def next_due_at(channel: str) -> datetime | None:
-    """When the next waiting row of a channel wants to leave."""
-    waiting = Delivery.objects.filter(channel=channel, state=State.PENDING)
-    return waiting.aggregate(at=Min("due_at"))["at"]
+def _give_back(rows: QuerySet[Delivery]) -> int:
+    """The death of a worker is not the rows' failure: it costs them no try, or a bad day would lose them."""
+    return rows.update(state=State.PENDING, lease_until=None, tries=Greatest(F("tries") - 1, 0))
 
 
 def _storable(text: object) -> str:
