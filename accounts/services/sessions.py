@@ -28,19 +28,18 @@ def start(
     """A new session of `user` and its first token. The caller has checked every right to it."""
     now = timezone.now()
     expires_at = now + timedelta(days=conf.SESSION_DAYS)
-    with unit_of_work():
-        session = Session.objects.create(
-            user=user,
-            ip=ip,
-            user_agent=user_agent[:400],
-            device_name=device_name[:200],
-            trusted_device=trusted_device,
-            generation_used_at=now,
-            created_at=now,
-            last_used_at=now,
-            token_expires_at=_token_expiry(now, expires_at),
-            expires_at=expires_at,
-        )
+    session = Session.objects.create(
+        user=user,
+        ip=ip,
+        user_agent=user_agent[:400],
+        device_name=device_name[:200],
+        trusted_device=trusted_device,
+        generation_used_at=now,
+        created_at=now,
+        last_used_at=now,
+        token_expires_at=_token_expiry(now, expires_at),
+        expires_at=expires_at,
+    )
     return session, _token(session, now)
 
 

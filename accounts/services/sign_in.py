@@ -9,7 +9,6 @@ from accounts.exceptions import AccountBlocked
 from accounts.models import Session, TrustedDevice, User
 from accounts.request_context import network_of
 from accounts.services import sessions
-from accounts.unit_of_work import unit_of_work
 
 # Among so many of the latest sessions a device and network is looked for.
 REMEMBERED_SESSIONS = 50
@@ -33,30 +32,30 @@ def complete(
 ) -> tuple[Session, str]:
     """A session and its token for somebody who has proved everything. AccountBlocked.
 
-    Signing in takes back a wish to be erased; a new device or network is announced by mail.
+    Part of the caller's unit of work, which holds the row of the account locked. Signing in takes
+    back a wish to be erased; a new device or network is announced by mail.
     """
     now = timezone.now()
-    with unit_of_work():
-        if user.is_blocked(now):
-            raise AccountBlocked
-        if user.erase_after is not None:
-            user.erase_after = None
-            user.save(update_fields=["erase_after"])
-        if announce and _is_new(user, caller):
-            emails.send_to(
-                user,
-                "new_sign_in",
-                device=emails.clean(caller.device_name) or "?",
-                address=caller.ip or "?",
-                time=now.strftime("%Y-%m-%d %H:%M"),
-            )
-        return sessions.start(
-            user=user,
-            ip=caller.ip,
-            user_agent=caller.user_agent,
-            device_name=caller.device_name,
-            trusted_device=trusted_device,
+    if user.is_blocked(now):
+        raise AccountBlocked
+    if user.erase_after is not None:
+        user.erase_after = None
+        user.save(update_fields=["erase_after"])
+    if announce and _is_new(user, caller):
+        emails.send_to(
+            user,
+            "new_sign_in",
+            device=emails.clean(caller.device_name) or "?",
+            address=caller.ip or "?",
+            time=now.strftime("%Y-%m-%d %H:%M"),
         )
+    return sessions.start(
+        user=user,
+        ip=caller.ip,
+        user_agent=caller.user_agent,
+        device_name=caller.device_name,
+        trusted_device=trusted_device,
+    )
 
 
 def _is_new(user: User, caller: Caller) -> bool:
