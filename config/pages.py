@@ -53,9 +53,21 @@ def realtime(request: HttpRequest) -> HttpResponse:
     return page(request, "realtime", reference=realtime_reference.reference())
 
 
+# Documents that are shown as they stand in docs/.
+GUIDES = {
+    "calls": "Calls",
+    "deployment": "Deployment",
+    "operations": "Operations",
+    "push": "Push messages",
+    "security": "Security",
+    "sizing": "Sizing",
+    "upgrading": "Upgrading",
+}
+
+
 @require_safe
-def calls(request: HttpRequest) -> HttpResponse:
-    return document(request, title="Calls", text=read("docs/calls.md"))
+def guide(request: HttpRequest, name: str) -> HttpResponse:
+    return document(request, title=GUIDES[name], text=read(f"docs/{name}.md"))
 
 
 @require_safe

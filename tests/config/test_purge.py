@@ -1,5 +1,6 @@
 """`manage.py purge_expired`: what has had its time goes, everything else stays, twice at once does no harm."""
 
+import io
 import json
 import threading
 from datetime import timedelta
@@ -53,7 +54,7 @@ def test_two_at_once_do_no_harm(alice):
 
     def run() -> None:
         try:
-            call_command("purge_expired", "--json", "--limit", "4", stdout=open("/dev/null", "w"))
+            call_command("purge_expired", "--json", "--limit", "4", stdout=io.StringIO())
         except Exception as error:
             failures.append(error)
         finally:

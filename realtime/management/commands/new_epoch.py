@@ -1,0 +1,24 @@
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from accounts.management.operator import OperatorCommand, actor, find_user
+from accounts.services import audit
+from realtime.selectors import stream_count
+from realtime.services import log
+
+
+class Command(OperatorCommand):
+    help = "Make every client reload, as after a restore: event logs begin a new epoch."
+
+    def arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--user", help="one person only: e-mail address or id")
+
+    def act(self, **options: Any) -> dict[str, Any]:
+        user_ids = [find_user(options["user"]).id] if options["user"] else None
+        if options["dry_run"]:
+            changed = len(user_ids) if user_ids else stream_count()
+        else:
+            changed = log.start_new_epoch(user_ids)
+            audit.record(action="log.new_epoch", actor_label=actor(), people=changed)
+        return {"people": changed, "dry_run": options["dry_run"]}
