@@ -43,13 +43,16 @@ _open_units: ContextVar[tuple[_Unit, ...]] = ContextVar("open_units", default=()
 
 
 @contextmanager
-def unit_of_work() -> Iterator[None]:
-    """An atomic block; nested ones join the outermost, which runs what was registered."""
+def unit_of_work(*, savepoint: bool = True) -> Iterator[None]:
+    """An atomic block; nested ones join the outermost, which runs what was registered.
+
+    A nested one without a savepoint saves two round trips; its error ends the outermost one.
+    """
     outer = _open_units.get()
     unit = _Unit()
     token = _open_units.set((*outer, unit))
     try:
-        with transaction.atomic():
+        with transaction.atomic(savepoint=savepoint):
             yield
             if outer:
                 outer[-1].join(unit)

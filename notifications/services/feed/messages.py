@@ -53,7 +53,7 @@ def message_arrived(*, recipient_id: int, sender_id: int, conversation_id: int, 
     values: list[Any] = [
         _key(conversation_id), sender_id, conversation_id, message_id, moment, moment, recipient_id, now,
     ]  # fmt: skip
-    with unit_of_work():
+    with unit_of_work(savepoint=False):
         with connection.cursor() as cursor:
             cursor.execute(_named(_ARRIVE), values)
             stored = cursor.fetchone()
