@@ -1,0 +1,110 @@
+"""What staff change about an account acts at once, is told to whoever listens, and leaves a row."""
+
+from datetime import timedelta
+
+import pytest
+from django.core.management import call_command
+from django.utils import timezone
+
+from accounts import signals
+from accounts.exceptions import EmailTaken, UsernameTaken
+from accounts.models import AuditEntry, User
+from accounts.services import devices, pending_tokens, registration, standing
+from tests.client import ApiClient
+from tests.factories import PASSWORD, make_user, sign_in
+
+AUTH = "/api/v1/auth"
+
+
+@pytest.fixture
+def heard():
+    """The facts that were told, in their order."""
+    facts = []
+
+    def told(name):
+        def listen(sender, signal, **fact):
+            facts.append((name, fact))
+
+        return listen
+
+    listeners = {name: told(name) for name in ("session_revoked", "standing_changed", "account_verified")}
+    for name, listen in listeners.items():
+        getattr(signals, name).connect(listen)
+    yield facts
+    for name, listen in listeners.items():
+        getattr(signals, name).disconnect(listen)
+
+
+def test_a_block_acts_at_once(alice, bob, heard):
+    session, token = sign_in(alice)
+    _, device_token = devices.remember(user=alice)
+    pending = pending_tokens.issue(kind="two_step", user=alice, minutes=10)
+    until = timezone.now() + timedelta(days=1)
+    assert standing.block(user=alice, reason="spam", until=until, actor=bob) == 1
+    assert ApiClient(token).get(f"{AUTH}/me", status=403)["error"] == "account_blocked"
+    assert devices.recognise(user=alice, token=device_token) is None
+    assert not pending_tokens.is_live(pending_tokens.find(pending, kind="two_step"), tries=5)
+    assert heard == [
+        ("session_revoked", {"user_id": alice.id, "session_ids": [session.id], "reason": "blocked"}),
+        ("standing_changed", {"user_id": alice.id, "standing": "blocked"}),
+    ]
+    entry = AuditEntry.objects.get()
+    assert (entry.action, entry.actor, entry.target, entry.reason) == ("user.blocked", bob, alice, "spam")
+    assert entry.details == {"until": until.isoformat(), "sessions_ended": 1}
+
+
+def test_what_a_block_ended_stays_ended(alice, anonymous, heard):
+    _session, token = sign_in(alice)
+    standing.block(user=alice, reason="spam", actor_label="test")
+    standing.unblock(user=alice, reason="mistake", actor_label="test")
+    assert ApiClient(token).get(f"{AUTH}/me", status=401)["error"] == "token_revoked"
+    anonymous.post(f"{AUTH}/login", {"email": alice.email, "password": PASSWORD})
+    assert heard[-1] == ("standing_changed", {"user_id": alice.id, "standing": "active"})
+    assert list(AuditEntry.objects.order_by("id").values_list("action", "actor_label")) == [
+        ("user.blocked", "test"),
+        ("user.unblocked", "test"),
+    ]
+
+
+def test_marking_an_address_confirmed(db, heard):
+    ann = make_user("Ann", verified=False)
+    for _ in range(2):
+        standing.mark_verified(user=ann, reason="by phone", actor_label="test")
+    assert ann.is_verified
+    assert [name for name, _fact in heard] == ["account_verified"]
+    assert AuditEntry.objects.filter(action="user.verified").count() == 1
+
+
+def test_createsuperuser(db, anonymous, monkeypatch):
+    monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", PASSWORD)
+    call_command("createsuperuser", email="Root@Example.com", first_name="Root", interactive=False, verbosity=0)
+    body = anonymous.post(f"{AUTH}/login", {"email": "root@example.com", "password": PASSWORD})
+    me = ApiClient(body["token"]).get(f"{AUTH}/me")["user"]
+    assert (me["is_admin"], me["is_verified"]) == (True, True)
+
+
+def test_accounts_by_hand(db, heard, mailoutbox):
+    ann = registration.create_user(
+        email="Ann@Example.com", password=None, first_name="Ann", verified=True, username="ann"
+    )
+    assert (ann.email, ann.username, ann.is_verified, ann.has_usable_password()) == (
+        "ann@example.com",
+        "ann",
+        True,
+        False,
+    )
+    assert [name for name, _fact in heard] == ["account_verified"]
+    assert not mailoutbox
+    with pytest.raises(EmailTaken):
+        registration.create_user(email="ann@example.com", password=None, first_name="Ann")
+    with pytest.raises(UsernameTaken):
+        registration.create_user(email="other@example.com", password=None, first_name="Ann", username="ANN")
+    with pytest.raises(ValueError, match="not an address"):
+        registration.create_user(email="nonsense", password=None, first_name="Ann")
+    assert User.objects.count() == 1
+
+
+def test_names_that_grow_when_folded_still_fit(db):
+    ann = make_user("\ufdfa" * 50, last_name="\ufdfa" * 50)
+    ann.refresh_from_db()
+    assert len(ann.first_name_folded) == len(ann.last_name_folded) == 200
