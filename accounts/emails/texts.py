@@ -181,6 +181,11 @@ LETTERS: dict[str, Letter] = {
         ),
         (_("If this was not you, sign in and change your password."),),
     ),
+    "deletion_cancelled": Letter(
+        _("Your account will be kept"),
+        (_("You signed in, so your account will not be deleted."),),
+        (_("If this was not you, ask for a new password at once with “Forgot password”."),),
+    ),
     "action:change_password": Letter(
         _("Code to change your password"),
         (_("With this code the password of your account will be changed, and all other devices will be signed out:"),),

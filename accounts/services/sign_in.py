@@ -41,6 +41,7 @@ def complete(
     if user.erase_after is not None:
         user.erase_after = None
         user.save(update_fields=["erase_after"])
+        emails.send_to(user, "deletion_cancelled")
     if announce and _is_new(user, caller):
         emails.send_to(
             user,

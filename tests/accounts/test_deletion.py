@@ -6,6 +6,8 @@ import pytest
 import time_machine
 from django.apps import apps
 from django.core import mail
+from django.core.files.storage import default_storage
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.utils import timezone
 
@@ -15,6 +17,7 @@ from accounts.signals import account_erased
 from tests.accounts.steps import SECOND, act, enable_two_step, login, race, second_step
 from tests.client import ApiClient
 from tests.factories import PASSWORD, sign_in
+from tests.images.corpus import jpeg
 
 ME = "/api/v1/auth/me"
 
@@ -40,7 +43,9 @@ def test_signing_in_cancels(alice, as_alice):
     with time_machine.travel(timezone.now() + timedelta(days=13)):
         login(alice, "not it at all", status=401)
         assert User.objects.get(id=alice.id).erase_after is not None
+        mail.outbox.clear()
         login(alice)
+    assert "Your account will be kept" in [sent.subject for sent in mail.outbox]
     assert User.objects.get(id=alice.id).erase_after is None
     assert erasure.erase_due(now=timezone.now() + timedelta(days=15), batch=10) == 0
 
@@ -142,6 +147,26 @@ class TestErased:
     def test_a_second_erasure_finds_nobody(self, erased):
         assert erasure.erase(user_id=erased.id) is False
         assert erasure.erase(user_id=999_999_999) is False
+
+
+def test_pictures_go_from_the_disk_too(alice, bob, as_alice, as_bob, django_capture_on_commit_callbacks):
+    def files():
+        return {
+            f"{folder}/{name}"
+            for folder in default_storage.listdir("")[0]
+            for name in default_storage.listdir(folder)[1]
+        }
+
+    before = files() if default_storage.exists("") else set()
+    upload = SimpleUploadedFile("me.jpg", jpeg(), "image/jpeg")
+    as_alice.upload("/api/v1/profile/avatar", 200, "PUT", file=upload)
+    start = as_alice.post("/api/v1/messages/conversations", {"user_id": bob.id}, status=201)
+    media = f"/api/v1/messages/conversations/{start['conversation']['id']}/media"
+    as_alice.upload(media, file=SimpleUploadedFile("cat.jpg", jpeg(), "image/jpeg"))
+    assert len(files() - before) == 4
+    with django_capture_on_commit_callbacks(execute=True):
+        erasure.erase(user_id=alice.id)
+    assert files() - before == set()
 
 
 def test_others_are_told_inside_the_transaction(alice):

@@ -5,10 +5,12 @@ import json
 import zipfile
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 
 from accounts.services import audit, export
 from tests.accounts.steps import SECOND, action_token, enable_two_step, second_step
 from tests.factories import PASSWORD
+from tests.images.corpus import jpeg
 
 EXPORT = "/api/v1/auth/export"
 
@@ -73,6 +75,14 @@ def test_it_holds_the_messages(alice, bob, as_alice, as_bob):
     held = b"".join(value for name, value in files(download(as_alice, alice)).items() if name.startswith("messages/"))
     assert b"my theremin is flat" in held
     assert b"then tune it" in held
+
+
+def test_it_holds_the_picture_as_a_picture(alice, as_alice):
+    as_alice.upload("/api/v1/profile/avatar", 200, "PUT", file=SimpleUploadedFile("me.jpg", jpeg(), "image/jpeg"))
+    held = files(download(as_alice, alice))
+    [name] = [name for name in held if name.startswith("account/avatar-")]
+    assert name.endswith(".jpeg")
+    assert held[name].startswith(b"\xff\xd8\xff")
 
 
 def test_every_app_gives_what_it_holds(alice, as_alice):
