@@ -93,11 +93,14 @@ class Defaults:
             "notice_mails": (3, 3600, COUNT_IN_DATABASE),
             "verify": (10, 60, COUNT_IN_DATABASE),
             "verify_reset": (10, 60, COUNT_IN_DATABASE),
-            "two_step": (10, 60, COUNT_IN_DATABASE),
+            # Tries are counted on the token and the account; this only keeps hashes from being a lever.
+            "two_step": (30, 60, COUNT_IN_DATABASE),
+            "two_step_forgot": (30, 60, COUNT_IN_DATABASE),
             "resend_two_step": (3, 60, COUNT_IN_DATABASE),
             "action_challenge": (3, 60, COUNT_IN_DATABASE),
-            "action_verify": (10, 60, COUNT_IN_DATABASE),
+            "action_verify": (30, 60, COUNT_IN_DATABASE),
             "refresh": (30, 60, ALLOW),
+            "email_undo": (30, 60, ALLOW),
             "media": (10, 60, ALLOW),
         }
     )

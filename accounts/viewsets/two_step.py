@@ -52,7 +52,7 @@ class TwoStepViewSet(ViewSet):
 
     @extend_schema(operation_id="auth_two_step_forgot", request=RecoveryInput, responses=RecoveredOutput)
     def recover(self, request: Request) -> Response:
-        ratelimits.check("two_step", person(request).id)
+        ratelimits.check("two_step_forgot", person(request).id)
         form = RecoveryInput(data=request.data)
         form.is_valid(raise_exception=True)
         done = two_step.with_recovery_code(

@@ -1,8 +1,12 @@
 """How often the second step and sensitive actions may be asked for, and what an unconfirmed account may do."""
 
+import re
+
 import pytest
+from django.conf import settings
 from django.core.cache import cache
 
+from accounts import ratelimits
 from tests.accounts.steps import enable_two_step, second_step
 from tests.client import ApiClient
 from tests.factories import make_user, sign_in
@@ -44,15 +48,35 @@ def test_three_mailed_second_steps_a_minute_and_person(settings, alice, as_alice
     cache.clear()
 
 
-def test_ten_second_steps_a_minute_and_person(settings, alice, as_alice):
-    enable_two_step(as_alice, alice)
-    clients = [second_step(alice) for _ in range(3)]
+def test_thirty_second_steps_a_minute_and_person_and_recovery_codes_apart(settings, alice, as_alice):
+    codes = enable_two_step(as_alice, alice)
+    client = second_step(alice)
     cache.clear()
     settings.RATELIMIT_ENABLE = True
-    for number in range(10):
-        clients[number // 5].raw("POST", f"{AUTH}/two-step", {"password": "not it at all"})
-    refused(clients[2], "POST", "two-step", {"password": "not it at all"})
+    for _ in range(30):
+        client.raw("POST", f"{AUTH}/two-step", {})
+    refused(client, "POST", "two-step", {"password": "not it at all"})
+    assert client.post(f"{AUTH}/two-step/forgot", {"recovery_code": codes[0]})["recovery_codes_left"] == 9
     cache.clear()
+
+
+def test_thirty_undo_links_a_minute_and_client(limited, anonymous):
+    for _ in range(30):
+        anonymous.post(f"{AUTH}/change-email/undo", {"token": "nonsense"}, status=404)
+    refused(anonymous, "POST", "change-email/undo", {"token": "nonsense"})
+    page = anonymous.raw("GET", "/email-undo/nonsense")
+    assert page.status_code == 429
+    assert 1 <= int(page["Retry-After"]) <= 60
+
+
+def test_every_scope_that_is_checked_has_a_rate():
+    checked = set()
+    for app in ("accounts", "messaging", "notifications", "realtime", "config"):
+        for file in (settings.BASE_DIR / app).rglob("*.py"):
+            checked |= set(re.findall(r"ratelimits\.(?:check|allows)\(\s*\"(\w+)\"", file.read_text()))
+    assert len(checked) > 15
+    for scope in checked:
+        assert ratelimits._rates(scope), scope
 
 
 # What an unconfirmed account gets to hear: nothing that changes its security, or reaches somebody else.
