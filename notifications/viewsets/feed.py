@@ -1,5 +1,6 @@
 """The feed, its badge, and reading it."""
 
+from django.http import HttpResponseNotModified
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
@@ -56,7 +57,7 @@ class FeedViewSet(ViewSet):
         )
 
     @extend_schema(operation_id="notifications_unread_count", responses={200: CountsOutput, 304: None})
-    def unread_count(self, request: Request) -> Response:
+    def unread_count(self, request: Request) -> Response | HttpResponseNotModified:
         user_id = person(request).id
         counts = selectors.counts(user_id)
         etag = f'"{user_id}-{counts["unread_count"]}-{counts["message_unread_count"]}"'
@@ -67,7 +68,7 @@ class FeedViewSet(ViewSet):
             "Cache-Control": "private, no-cache",
         }
         if _names(known, etag):
-            return Response(status=304, headers=headers)
+            return HttpResponseNotModified(headers=headers)
         return Response(counts, headers=headers)
 
     @extend_schema(operation_id="notifications_read_all", request=None, responses=ReadAllOutput)

@@ -5,10 +5,12 @@ from threading import Barrier, Thread
 
 import pytest
 from django.db import connection
+from django.test import RequestFactory
 from django.utils import timezone
 
 from notifications.models import Notification
 from notifications.services import feed
+from notifications.viewsets.feed import FeedViewSet
 from tests.client import ApiClient
 from tests.factories import make_user, sign_in
 
@@ -120,6 +122,17 @@ class TestUnreadCount:
         response = as_alice.raw("GET", url, headers={"If-None-Match": etag})
         assert (response.status_code, response.json()["unread_count"]) == (200, 11)
         assert response.headers["ETag"] != etag
+
+
+    def test_the_view_itself_sends_no_body_with_304(self, alice):
+        """Django's test client would take one away; a server must not see one."""
+        request = RequestFactory().get(
+            f"{FEED}/unread-count",
+            headers={"Authorization": f"Bearer {sign_in(alice)[1]}", "If-None-Match": "*"},
+        )
+        response = FeedViewSet.as_view({"get": "unread_count"})(request)
+        assert (response.status_code, response.content) == (304, b"")
+        assert "Content-Type" not in response.headers
 
 
 @pytest.mark.django_db
