@@ -38,6 +38,8 @@ logger = logging.getLogger("parley.realtime")
 BAD_FRAME, UNAUTHORISED, FORBIDDEN, FLOODING, RESTART = 4400, 4401, 4403, 4429, 4503
 BAD_FRAMES_BEFORE_SIGN_IN = 3
 WAIT_FOR_ROOM_SECONDS = 0.05
+# A call begins with a burst of candidates; how many there may be is the call's own limit.
+SIGNAL_COST = 0.25
 NOTE_ACKS_SECONDS = 0.25
 
 Ref = str | int | None
@@ -92,7 +94,8 @@ class Worker:
                 return
         else:
             self._bad_frames = 0
-        if settings.RATELIMIT_ENABLE and not self._may_command():
+        cost = SIGNAL_COST if isinstance(item, frames.Command) and item.type == "call.signal" else 1
+        if settings.RATELIMIT_ENABLE and not self._may_command(cost):
             self._refused += 1
             if self._refused > conf.COMMANDS_BURST:
                 self._connection.close(FLOODING, "flooding")
@@ -124,15 +127,15 @@ class Worker:
         if self._task is None or self._task.done():
             self._task = asyncio.ensure_future(self._run())
 
-    def _may_command(self) -> bool:
+    def _may_command(self, cost: float) -> bool:
         """Takes one of the tokens that come in at 20 a second, up to 60."""
         now = asyncio.get_running_loop().time()
         earned = (now - self._refilled_at) * conf.COMMANDS_PER_SECOND
         self._refilled_at = now
         self._tokens = min(conf.COMMANDS_BURST, self._tokens + earned)
-        if self._tokens < 1:
+        if self._tokens < cost:
             return False
-        self._tokens -= 1
+        self._tokens -= cost
         self._refused = 0
         return True
 

@@ -38,7 +38,7 @@ class SignalInput(CallInput):
 
 def invite(caller: Caller, data: Data) -> Data:
     call = calls.invite(actor=caller.user, device=caller.device, **data)
-    return _shown(caller, call) | calls.ice_for(actor=caller.user, call_id=call.id)
+    return _shown(caller, call) | calls.ice_for(actor=caller.user, call=call)
 
 
 def ringing(caller: Caller, data: Data) -> Data:
@@ -47,7 +47,7 @@ def ringing(caller: Caller, data: Data) -> Data:
 
 def accept(caller: Caller, data: Data) -> Data:
     call = calls.accept(user_id=caller.user.id, device=caller.device, **data)
-    return _shown(caller, call) | calls.ice_for(actor=caller.user, call_id=call.id)
+    return _shown(caller, call) | calls.ice_for(actor=caller.user, call=call)
 
 
 def decline(caller: Caller, data: Data) -> Data:

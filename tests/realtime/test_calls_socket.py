@@ -173,3 +173,15 @@ def test_somebody_who_is_busy(device, alice, bob, charlie, chat):
     answer = asked(third, "call.invite", conversation_id=conversation_of(charlie, bob), media="audio", client_id="c1")
     assert (answer["call"]["state"], answer["call"]["outcome"]) == ("ended", "busy")
     assert updated(callee, "ended")["outcome"] == "busy"
+
+
+def test_a_hundred_candidates_pass_at_once_and_no_more(device, alice, bob, chat, settings):
+    settings.RATELIMIT_ENABLE = True
+    caller, callee = device(alice), device(bob)
+    call_id = asked(caller, "call.invite", conversation_id=chat, media="audio", client_id="c1")["call"]["id"]
+    asked(callee, "call.accept", call_id=call_id)
+    for number in range(100):
+        asked(caller, "call.signal", call_id=call_id, kind="ice", payload={"candidate": f"candidate:{number}"})
+    refused(caller, "call.signal", "validation_error", call_id=call_id, kind="ice", payload={"candidate": "one more"})
+    heard = [callee.expect("call.signal")["data"]["payload"]["candidate"] for _ in range(100)]
+    assert heard == [f"candidate:{number}" for number in range(100)]

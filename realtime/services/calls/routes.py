@@ -18,9 +18,10 @@ def ice_servers(*, actor: "User", call_id: object) -> dict[str, Any]:
     call = call_of(actor.id, call_id)
     if call.state == Call.State.ENDED:
         raise CallConflict
-    return ice_for(actor=actor, call_id=call.id)
+    return ice_for(actor=actor, call=call)
 
 
-def ice_for(*, actor: "User", call_id: int) -> dict[str, Any]:
-    """The same for a call that is known to be theirs."""
-    return turn.ice(label=f"{actor.id}:{call_id}", relay_only=actor.relay_calls)
+def ice_for(*, actor: "User", call: Call) -> dict[str, Any]:
+    """The same for a call that is known to be theirs; no servers for one that has ended."""
+    route = turn.ice(label=f"{actor.id}:{call.id}", relay_only=actor.relay_calls)
+    return route | {"ice_servers": []} if call.state == Call.State.ENDED else route
