@@ -19,6 +19,11 @@ _SECRETS = re.compile(r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*|(?<
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
 
+def without_secrets(text: str) -> str:
+    """The text with tokens and signatures taken out."""
+    return _SECRETS.sub("[removed]", text)
+
+
 class ContextFilter(logging.Filter):
     """Adds who and which request to a record, and takes tokens out of its text."""
 
@@ -30,7 +35,7 @@ class ContextFilter(logging.Filter):
             record.session_id = context.session_id
         text = record.getMessage()
         if _SECRETS.search(text):
-            record.msg, record.args = _SECRETS.sub("[removed]", text), None
+            record.msg, record.args = without_secrets(text), None
         return True
 
 
@@ -50,7 +55,7 @@ class JsonFormatter(logging.Formatter):
             if key not in _STANDARD and not key.startswith("_") and value not in (None, "")
         }
         if record.exc_info:
-            line["exception"] = _SECRETS.sub("[removed]", self.formatException(record.exc_info))
+            line["exception"] = without_secrets(self.formatException(record.exc_info))
         return json.dumps(line, default=str, ensure_ascii=False)
 
 

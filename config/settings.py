@@ -330,6 +330,11 @@ SPECTACULAR_SETTINGS = {
 
 METRICS_TOKEN = env.str("METRICS_TOKEN", default="")
 LOG_FORMAT = env.str("LOG_FORMAT", default="text")
+SENTRY_DSN = env.str("SENTRY_DSN", default="")
+if SENTRY_DSN:
+    from config.telemetry import start_sentry
+
+    start_sentry(SENTRY_DSN)
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,

@@ -9,3 +9,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 os.environ.setdefault("DATABASE_CONNECTIONS", "kept")
 
 application = get_wsgi_application()
+
+if os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT"):
+    from config.telemetry import traced
+
+    application = traced(application)

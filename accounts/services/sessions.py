@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from django.db.models import Q
 from django.utils import timezone
 
-from accounts import emails
+from accounts import emails, request_context
 from accounts.conf import conf
 from accounts.exceptions import AccountBlocked, NotFound, TokenRevoked
 from accounts.models import Session, TrustedDevice, User
@@ -40,6 +40,7 @@ def start(
         token_expires_at=_token_expiry(now, expires_at),
         expires_at=expires_at,
     )
+    request_context.identify(user_id=user.id, session_id=session.id)
     return session, _token(session, now)
 
 

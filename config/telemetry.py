@@ -1,0 +1,48 @@
+"""Errors to Sentry and traces to OpenTelemetry, when a setting asks for them; otherwise neither is imported."""
+
+from typing import Any
+
+from config.logs import without_secrets
+
+DROPPED_HEADERS = ("authorization", "cookie", "x-action-token", "x-device-token", "webhook-signature")
+
+
+def start_sentry(dsn: str) -> None:
+    """Reports unhandled errors. Bodies, tokens, cookies and the query stay here."""
+    import sentry_sdk
+
+    sentry_sdk.init(
+        dsn=dsn,
+        send_default_pii=False,
+        max_request_body_size="never",
+        include_local_variables=False,
+        before_send=clean,
+    )
+
+
+def clean(event: Any, hint: Any) -> Any:
+    """The report without what could open an account."""
+    request = event.get("request") or {}
+    request.pop("data", None)
+    request.pop("cookies", None)
+    request.pop("query_string", None)
+    request["headers"] = {
+        name: value for name, value in (request.get("headers") or {}).items() if name.lower() not in DROPPED_HEADERS
+    }
+    for value in (event.get("exception") or {}).get("values", []):
+        value["value"] = without_secrets(str(value.get("value", "")))
+    return event
+
+
+def traced(application: Any) -> Any:
+    """The WSGI application with a span per request (OTEL_* variables say where they go)."""
+    from opentelemetry import trace
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.instrumentation.wsgi import OpenTelemetryMiddleware
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
+    provider = TracerProvider()
+    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    trace.set_tracer_provider(provider)
+    return OpenTelemetryMiddleware(application)

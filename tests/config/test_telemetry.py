@@ -1,0 +1,40 @@
+"""Sentry and OpenTelemetry are strangers to a process that nobody told about them."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from config import telemetry
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_neither_is_imported_when_unset(tmp_path):
+    """Nor is firebase in a web process: it costs 40 MB and belongs to the delivery worker."""
+    program = (
+        "import config.wsgi, sys;"
+        "from django.urls import resolve; resolve('/api/v1/auth/me');"
+        "print([name for name in ('sentry_sdk', 'opentelemetry.sdk', 'firebase_admin', 'fcm_django') if name in sys.modules])"
+    )
+    env = {"DJANGO_SETTINGS_MODULE": "config.settings", "VAR_DIR": str(tmp_path), "PATH": ""}
+    result = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, env=env, capture_output=True, text=True, timeout=60
+    )
+    assert result.stdout.strip() == "[]", result.stdout + result.stderr
+
+
+def test_a_report_leaves_without_what_opens_an_account():
+    token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"
+    event = {
+        "request": {
+            "data": {"password": "secret"},
+            "cookies": {"trusted_device": "secret"},
+            "query_string": "s=secret",
+            "headers": {"Authorization": f"Bearer {token}", "X-Action-Token": "secret", "Accept": "*/*"},
+        },
+        "exception": {"values": [{"value": f"bad token {token}"}]},
+    }
+    cleaned = telemetry.clean(event, None)
+    assert "secret" not in str(cleaned)
+    assert token not in str(cleaned)
+    assert cleaned["request"]["headers"] == {"Accept": "*/*"}
