@@ -40,9 +40,14 @@ def group_of(user_id: int) -> str:
     return f"u.{user_id}"
 
 
-def wake(heads: Mapping[int, int]) -> None:
-    """The logs of these people (by id) have grown to these numbers."""
-    publish([{"type": "wake", "user_id": user_id, "seq": seq} for user_id, seq in heads.items()])
+def wake(heads: Mapping[int, int], lines: Mapping[int, list[list[Any]]]) -> None:
+    """The logs of these people (by id) have grown to these numbers, perhaps by these lines."""
+    publish(
+        [
+            {"type": "wake", "user_id": user_id, "seq": seq, "lines": lines.get(user_id, [])}
+            for user_id, seq in heads.items()
+        ]
+    )
 
 
 def tell(

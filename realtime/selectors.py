@@ -45,11 +45,6 @@ def online_user_ids(among: Iterable[int]) -> set[int]:
     return set(_alive().filter(user_id__in=set(among)).values_list("user_id", flat=True))
 
 
-def other_sockets(user_id: int, socket_id: str) -> bool:
-    """Whether the person has an open socket besides this one."""
-    return _alive().filter(user_id=user_id).exclude(id=socket_id).exists()
-
-
 def online_peers_of(user_id: int) -> set[int]:
     """Those who share a conversation with this person and have an open socket."""
     low, high = conversation_peers(user_id)
@@ -72,6 +67,11 @@ def calls_for(viewer_id: int, ids: Iterable[int], device: Device) -> dict[int, d
     """The calls of these ids that the viewer takes or took part in."""
     found = _calls_of(viewer_id).filter(id__in=set(ids))
     return {call["id"]: call for call in _rendered(found, viewer_id, device)}
+
+
+def in_call(user_id: int) -> bool:
+    """Whether the person has a call that has not been ended."""
+    return CallParty.objects.filter(user_id=user_id, live=True).exists()
 
 
 def live_calls_for(viewer_id: int, device: Device) -> list[dict[str, Any]]:

@@ -11,6 +11,7 @@ from messaging.selectors.conversations import (
     conversation_page,
     conversations_for,
     message_unread_count,
+    unread_counts_for,
 )
 from messaging.selectors.messages import message_page, messages_for, reactions_of
 from messaging.selectors.pictures import picture_for
@@ -30,4 +31,5 @@ __all__ = [
     "picture_for",
     "reactions_of",
     "search_page",
+    "unread_counts_for",
 ]

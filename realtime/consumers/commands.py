@@ -20,7 +20,7 @@ from rest_framework.settings import api_settings
 from accounts.exceptions import AccountBlocked, ApiError, EmailNotVerified, RateLimited, TokenInvalid, TokenRevoked
 from accounts.services import sessions
 from accounts.tokens import decode_session_token
-from realtime import inbound, outbound
+from realtime import inbound, outbound, selectors
 from realtime.conf import conf
 from realtime.consumers import frames
 from realtime.consumers.database import in_database
@@ -295,14 +295,17 @@ def _authenticate(token: str, socket_id: str, is_first: bool) -> _SignedIn:
         sockets.renewed(socket_id=socket_id, session_id=session.id)
         return _SignedIn(user.id, session.id, user.language, None, {})
     device = Device(session.id, socket_id)
-    sockets.opened(socket_id=socket_id, user_id=user.id, session_id=session.id)
-    calls.note_open(user_id=user.id, device=device)
-    presence.came(user_id=user.id, socket_id=socket_id)
+    is_first_one = sockets.opened(socket_id=socket_id, user_id=user.id, session_id=session.id)
+    in_call = selectors.in_call(user.id)
+    if in_call:
+        calls.note_open(user_id=user.id, device=device)
+    if is_first_one:
+        presence.came(person=user)
     position = log.position(user.id)
-    return _SignedIn(user.id, session.id, user.language, position, _ready(user.id, position, device))
+    return _SignedIn(user.id, session.id, user.language, position, _ready(user.id, position, device, in_call=in_call))
 
 
-def _ready(user_id: int, position: log.Position, device: Device) -> dict[str, Any]:
+def _ready(user_id: int, position: log.Position, device: Device, *, in_call: bool) -> dict[str, Any]:
     return {
         "user_id": user_id,
         "epoch": position.epoch,
@@ -310,7 +313,7 @@ def _ready(user_id: int, position: log.Position, device: Device) -> dict[str, An
         "min_seq": position.min_seq,
         "ping_s": conf.PING_SECONDS,
         "window": conf.WINDOW_EVENTS,
-        "calls": outbound.live_calls(user_id, device),
+        "calls": outbound.live_calls(user_id, device) if in_call else [],
     }
 
 

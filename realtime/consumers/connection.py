@@ -181,7 +181,7 @@ class Connection:
             return
         kind = message["type"]
         if kind == "wake":
-            self.sender.heard(message["seq"])
+            self.sender.heard(message["seq"], message.get("lines", ()))
         elif kind == "frame":
             if message.get("only", self.id) == self.id and message.get("but") != self.id:
                 self._pass_on(message["frame"], message.get("droppable", True))

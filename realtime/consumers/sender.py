@@ -7,8 +7,11 @@ The window is the only brake that works on every server: nothing durable goes ou
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from collections import deque
+from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from realtime import outbound, selectors
@@ -16,6 +19,7 @@ from realtime.conf import conf
 from realtime.consumers import frames
 from realtime.consumers.database import in_database
 from realtime.kinds import Device
+from realtime.selectors import LoggedEvent
 from realtime.services import log
 
 if TYPE_CHECKING:
@@ -47,6 +51,7 @@ class Sender:
         "_badge_due",
         "_blocked_at",
         "_connection",
+        "_inline",
         "_outbox",
         "_resume",
         "_sync_target",
@@ -66,6 +71,7 @@ class Sender:
         self.sent = self.head = self.acked = 0
         self._unacked: deque[tuple[int, int, tuple[int, int] | None]] = deque()
         self._unacked_bytes = 0
+        self._inline: deque[LoggedEvent] = deque()
         self._resume: tuple[str | None, int] | None = None
         self._sync_target: int | None = None
         self._transmitting_at: float | None = None
@@ -102,9 +108,13 @@ class Sender:
         self._resume = (epoch, seq)
         self.kick()
 
-    def heard(self, head: int) -> None:
-        """The log is known to have grown to `head`."""
+    def heard(self, head: int, lines: Iterable[Sequence[Any]] = ()) -> None:
+        """The log is known to have grown to `head`; its last lines may have come along."""
         if head > self.head:
+            # Of use only to a socket that has everything before them.
+            for line in lines:
+                if line[0] == (self._inline[-1].seq if self._inline else self.sent) + 1:
+                    self._inline.append(_event(line))
             self.head = head
             self.kick()
 
@@ -188,8 +198,14 @@ class Sender:
 
     async def _send_events(self) -> None:
         user_id = self._connection.user_id
-        limit = min(self._room(), BATCH)
-        lines = await in_database(_read, user_id, self.sent, limit, self._connection.device)
+        if self._inline and self._inline[0].seq == self.sent + 1:
+            # One by one: the first is on its way while the next is still being looked up.
+            events = [self._inline.popleft()]
+            lines = await in_database(_render, user_id, events, self._connection.device)
+        else:
+            self._inline.clear()
+            limit = min(self._room(), BATCH)
+            lines = await in_database(_read, user_id, self.sent, limit, self._connection.device)
         if not lines or lines[0].seq != self.sent + 1:
             await self._lost_track(user_id)
             return
@@ -270,7 +286,10 @@ class Sender:
 
 
 def _read(user_id: int, seq: int, limit: int, device: Device) -> list[Line]:
-    events = selectors.events_after(user_id, seq, limit)
+    return _render(user_id, selectors.events_after(user_id, seq, limit), device)
+
+
+def _render(user_id: int, events: Sequence[LoggedEvent], device: Device) -> list[Line]:
     lines = []
     for event, frame in zip(events, outbound.render(user_id, events, device), strict=True):
         text = frames.write(frame)
@@ -284,6 +303,14 @@ def _read(user_id: int, seq: int, limit: int, device: Device) -> list[Line]:
             )
         )
     return lines
+
+
+def _event(line: Sequence[Any]) -> LoggedEvent:
+    """A line that came with a wake-up (services/log.py packs it)."""
+    seq, kind, conversation_id, object_id, extra, at = line
+    return LoggedEvent(
+        seq, kind, conversation_id, object_id, json.loads(extra) if extra else None, datetime.fromisoformat(at)
+    )
 
 
 def _brought_by(frame: dict[str, Any], user_id: int) -> tuple[int, int] | None:

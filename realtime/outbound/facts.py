@@ -33,6 +33,12 @@ class Facts:
         return messaging.conversations_for(self.viewer_id, wanted)
 
     @cached_property
+    def unread_counts(self) -> dict[int, int]:
+        """By conversation."""
+        wanted = {e.conversation_id for e in self._events if e.conversation_id is not None}
+        return messaging.unread_counts_for(self.viewer_id, wanted)
+
+    @cached_property
     def notifications(self) -> dict[int, dict[str, Any]]:
         return notifications.notifications_for(self.viewer_id, self.objects_of("notification."))
 

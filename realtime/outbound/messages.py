@@ -65,5 +65,4 @@ def cleared(event: LoggedEvent, facts: Facts) -> Data:
 
 def _unread_count(event: LoggedEvent, facts: Facts) -> int:
     """What the person whose log this is has left unread in the conversation, now."""
-    count: int = facts.conversations.get(event.conversation_id or 0, {}).get("unread_count", 0)
-    return count
+    return facts.unread_counts.get(event.conversation_id or 0, 0)

@@ -27,6 +27,9 @@ from realtime.models.log import new_epoch
 _FORGET = "forget"
 
 
+INLINE_LINES = 4
+
+
 class Position(NamedTuple):
     epoch: str
     head_seq: int
@@ -138,8 +141,9 @@ def _create_streams(user_ids: Iterable[int]) -> None:
 def _flush(lines: list[_Line]) -> None:
     """Numbers and writes all events of a unit of work, and wakes their readers once it is committed."""
     counts = Counter(line.user_id for line in lines)
+    now = timezone.now()
     write = _write_postgresql if connection.vendor == "postgresql" else _write_sqlite
-    heads = write(counts, lines)
+    heads = write(counts, lines, now)
     if heads is None:
         # Somebody's first event, or that of an account which this very transaction deletes. Nothing is
         # locked yet, so creating cannot meet a lock the wrong way.
@@ -149,11 +153,25 @@ def _flush(lines: list[_Line]) -> None:
             return
         counts = Counter(line.user_id for line in lines)
         _create_streams(counts)
-        heads = write(counts, lines)
+        heads = write(counts, lines, now)
     if heads is None:
         raise Stream.DoesNotExist(f"no stream for one of {sorted(counts)}")
     _forget(line.user_id for line in lines if line.type == _FORGET)
-    transaction.on_commit(partial(groups.wake, heads), robust=True)
+    transaction.on_commit(partial(groups.wake, heads, _inline(heads, counts, lines, now)), robust=True)
+
+
+def _inline(
+    heads: dict[int, int], counts: Counter[int], lines: Sequence[_Line], now: datetime
+) -> dict[int, list[list[Any]]]:
+    """The few lines of each person as they go with the wake-up, so that a socket that is up to date need
+    not read them: numbers and types only, never a text."""
+    at = now.isoformat()
+    inline: dict[int, list[list[Any]]] = {}
+    for user_id, place, kind, conversation_id, object_id, extra in _placed(lines):
+        if counts[user_id] <= INLINE_LINES:
+            seq = heads[user_id] - counts[user_id] + place
+            inline.setdefault(user_id, []).append([seq, kind, conversation_id, object_id, extra, at])
+    return inline
 
 
 # One statement: the count is taken without a lock, so that nothing is locked unless all streams exist.
@@ -182,22 +200,22 @@ SELECT user_id, head_seq FROM moved
 """
 
 
-def _write_postgresql(counts: Counter[int], lines: Sequence[_Line]) -> dict[int, int] | None:
+def _write_postgresql(counts: Counter[int], lines: Sequence[_Line], now: datetime) -> dict[int, int] | None:
     """The new heads, or None (and nothing done) when a stream is missing."""
     user_ids = sorted(counts)
     columns = [list(column) for column in zip(*_placed(lines), strict=True)]
     with connection.cursor() as cursor:
-        cursor.execute(_POSTGRESQL, [*columns, user_ids, user_ids, len(user_ids), timezone.now()])
+        cursor.execute(_POSTGRESQL, [*columns, user_ids, user_ids, len(user_ids), now])
         heads: dict[int, int] = dict(cursor.fetchall())
     return heads or None
 
 
-def _write_sqlite(counts: Counter[int], lines: Sequence[_Line]) -> dict[int, int] | None:
+def _write_sqlite(counts: Counter[int], lines: Sequence[_Line], now: datetime) -> dict[int, int] | None:
     """The same for SQLite, where BEGIN IMMEDIATE has already locked the whole file."""
     cases = " ".join(["WHEN %s THEN %s"] * len(counts))
     places = ", ".join(["%s"] * len(counts))
     pairs = [value for pair in counts.items() for value in pair]
-    now = connection.ops.adapt_datetimefield_value(timezone.now())
+    at = connection.ops.adapt_datetimefield_value(now)
     with connection.cursor() as cursor:
         cursor.execute(
             f"UPDATE realtime_stream SET head_seq = head_seq + CASE user_id {cases} END"
@@ -213,7 +231,7 @@ def _write_sqlite(counts: Counter[int], lines: Sequence[_Line]) -> dict[int, int
             "INSERT INTO realtime_event (user_id, seq, type, conversation_id, object_id, extra, created_at)"
             " VALUES (%s, %s, %s, %s, %s, %s, %s)",
             [
-                (user_id, heads[user_id] - counts[user_id] + place, *rest, now)
+                (user_id, heads[user_id] - counts[user_id] + place, *rest, at)
                 for user_id, place, *rest in _placed(lines)
             ],
         )

@@ -49,26 +49,26 @@ def watch(*, viewer: "User", device: Device, user_ids: list[int]) -> list[dict[s
     return states
 
 
-def came(*, user_id: int, socket_id: str) -> None:
-    """A socket opened; the first one of a person is news."""
-    if not selectors.other_sockets(user_id, socket_id):
-        _tell_watchers(user_id, online=True)
+def came(*, person: "User") -> None:
+    """The first socket of a person has opened."""
+    _tell_watchers(person, online=True)
 
 
 def went(*, user_id: int) -> None:
     """A socket closed, and its row is gone; the last one of a person is news."""
     last_seen.note(user_id=user_id, at=timezone.now())
     if not selectors.online_user_ids([user_id]):
-        _tell_watchers(user_id, online=False)
+        person = users_by_ids([user_id]).get(user_id)
+        if person is not None:
+            _tell_watchers(person, online=False)
 
 
-def _tell_watchers(user_id: int, *, online: bool) -> None:
+def _tell_watchers(person: "User", *, online: bool) -> None:
     """To every socket of a peer; each passes on only what its client watches."""
-    person = users_by_ids([user_id]).get(user_id)
-    if person is None or not person.show_last_seen:
+    peers = selectors.online_peers_of(person.id) if person.show_last_seen else set()
+    if not peers:
         return
-    peers = selectors.online_peers_of(user_id)
-    peers -= ids_blocked_either_way(user_id, peers)
+    peers -= ids_blocked_either_way(person.id, peers)
     frame = {"type": "presence", "data": _state(person, online=online)}
     groups.publish(groups.frame_message(peer, frame) for peer in sorted(peers))
 

@@ -14,18 +14,22 @@ from realtime.conf import conf
 from realtime.models import Socket
 
 
-def opened(*, socket_id: str, user_id: int, session_id: int) -> None:
-    """Notes a new socket; when it is one too many, the oldest of that person are told to close."""
+def opened(*, socket_id: str, user_id: int, session_id: int) -> bool:
+    """Notes a new socket; True when it is the person's first one (of two at once, the earlier).
+
+    When it is one too many, the oldest of that person are told to close.
+    """
     now = timezone.now()
-    with unit_of_work():
-        Socket.objects.create(id=socket_id, user_id=user_id, session_id=session_id, opened_at=now, seen_at=now)
-        alive = Socket.objects.filter(user_id=user_id, seen_at__gt=now - timedelta(seconds=conf.SOCKET_DEAD_SECONDS))
-        newest_first = list(alive.order_by("-opened_at", "-id").values_list("id", flat=True))
-        crowded = [other for other in newest_first[conf.SOCKETS_PER_USER :] if other != socket_id]
-        if crowded:
-            # Their rows go at once: the next arrival must not count them again.
+    alive = Socket.objects.filter(user_id=user_id, seen_at__gt=now - timedelta(seconds=conf.SOCKET_DEAD_SECONDS))
+    Socket(id=socket_id, user_id=user_id, session_id=session_id, opened_at=now, seen_at=now).save(force_insert=True)
+    others = list(alive.exclude(id=socket_id).order_by("-opened_at", "-id").values_list("id", "opened_at"))
+    crowded = [other_id for other_id, _ in others[max(0, conf.SOCKETS_PER_USER - 1) :]]
+    if crowded:
+        # Their rows go at once: the next arrival must not count them again.
+        with unit_of_work():
             Socket.objects.filter(id__in=crowded).delete()
             transaction.on_commit(partial(groups.close_sockets, user_id, crowded), robust=True)
+    return all(opened_at > now for _, opened_at in others)
 
 
 def renewed(*, socket_id: str, session_id: int) -> None:
