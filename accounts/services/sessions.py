@@ -68,12 +68,12 @@ def authenticate(token: str) -> tuple[User, Session]:
     return user, session
 
 
-def recheck(session_id: int) -> tuple[User, Session]:
+def recheck(*, sid: uuid.UUID, user_id: int) -> tuple[User, Session]:
     """The person and session of a token that was accepted earlier, as they are now, in one query.
 
     TokenRevoked, or AccountBlocked while staff blocks the account.
     """
-    session = Session.objects.select_related("user").filter(id=session_id).first()
+    session = session_with_user(sid=sid, user_id=user_id)
     now = timezone.now()
     if session is None:
         raise TokenRevoked

@@ -10,6 +10,7 @@ import asyncio
 import logging
 from collections import deque
 from typing import TYPE_CHECKING, Any, NamedTuple
+from uuid import UUID
 
 from django.conf import settings
 from django.utils import translation
@@ -48,6 +49,7 @@ Ref = str | int | None
 class _SignedIn(NamedTuple):
     user_id: int
     session_id: int
+    sid: UUID
     language: str
     position: log.Position | None
     ready: dict[str, Any]
@@ -176,7 +178,9 @@ class Worker:
 
     async def _carry_out(self, item: frames.Command) -> None:
         connection = self._connection
-        ok, text, fatal = await in_database(_execute, connection.device, connection.language, item)
+        ok, text, fatal = await in_database(
+            _execute, connection.sid, connection.user_id, connection.device, connection.language, item
+        )
         connection.sender.say_text(text)
         if not ok and fatal is not None:
             connection.end(fatal)
@@ -256,7 +260,10 @@ class Worker:
                     logger.warning("no sign-in on a socket: %s", error.__class__.__name__)
             return
         connection.signed_in(
-            session_id=signed_in.session_id, language=signed_in.language, token_expires_at=claims.expires_at
+            session_id=signed_in.session_id,
+            sid=signed_in.sid,
+            language=signed_in.language,
+            token_expires_at=claims.expires_at,
         )
         sender = connection.sender
         if signed_in.position is None:
@@ -293,7 +300,7 @@ def _authenticate(token: str, socket_id: str, is_first: bool) -> _SignedIn:
     user, session = sessions.authenticate(token)
     if not is_first:
         sockets.renewed(socket_id=socket_id, session_id=session.id)
-        return _SignedIn(user.id, session.id, user.language, None, {})
+        return _SignedIn(user.id, session.id, session.sid, user.language, None, {})
     device = Device(session.id, socket_id)
     is_first_one = sockets.opened(socket_id=socket_id, user_id=user.id, session_id=session.id)
     in_call = selectors.in_call(user.id)
@@ -302,7 +309,9 @@ def _authenticate(token: str, socket_id: str, is_first: bool) -> _SignedIn:
     if is_first_one:
         presence.came(person=user)
     position = log.position(user.id)
-    return _SignedIn(user.id, session.id, user.language, position, _ready(user.id, position, device, in_call=in_call))
+    return _SignedIn(
+        user.id, session.id, session.sid, user.language, position, _ready(user.id, position, device, in_call=in_call)
+    )
 
 
 def _ready(user_id: int, position: log.Position, device: Device, *, in_call: bool) -> dict[str, Any]:
@@ -317,14 +326,16 @@ def _ready(user_id: int, position: log.Position, device: Device, *, in_call: boo
     }
 
 
-def _execute(device: Device, language: str, item: frames.Command) -> tuple[bool, str, str | None]:
+def _execute(
+    sid: UUID, user_id: int, device: Device, language: str, item: frames.Command
+) -> tuple[bool, str, str | None]:
     """Carries out a command: whether it worked, the reply, and the code that ends the socket, if any."""
     with translation.override(language):
         try:
             command = inbound.COMMANDS.get(item.type)
             if command is None:
                 raise ValidationError({"type": [_("There is no such command.")]})
-            user, _session = sessions.recheck(device.session_id)
+            user, _session = sessions.recheck(sid=sid, user_id=user_id)
             if command.for_verified and not user.is_verified:
                 raise EmailNotVerified
             data = _checked(command.input, item.data)

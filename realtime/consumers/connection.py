@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any
 from urllib.parse import parse_qsl
+from uuid import UUID
 
 from django.http import HttpRequest
 from django.utils import timezone, translation
@@ -78,6 +79,7 @@ class Connection:
         "send",
         "sender",
         "session_id",
+        "sid",
         "user_id",
         "watched_ids",
     )
@@ -86,6 +88,7 @@ class Connection:
         self.id = secrets.token_hex(8)
         self.user_id = 0
         self.session_id = 0
+        self.sid = UUID(int=0)
         self.asked_language = _language_of(scope)
         self.language = self.asked_language or "en"
         # Whose comings and goings the client wants to hear of.
@@ -222,9 +225,10 @@ class Connection:
 
     # --- Signed in -----------------------------------------------------------------------------
 
-    def signed_in(self, *, session_id: int, language: str, token_expires_at: int) -> None:
+    def signed_in(self, *, session_id: int, sid: UUID, language: str, token_expires_at: int) -> None:
         """A token was accepted: the first one, or a fresh one of the same person."""
         self.session_id = session_id
+        self.sid = sid
         self.language = self.asked_language or language
         self._expiring_said = False
         remaining = token_expires_at - timezone.now().timestamp()
