@@ -105,6 +105,6 @@ def test_accounts_by_hand(db, heard, mailoutbox):
 
 
 def test_names_that_grow_when_folded_still_fit(db):
-    ann = make_user("\ufdfa" * 50, last_name="\ufdfa" * 50)
+    ann = make_user("\ufdfa" * 50, last_name="\ufdfa" * 50, email="ann@example.com", username="ann")
     ann.refresh_from_db()
     assert len(ann.first_name_folded) == len(ann.last_name_folded) == 200
