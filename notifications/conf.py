@@ -18,7 +18,7 @@ class Defaults:
 
     # Scope: (allowed, seconds, what to do when the counter is dead).
     RATES: dict[str, tuple[int, int, str]] = field(
-        default_factory=lambda: {"push_token": (30, 60, "allow"), "test_push": (3, 60, "allow")}
+        default_factory=lambda: {"push_token": (120, 60, "allow"), "test_push": (3, 60, "allow")}
     )
 
     # Devices
