@@ -267,9 +267,11 @@ async def measure(ours, bare, http, world, options):
 
     count = options.sockets
     note("idle ours", await idle(ours, lambda n: Wired(ours, world["crowd"][n]), count))
+    # A process of its own for each: memory that one gave back would be free for the next.
     for path in ("channels", "bare"):
-        address = f"ws://127.0.0.1:{bare.port}/{path}"
-        note(f"idle {path}", await idle(bare, lambda n, address=address: connect(f"{address}?i{n}"), count))
+        with uvicorn("benchmarks.bare_sockets:application", dict(os.environ)) as alone:
+            address = f"ws://127.0.0.1:{alone.port}/{path}"
+            note(f"idle {path}", await idle(alone, lambda n, address=address: connect(f"{address}?i{n}"), count))
     for pairs in (1, PAIRS):
         for turn in range(options.rounds):
             label = f"{pairs} pairs, round {turn + 1}"

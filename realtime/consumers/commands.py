@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import deque
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
@@ -70,7 +69,7 @@ class Worker:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._inbox: deque[Any] = deque()
+        self._inbox: list[Any] = []
         self._task: asyncio.Task[None] | None = None
         self._bad_frames = 0
         self._tokens = float(conf.COMMANDS_BURST)
@@ -147,7 +146,7 @@ class Worker:
         while self._inbox and not self._connection.is_closing:
             while self._connection.sender.is_full():  # noqa: ASYNC110 (only for clients that do not read)
                 await asyncio.sleep(WAIT_FOR_ROOM_SECONDS)
-            item = self._inbox.popleft()
+            item = self._inbox.pop(0)
             try:
                 await self._do(item)
             except Exception as error:
