@@ -12,7 +12,7 @@ from django.conf import settings
 from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.messages.middleware import MessageMiddleware
 from django.contrib.sessions.middleware import SessionMiddleware
-from django.core.exceptions import ImproperlyConfigured
+from django.core.exceptions import DisallowedHost, ImproperlyConfigured
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponsePermanentRedirect
 from django.middleware.csrf import CsrfViewMiddleware
 from django.middleware.security import SecurityMiddleware
@@ -26,6 +26,7 @@ GetResponse = Callable[[HttpRequest], HttpResponse]
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 ADMIN_PREFIX = "/admin/"
+PATHS_BY_ADDRESS = frozenset({"/healthz", "/readyz", "/metrics"})
 
 
 class RequestContextMiddleware:
@@ -39,13 +40,24 @@ class RequestContextMiddleware:
         request_id = offered if _REQUEST_ID.fullmatch(offered) else secrets.token_hex(8)
         token = request_context.enter(request_id=request_id, request=request)
         try:
-            response = self.get_response(request)
+            response = self.get_response(request) if _host_is_ours(request) else errors.bad_request(request)
         finally:
             request_context.leave(token)
         response["X-Request-Id"] = request_id
         if not response.streaming and not response.has_header("Content-Length"):
             response["Content-Length"] = str(len(response.content))  # else servers send it in chunks
         return response
+
+
+def _host_is_ours(request: HttpRequest) -> bool:
+    """ALLOWED_HOSTS holds for every path but those that machines ask by address."""
+    if request.path_info in PATHS_BY_ADDRESS:
+        return True
+    try:
+        request.get_host()
+    except DisallowedHost:
+        return False
+    return True
 
 
 class LanguageMiddleware:
