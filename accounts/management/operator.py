@@ -93,6 +93,31 @@ class OperatorCommand(BaseCommand):
         return iter(tqdm(items, total=total, desc=what, file=sys.stderr, disable=not sys.stderr.isatty()))
 
 
+class UserCommand(OperatorCommand):
+    """A command for one person. Subclasses define `change`, and `outlook` for what it does."""
+
+    reason_is_required = False
+
+    def arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("user", help="e-mail address or id")
+        parser.add_argument("--reason", default="", required=self.reason_is_required, help="kept in the audit log")
+
+    def outlook(self, user: User, **options: Any) -> dict[str, Any]:
+        """What the change comes to, read before it happens."""
+        return {}
+
+    def change(self, user: User, **options: Any) -> None:
+        """Calls the service."""
+        raise NotImplementedError
+
+    def act(self, **options: Any) -> dict[str, Any]:
+        user = find_user(options.pop("user"))
+        result = {"user_id": user.id, "email": user.email, **self.outlook(user, **options)}
+        if not options["dry_run"]:
+            self.change(user, **options)
+        return result | {"dry_run": options["dry_run"]}
+
+
 def actor() -> str:
     """How the audit log names whoever runs a command."""
     return f"cli:{getpass.getuser()}"

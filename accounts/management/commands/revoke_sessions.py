@@ -1,26 +1,15 @@
 from typing import Any
 
-from django.core.management.base import CommandParser
-
-from accounts.management.operator import OperatorCommand, actor, find_user
+from accounts.management.operator import UserCommand, actor
+from accounts.models import User
 from accounts.services import standing
 
 
-class Command(OperatorCommand):
+class Command(UserCommand):
     help = "Sign a person out everywhere: sessions, sockets, pushes, trusted devices."
 
-    def arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("user", help="e-mail address or id")
-        parser.add_argument("--reason", default="", help="kept in the audit log")
+    def outlook(self, user: User, **options: Any) -> dict[str, Any]:
+        return {"sessions_ended": user.sessions.filter(ended_at=None).count()}
 
-    def act(self, **options: Any) -> dict[str, Any]:
-        user = find_user(options["user"])
-        ended = user.sessions.filter(ended_at=None).count()
-        if not options["dry_run"]:
-            ended = standing.sign_out_everywhere(user=user, reason=options["reason"], actor_label=actor())
-        return {
-            "user_id": user.id,
-            "email": user.email,
-            "sessions_ended": ended,
-            "dry_run": options["dry_run"],
-        }
+    def change(self, user: User, **options: Any) -> None:
+        standing.sign_out_everywhere(user=user, reason=options["reason"], actor_label=actor())

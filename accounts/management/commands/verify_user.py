@@ -1,27 +1,15 @@
 from typing import Any
 
-from django.core.management.base import CommandParser
-
-from accounts.management.operator import OperatorCommand, actor, find_user
+from accounts.management.operator import UserCommand, actor
+from accounts.models import User
 from accounts.services import standing
 
 
-class Command(OperatorCommand):
+class Command(UserCommand):
     help = "Confirm the e-mail address of an account without a code."
 
-    def arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("user", help="e-mail address or id")
-        parser.add_argument("--reason", default="", help="kept in the audit log")
+    def outlook(self, user: User, **options: Any) -> dict[str, Any]:
+        return {"is_verified": True, "changed": not user.is_verified}
 
-    def act(self, **options: Any) -> dict[str, Any]:
-        user = find_user(options["user"])
-        was_verified = user.is_verified
-        if not options["dry_run"]:
-            standing.mark_verified(user=user, reason=options["reason"], actor_label=actor())
-        return {
-            "user_id": user.id,
-            "email": user.email,
-            "is_verified": True,
-            "changed": not was_verified,
-            "dry_run": options["dry_run"],
-        }
+    def change(self, user: User, **options: Any) -> None:
+        standing.mark_verified(user=user, reason=options["reason"], actor_label=actor())
