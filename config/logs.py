@@ -78,12 +78,13 @@ class AccessLogMiddleware:
             extra={
                 "status": response.status_code,
                 "ms": round((time.perf_counter() - started) * 1000, 1),
-                "error": _error_of(response),
+                "error": error_of(response),
             },
         )
         return response
 
 
-def _error_of(response: HttpResponse) -> str | None:
+def error_of(response: HttpResponse) -> str | None:
+    """The code of an error envelope; None for anything else."""
     data = getattr(response, "data", None)
     return data.get("error") if isinstance(data, dict) else None

@@ -8,10 +8,12 @@ from __future__ import annotations
 import hmac
 import time
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 
 from django.conf import settings
 from django.db import Error as DatabaseProblem
 from django.http import Http404, HttpRequest, HttpResponse
+from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, Counter, Histogram, generate_latest
@@ -19,7 +21,9 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from config.access import is_developer
-from notifications.selectors import delivery_lag_seconds
+from config.logs import error_of
+from notifications.selectors import deliveries_by_state, delivery_lag_seconds
+from realtime.selectors import calls_by_outcome, sockets_open
 
 REQUESTS = Counter("parley_http_requests", "Answered requests.", ["method", "route", "status"])
 SECONDS = Histogram(
@@ -28,6 +32,7 @@ SECONDS = Histogram(
     ["route"],
     buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10),
 )
+LIMITS = Counter("parley_limits_hit", "Requests refused with 429.", ["error"])
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
@@ -44,11 +49,13 @@ class MetricsMiddleware:
         route = (match.route if match else "") or ("/" if request.path_info == "/" else "none")
         method = request.method if request.method in METHODS else "other"
         REQUESTS.labels(method, route, response.status_code).inc()
+        if response.status_code == 429:
+            LIMITS.labels(error_of(response) or "other").inc()
         SECONDS.labels(route).observe(time.perf_counter() - started)
         return response
 
 
-class DeliveryQueue(Collector):
+class HouseState(Collector):
     """Asks the database when somebody scrapes, and stays silent while it does not answer."""
 
     def describe(self) -> list[GaugeMetricFamily]:
@@ -58,12 +65,24 @@ class DeliveryQueue(Collector):
     def collect(self) -> Iterator[GaugeMetricFamily]:
         try:
             lag = delivery_lag_seconds()
+            deliveries = deliveries_by_state()
+            sockets = sockets_open()
+            calls = calls_by_outcome(since=timezone.now() - timedelta(days=1))
         except DatabaseProblem:
             return
         yield GaugeMetricFamily("parley_delivery_lag_seconds", "Age of the oldest due mail or push.", value=lag)
+        rows = GaugeMetricFamily("parley_deliveries", "Mails and pushes by result.", labels=["channel", "state"])
+        for labels, number in deliveries.items():
+            rows.add_metric(labels, number)
+        yield rows
+        yield GaugeMetricFamily("parley_sockets_open", "Open sockets of all processes.", value=sockets)
+        ended = GaugeMetricFamily("parley_calls_today", "Calls of the last day by outcome.", labels=["outcome"])
+        for outcome, number in calls.items():
+            ended.add_metric([outcome], number)
+        yield ended
 
 
-REGISTRY.register(DeliveryQueue())
+REGISTRY.register(HouseState())
 
 
 @require_safe

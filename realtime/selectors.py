@@ -1,10 +1,10 @@
 """Reads of the log, of open sockets and of calls."""
 
 from collections.abc import Iterable, Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from django.db.models import Q, QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
 from accounts.exceptions import NotFound
@@ -112,3 +112,14 @@ def files_of(user_id: int) -> Iterator[tuple[str, Any]]:
 def stream_count() -> int:
     """How many people have an event log."""
     return Stream.objects.count()
+
+
+def sockets_open() -> int:
+    """Sockets of all processes that are alive."""
+    return Socket.objects.filter(seen_at__gt=timezone.now() - timedelta(seconds=conf.SOCKET_DEAD_SECONDS)).count()
+
+
+def calls_by_outcome(since: datetime) -> dict[str, int]:
+    """How the calls that began since then have ended."""
+    ended = Call.objects.filter(created_at__gte=since).exclude(outcome="").values("outcome")
+    return {row["outcome"]: row["number"] for row in ended.annotate(number=Count("id")).order_by()}

@@ -1,7 +1,7 @@
 """Reads that other apps may use."""
 
 from notifications.selectors.counts import counts
-from notifications.selectors.delivery import delivery_lag_seconds
+from notifications.selectors.delivery import deliveries_by_state, delivery_lag_seconds
 from notifications.selectors.feed import (
     Page,
     feed_page,
@@ -17,6 +17,7 @@ __all__ = [
     "Page",
     "PushContent",
     "counts",
+    "deliveries_by_state",
     "delivery_lag_seconds",
     "feed_page",
     "is_quiet",

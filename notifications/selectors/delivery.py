@@ -1,6 +1,6 @@
 """How the queue of everything that leaves the house is doing."""
 
-from django.db.models import Min
+from django.db.models import Count, Min
 from django.utils import timezone
 
 from notifications.models import Delivery
@@ -12,3 +12,9 @@ def delivery_lag_seconds() -> float:
     due = Delivery.objects.filter(state=Delivery.State.PENDING, due_at__lte=now, expires_at__gt=now)
     oldest = due.aggregate(at=Min("due_at"))["at"]
     return (now - oldest).total_seconds() if oldest else 0.0
+
+
+def deliveries_by_state() -> dict[tuple[str, str], int]:
+    """Rows of the queue and its log by channel and state."""
+    rows = Delivery.objects.values_list("channel", "state").annotate(number=Count("id")).order_by()
+    return {(channel, state): number for channel, state, number in rows}

@@ -13,11 +13,14 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from django.utils import timezone
+
 from realtime import outbound, selectors
 from realtime.conf import conf
 from realtime.consumers import frames
 from realtime.consumers.database import in_database
 from realtime.kinds import Device
+from realtime.measures import DELIVERY_SECONDS
 from realtime.selectors import LoggedEvent
 from realtime.services import log
 
@@ -198,9 +201,11 @@ class Sender:
 
     async def _send_events(self) -> None:
         user_id = self._connection.user_id
+        happened_at = None
         if self._inline and self._inline[0].seq == self.sent + 1:
             # One by one: the first is on its way while the next is still being looked up.
             events = [self._inline.pop(0)]
+            happened_at = events[0].created_at
             lines = await in_database(_render, user_id, events, self._connection.device)
         else:
             self._inline.clear()
@@ -218,6 +223,8 @@ class Sender:
             self._unacked_bytes += line.size
             self._badge_due = self._badge_due or line.moves_badge
             await self._transmit(line.text)
+        if happened_at is not None:
+            DELIVERY_SECONDS.observe(max(0.0, (timezone.now() - happened_at).total_seconds()))
 
     async def _lost_track(self, user_id: int) -> None:
         """The next event is not there: it was pruned, or the log started anew."""
