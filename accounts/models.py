@@ -133,6 +133,10 @@ class User(PasswordLock, AbstractBaseUser, PermissionsMixin):
             models.Index(fields=["username_folded"], name="user_search_username"),
             models.Index(fields=["first_name_folded"], name="user_search_first_name"),
             models.Index(fields=["last_name_folded"], name="user_search_last_name"),
+            # What support asks for: who joined when, who is blocked, who is locked.
+            models.Index(fields=["created_at"], name="user_joined"),
+            models.Index(fields=["blocked_at"], condition=models.Q(blocked_at__isnull=False), name="user_blocked"),
+            models.Index(fields=["locked_until"], condition=models.Q(locked_until__isnull=False), name="user_locked"),
         ]
         permissions = [
             ("block_user", _("Can block and unblock people")),

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.services import audit
 from accounts.staff.lists import ReasonForm, StaffAdmin, asked_action
-from accounts.staff.overview import Figure, add_section
+from accounts.staff.overview import Figure, about, add_section
 from messaging.models import Conversation, Message, Report
 from messaging.services import reports
 
@@ -111,7 +111,7 @@ def _close(by: "User", report: Report, state: str, data: dict[str, Any]) -> None
 
 
 def _figures() -> list[Figure]:
-    waiting = Report.objects.filter(state=Report.State.OPEN).count()
+    waiting = about(Report.objects.filter(state=Report.State.OPEN))
     return [Figure(_("Reports that wait"), waiting, "/admin/messaging/report/?state__exact=open")]
 
 

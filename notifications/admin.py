@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.services import audit
 from accounts.staff.lists import NoForm, ReasonForm, StaffAdmin, asked_action
-from accounts.staff.overview import Figure, add_section
+from accounts.staff.overview import Figure, about, add_section
 from notifications.models import ChannelPause, Delivery, Device, Notification
 from notifications.services import delivery
 
@@ -99,8 +99,8 @@ class ChannelPauseAdmin(StaffAdmin):
 def _figures() -> list[Figure]:
     path = "/admin/notifications/delivery/?state__exact="
     return [
-        Figure(_("Deliveries that wait"), Delivery.objects.filter(state="pending").count(), f"{path}pending"),
-        Figure(_("Deliveries given up"), Delivery.objects.filter(state="dead").count(), f"{path}dead"),
+        Figure(_("Deliveries that wait"), about(Delivery.objects.filter(state="pending")), f"{path}pending"),
+        Figure(_("Deliveries given up"), about(Delivery.objects.filter(state="dead")), f"{path}dead"),
         Figure(_("Paused channels"), ChannelPause.objects.count(), "/admin/notifications/channelpause/"),
     ]
 

@@ -7,7 +7,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from accounts.staff.lists import StaffAdmin
-from accounts.staff.overview import Figure, add_section
+from accounts.staff.overview import Figure, about, add_section
 from realtime.models import Call
 
 
@@ -29,7 +29,7 @@ class CallAdmin(StaffAdmin):
 
 
 def _figures() -> list[Figure]:
-    today = Call.objects.filter(created_at__gte=timezone.now() - timedelta(days=1)).count()
+    today = about(Call.objects.filter(created_at__gte=timezone.now() - timedelta(days=1)))
     return [Figure(_("Calls today"), today, "/admin/realtime/call/")]
 
 

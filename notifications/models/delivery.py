@@ -76,6 +76,7 @@ class Delivery(models.Model):
             ),
             models.Index(fields=["expires_at"], condition=Q(state="pending"), name="delivery_expiry"),
             models.Index(fields=["lease_until"], condition=Q(state="leased"), name="delivery_lease"),
+            models.Index(fields=["id"], condition=Q(state="dead"), name="delivery_dead"),
             models.Index(fields=["device", "group_key"], name="delivery_group"),
             models.Index(fields=["recipient", "-id"], name="delivery_recipient"),
             models.Index(

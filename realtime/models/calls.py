@@ -57,6 +57,7 @@ class Call(models.Model):
         ]
         indexes = [
             models.Index(fields=["expires_at"], condition=~Q(state="ended"), name="call_due"),
+            models.Index(fields=["created_at"], name="call_created"),
         ]
 
     @property
