@@ -34,6 +34,10 @@ def watch(page, base):
         "console", lambda message: complaints.append(message.text) if message.type in {"error", "warning"} else None
     )
     page.on("pageerror", lambda error: complaints.append(str(error)))
+    # The console names no address: this does.
+    page.on(
+        "response", lambda answer: complaints.append(f"{answer.status} {answer.url}") if answer.status >= 400 else None
+    )
     page.on(
         "request",
         lambda request: None if request.url.startswith((base, "data:", "blob:")) else complaints.append(request.url),
