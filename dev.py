@@ -323,6 +323,14 @@ def missing_parts() -> dict[str, str]:
         parts["browser tests"] = "no Chromium (apt-get install chromium)"
     if not shutil.which("turnserver"):
         parts["relayed calls"] = "no turnserver (apt-get install coturn)"
+    # Their servers are their own: what must be there are the programs.
+    system = os.environ.get("PATH", os.defpath) + os.pathsep + "/usr/sbin"
+    programs = {"nginx": "nginx-light", "redis-server": "redis-server", "openssl": "openssl"}
+    lacking = [package for program, package in programs.items() if not shutil.which(program, path=system)]
+    if not shutil.which("initdb") and not any(Path("/usr/lib/postgresql").glob("*/bin/initdb")):
+        lacking.append("postgresql")
+    if lacking:
+        parts["the fleet behind nginx"] = f"no {', '.join(lacking)} (apt-get install {' '.join(lacking)})"
     return parts
 
 

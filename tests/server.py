@@ -49,6 +49,9 @@ class TemporaryDatabase:
 class RunningServer:
     """`manage.py serve`, started, killed and started again on the same port and data."""
 
+    # What a client needs to trust it; None for plain HTTP.
+    tls = None
+
     def __init__(self, folder: Path, **environment: str) -> None:
         self.port = free_port()
         self.base = f"http://127.0.0.1:{self.port}"

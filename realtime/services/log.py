@@ -23,6 +23,10 @@ from realtime.conf import conf
 from realtime.models import Event, Stream
 from realtime.models.log import new_epoch
 
+# How far a new epoch jumps ahead: further than any log grew between a backup and its return. So an open
+# socket, whose last number may be gone with the old log, is behind the new one and learns of it.
+EPOCH_JUMP = 1_000_000
+
 # A line that asks for the end of all lines of its person.
 _FORGET = "forget"
 
@@ -75,12 +79,15 @@ def position(user_id: int) -> Position:
 def start_new_epoch(user_ids: Iterable[int] | None = None) -> int:
     """Makes every client of these people (None: of all) reload, as after a restore. Returns how many."""
     streams = Stream.objects.all() if user_ids is None else Stream.objects.filter(user_id__in=list(user_ids))
-    changed = 0
+    start = F("head_seq") + EPOCH_JUMP
+    heads = {}
     with unit_of_work():
         for user_id in list(streams.order_by("user_id").values_list("user_id", flat=True)):
-            changed += Stream.objects.filter(user_id=user_id).update(epoch=new_epoch(), min_seq=F("head_seq"))
+            Stream.objects.filter(user_id=user_id).update(epoch=new_epoch(), head_seq=start, min_seq=start)
             Event.objects.filter(user_id=user_id).delete()
-    return changed
+            heads[user_id] = Stream.objects.get(user_id=user_id).head_seq
+        transaction.on_commit(partial(groups.wake, heads), robust=True)
+    return len(heads)
 
 
 def forget(*, user_id: int) -> None:

@@ -24,7 +24,7 @@ class Person:
     def __init__(self, server, name):
         self.server = server
         self.email = f"{name.lower()}@example.com"
-        self.http = httpx.Client(base_url=f"{server.base}/api/v1", timeout=20)
+        self.http = httpx.Client(base_url=f"{server.base}/api/v1", timeout=20, verify=server.tls or True)
         self.id = 0
         self.token = ""
         self.name = name
@@ -77,7 +77,7 @@ class Socket:
 
     def __init__(self, person, resume=None):
         address = person.server.base.replace("http", "ws") + "/api/v1/realtime"
-        self.manager = connect(address, open_timeout=20)
+        self.manager = connect(address, open_timeout=20, ssl=person.server.tls)
         self.connection = self.manager.__enter__()
         self.events = []
         data = {"token": person.token} | ({"resume": resume} if resume else {})

@@ -123,7 +123,6 @@ class TestUnreadCount:
         assert (response.status_code, response.json()["unread_count"]) == (200, 11)
         assert response.headers["ETag"] != etag
 
-
     def test_the_view_itself_sends_no_body_with_304(self, alice):
         """Django's test client would take one away; a server must not see one."""
         request = RequestFactory().get(

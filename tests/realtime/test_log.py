@@ -84,7 +84,9 @@ def test_a_new_epoch_leaves_no_event_behind(alice):
     assert log.start_new_epoch([alice.id]) == 1
     after = log.position(alice.id)
     assert after.epoch != before.epoch
-    assert (after.head_seq, after.min_seq, numbers(alice)) == (1, 1, [])
+    # Far ahead: a socket that knows a number which the restored log has not reached is told to reload, too.
+    assert after.head_seq == after.min_seq >= before.head_seq + 1_000_000
+    assert numbers(alice) == []
 
 
 @pytest.mark.django_db(transaction=True)

@@ -200,7 +200,10 @@ def test_without_redis_a_change_of_another_process_arrives_with_the_sweep(tmp_pa
             "sessions.revoke(Session.objects.all(), reason='removed')"
         )
         subprocess.run(
-            [sys.executable, "manage.py", "shell", "-c", script], check=True, env=server.environment, capture_output=True
+            [sys.executable, "manage.py", "shell", "-c", script],
+            check=True,
+            env=server.environment,
+            capture_output=True,
         )
         started = time.monotonic()
         socket.hear_to_the_end()
@@ -210,5 +213,3 @@ def test_without_redis_a_change_of_another_process_arrives_with_the_sweep(tmp_pa
         ann.close()
     finally:
         server.kill()
-
-

@@ -1,0 +1,179 @@
+"""The whole fleet on this machine: two processes of each kind behind nginx, on servers of their own.
+
+The processes run the commands of deploy/systemd/ with the environment of deploy/parley.env.example.
+"""
+
+import configparser
+import os
+import secrets
+import shlex
+import shutil
+import ssl
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import httpx
+
+from tests.fleet.processes import Process
+from tests.fleet.services import Postgres, Proxy, Redis
+from tests.server import ROOT, free_port
+
+INSTALLED_AT = "/srv/parley/.venv/bin/"
+
+
+def example_environment() -> dict[str, str]:
+    lines = (ROOT / "deploy" / "parley.env.example").read_text().splitlines()
+    return dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
+
+
+def unit_command(kind: str) -> list[str]:
+    """The command of a systemd unit, with this machine's Python in place of the installed one."""
+    unit = configparser.RawConfigParser(strict=False, interpolation=None)
+    unit.optionxform = str  # type: ignore[method-assign, assignment]
+    unit.read(ROOT / "deploy" / "systemd" / f"parley-{kind}@.service")
+    program, *arguments = shlex.split(unit["Service"]["ExecStart"])
+    assert program.startswith(INSTALLED_AT)
+    # Not resolved: the interpreter of a virtual environment is a link.
+    return [str(Path(sys.executable).parent / program.removeprefix(INSTALLED_AT)), *arguments]
+
+
+def at_port(command: list[str], port: int) -> list[str]:
+    return [str(port) if part.endswith("%i") else part for part in command]
+
+
+class Fleet:
+    def __init__(self, mail_url: str) -> None:
+        # Not pytest's own folder: PostgreSQL and nginx run as other users, who must get in.
+        self.folder = Path(tempfile.mkdtemp(prefix="parley-fleet-"))
+        self.folder.chmod(0o755)
+        self.media = self.folder / "media"
+        self.media.mkdir(mode=0o755)
+        self.postgres = Postgres(self._room("postgres", owner="postgres"))
+        self.redis = Redis(self._room("redis"))
+        self.environment = self._environment(mail_url)
+        logs = self._room("logs")
+        self.http = [self._server(f"http-{n}", unit_command("http"), logs) for n in (1, 2)]
+        self.sockets = [self._server(f"sockets-{n}", unit_command("sockets"), logs) for n in (1, 2)]
+        impatient = self.environment | {"DJANGO_SETTINGS_MODULE": "tests.fleet.impatient"}
+        self.deliver = [
+            Process(f"deliver-{n}", unit_command("deliver"), folder=logs, environment=impatient, cwd=ROOT)
+            for n in (1, 2)
+        ]
+        for worker in self.deliver:
+            worker.is_up = lambda worker=worker: "Delivering." in worker.output()
+        self.proxy = Proxy(
+            self._room("nginx"),
+            http=[self.ports[process.name] for process in self.http],
+            sockets=[self.ports[process.name] for process in self.sockets],
+            media=self.media,
+        )
+        self.base = self.proxy.base
+        self.tls = ssl.create_default_context(cafile=str(self.proxy.certificate))
+
+    ports: dict[str, int]
+
+    @property
+    def processes(self) -> list[Process]:
+        return [*self.http, *self.sockets, *self.deliver]
+
+    def start(self) -> None:
+        self.postgres.renew()
+        self.redis.process.start()
+        self.manage("wait_for_services")
+        self.manage("migrate", "--verbosity", "0")
+        for process in self.processes:
+            process.start(wait=False)
+        self.proxy.process.start()
+        for process in self.processes:
+            process.wait_until_up()
+
+    def close(self) -> None:
+        self.proxy.stop()
+        for process in self.processes:
+            process.kill()
+        self.redis.process.kill()
+        self.postgres.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def manage(self, *arguments: str, input: str | None = None) -> str:
+        """`manage.py` with the fleet's environment; returns what it printed."""
+        result = subprocess.run(
+            [sys.executable, "manage.py", *arguments],
+            cwd=ROOT,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=90,
+            input=input,
+        )
+        assert result.returncode == 0, f"manage.py {arguments}: {result.stdout}{result.stderr}"
+        return result.stdout
+
+    def client(self, **options) -> httpx.Client:
+        return httpx.Client(base_url=self.base, verify=self.tls, timeout=20, **options)
+
+    def archive_media(self, archive: Path) -> None:
+        self._tar("--create", f"--file={archive}", f"--directory={self.media}", ".")
+
+    def restore_media(self, archive: Path) -> None:
+        self._tar("--extract", f"--file={archive}", f"--directory={self.media}")
+
+    def empty_media(self) -> None:
+        for path in self.media.iterdir():
+            shutil.rmtree(path)
+
+    def _tar(self, *arguments: str) -> None:
+        subprocess.run(["tar", *arguments], check=True, capture_output=True, timeout=30)
+
+    def tracebacks(self) -> str:
+        """What the processes wrote that no process should write."""
+        return "\n".join(
+            f"{process.name}: {process.output()}"
+            for process in self.processes
+            if "Traceback" in process.log.read_text()
+        )
+
+    # --- Its parts -----------------------------------------------------------------------------
+
+    def _environment(self, mail_url: str) -> dict[str, str]:
+        kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+        own = {
+            "SECRET_KEY": secrets.token_urlsafe(48),
+            "TOKEN_KEYS": f"k1:{secrets.token_urlsafe(48)}",
+            "ALLOWED_HOSTS": "127.0.0.1",
+            "CSRF_TRUSTED_ORIGINS": "https://127.0.0.1",
+            "DATABASE_URL": self.postgres.url,
+            "REDIS_URL": self.redis.url,
+            "EMAIL_URL": mail_url,
+            "VAR_DIR": str(self._room("var")),
+            "MEDIA_ROOT": str(self.media),
+            "PUSH_BACKEND": "off",
+            "PUSH_FCM_CREDENTIALS": "",
+            "METRICS_TOKEN": secrets.token_urlsafe(24),
+            "TURN_SECRET": secrets.token_urlsafe(24),
+        }
+        example = example_environment()
+        assert own.keys() <= example.keys(), own.keys() - example.keys()
+        return kept | example | own | {"PYTHONUNBUFFERED": "1"}
+
+    def _server(self, name: str, command: list[str], logs: Path) -> Process:
+        port = free_port()
+        self.ports = getattr(self, "ports", {}) | {name: port}
+
+        def is_up() -> bool:
+            try:
+                return httpx.get(f"http://127.0.0.1:{port}/healthz", timeout=2).status_code == 200
+            except httpx.TransportError:
+                return False
+
+        return Process(name, at_port(command, port), folder=logs, environment=self.environment, cwd=ROOT, is_up=is_up)
+
+    def _room(self, name: str, owner: str | None = None) -> Path:
+        room = self.folder / name
+        room.mkdir(mode=0o755)
+        if owner and os.geteuid() == 0:
+            shutil.chown(room, owner, owner)
+        return room

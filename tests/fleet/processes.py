@@ -1,0 +1,86 @@
+"""A process that is started, asked to stop, killed and started again, as a supervisor does it."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+START_SECONDS = 60
+STOP_SECONDS = 40
+
+
+def wait_until(true: Callable[[], object], *, what: str, seconds: float = START_SECONDS) -> None:
+    deadline = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < deadline, f"waited {seconds} s in vain for {what}"
+        time.sleep(0.05)
+
+
+class Process:
+    """A command in a group of its own: what it leaves behind ends with it, as under systemd."""
+
+    def __init__(
+        self,
+        name: str,
+        command: list[str],
+        *,
+        folder: Path,
+        environment: dict[str, str],
+        cwd: Path,
+        is_up: Callable[[], bool] | None = None,
+    ) -> None:
+        self.name = name
+        self.command = command
+        self.environment = environment
+        self.cwd = cwd
+        self.is_up = is_up
+        self.log = folder / f"{name}.log"
+        self._popen: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int:
+        assert self._popen is not None
+        return self._popen.pid
+
+    def start(self, *, wait: bool = True) -> None:
+        with self.log.open("ab") as log:
+            self._popen = subprocess.Popen(
+                self.command,
+                cwd=self.cwd,
+                env=self.environment,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        if wait:
+            self.wait_until_up()
+
+    def wait_until_up(self) -> None:
+        assert self._popen is not None
+        deadline = time.monotonic() + START_SECONDS
+        while not (self.is_up is None or self.is_up()):
+            assert self._popen.poll() is None, f"{self.name} ended\n{self.output()}"
+            assert time.monotonic() < deadline, f"{self.name} is not up\n{self.output()}"
+            time.sleep(0.05)
+
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
+        """Ask it to stop; returns its exit code."""
+        assert self._popen is not None
+        self._popen.send_signal(number)
+        code = self._popen.wait(timeout=STOP_SECONDS)
+        self._popen = None
+        return code
+
+    def kill(self) -> None:
+        """kill -9 to all of it: nothing is finished, nothing is flushed."""
+        if self._popen is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._popen.pid, signal.SIGKILL)
+            self._popen.wait(timeout=STOP_SECONDS)
+            self._popen = None
+
+    def output(self) -> str:
+        return self.log.read_text(errors="replace")[-6000:] if self.log.exists() else ""

@@ -1,0 +1,210 @@
+"""Servers of the fleet's own: PostgreSQL, Redis and nginx, each with its port, its folder and its end."""
+
+import os
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+
+import psycopg
+import redis
+
+from tests.fleet.processes import Process, wait_until
+from tests.server import ROOT, free_port
+
+IS_ROOT = os.geteuid() == 0 if hasattr(os, "geteuid") else False
+
+
+def postgres_binaries() -> Path | None:
+    """Where Debian keeps the newest installed server, or where `initdb` is on the path."""
+    versions = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
+    if versions:
+        return versions[-1].parent
+    found = shutil.which("initdb")
+    return Path(found).resolve().parent if found else None
+
+
+def nginx_binary() -> str | None:
+    return shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
+
+
+def missing() -> list[str]:
+    """What this machine lacks for a fleet."""
+    parts = {"postgresql": postgres_binaries(), "redis-server": shutil.which("redis-server")}
+    parts |= {"nginx": nginx_binary(), "openssl": shutil.which("openssl")}
+    return [name for name, found in parts.items() if not found]
+
+
+def as_postgres(command: list[str]) -> list[str]:
+    """PostgreSQL refuses to run as root."""
+    return ["runuser", "-u", "postgres", "--", *command] if IS_ROOT else command
+
+
+class Postgres:
+    """A cluster in a folder; `renew` puts an empty one in its place, as a new machine would."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.port = free_port()
+        self.url = f"postgres://postgres@127.0.0.1:{self.port}/parley"
+        binaries = postgres_binaries()
+        assert binaries is not None
+        self.binaries = binaries
+        self._number = 0
+
+    @property
+    def _data(self) -> Path:
+        return self.folder / f"cluster-{self._number}"
+
+    def renew(self) -> None:
+        """An empty cluster with an empty database, started."""
+        self._number += 1
+        self._data.mkdir(mode=0o700)
+        if IS_ROOT:
+            shutil.chown(self._data, "postgres", "postgres")
+        self._run("initdb", "--auth", "trust", "--username", "postgres", "--encoding", "UTF8", "--locale", "C.UTF-8")
+        # A throw-away cluster: durable against a killed process, not against a power cut.
+        lines = [f"port = {self.port}", "listen_addresses = '127.0.0.1'", "unix_socket_directories = ''"]
+        lines += ["fsync = off", "shared_buffers = 32MB", "max_connections = 100"]
+        with (self._data / "postgresql.conf").open("a") as settings:
+            settings.write("\n".join(lines) + "\n")
+        self.start()
+        with psycopg.connect(self._server("postgres"), autocommit=True) as connection:
+            connection.execute("CREATE DATABASE parley")
+
+    def start(self) -> None:
+        self._run("pg_ctl", "start", "--wait", "--silent", "--log", str(self._data / "server.log"))
+
+    def stop(self, *, how: str = "fast") -> None:
+        self._run("pg_ctl", "stop", "--wait", "--silent", "--mode", how)
+
+    def query(self, statement: str) -> list[tuple]:
+        with psycopg.connect(self._server("parley")) as connection:
+            return connection.execute(statement).fetchall()
+
+    def tool(self, name: str, *arguments: str) -> None:
+        """pg_dump and its kin, as the operator calls them."""
+        command = [str(self.binaries / name), *arguments]
+        result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+        assert result.returncode == 0, f"{name}: {result.stderr}"
+
+    def close(self) -> None:
+        if self._number and (self._data / "postmaster.pid").exists():
+            self.stop(how="immediate")
+
+    def _server(self, name: str) -> str:
+        return f"postgresql://postgres@127.0.0.1:{self.port}/{name}"
+
+    def _run(self, name: str, *arguments: str) -> None:
+        command = as_postgres([str(self.binaries / name), "--pgdata", str(self._data), *arguments])
+        result = subprocess.run(
+            command,
+            cwd=self.folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+        assert result.returncode == 0, f"{name}: {result.stderr}"
+
+
+class Redis:
+    def __init__(self, folder: Path) -> None:
+        self.port = free_port()
+        self.url = f"redis://127.0.0.1:{self.port}/0"
+        # Nothing is kept: whatever Redis holds may be lost at any time.
+        command = ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
+        self.process = Process(
+            "redis", command, folder=folder, environment=dict(os.environ), cwd=folder, is_up=self._answers
+        )
+
+    def freeze(self) -> None:
+        os.kill(self.process.pid, signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        os.kill(self.process.pid, signal.SIGCONT)
+
+    def _answers(self) -> bool:
+        client = redis.Redis(port=self.port, socket_timeout=1)
+        try:
+            return bool(client.ping())
+        except redis.RedisError:
+            return False
+        finally:
+            client.close()
+
+
+class Proxy:
+    """nginx with deploy/nginx.conf: what differs is asserted to stand there and replaced."""
+
+    def __init__(self, folder: Path, *, http: list[int], sockets: list[int], media: Path) -> None:
+        self.folder = folder
+        self.port, self.plain_port = free_port(), free_port()
+        self.base = f"https://127.0.0.1:{self.port}"
+        self.certificate = folder / "fullchain.pem"
+        self._make_certificate()
+        (folder / "parley.conf").write_text(self._site(http, sockets, media))
+        main = folder / "nginx.conf"
+        main.write_text(self._main())
+        command = [nginx_binary() or "nginx", "-p", str(folder), "-c", str(main), "-e", str(folder / "error.log")]
+        self.process = Process(
+            "nginx", command, folder=folder, environment=dict(os.environ), cwd=folder, is_up=self._answers
+        )
+
+    def errors(self) -> str:
+        return (self.folder / "error.log").read_text(errors="replace")
+
+    def stop(self) -> None:
+        if self.process._popen is not None:
+            self.process.stop(signal.SIGTERM)
+
+    def _site(self, http: list[int], sockets: list[int], media: Path) -> str:
+        text = (ROOT / "deploy" / "nginx.conf").read_text()
+        places = {
+            "127.0.0.1:8101": f"127.0.0.1:{http[0]}",
+            "127.0.0.1:8102": f"127.0.0.1:{http[1]}",
+            "127.0.0.1:8201": f"127.0.0.1:{sockets[0]}",
+            "127.0.0.1:8202": f"127.0.0.1:{sockets[1]}",
+            "listen 80;": f"listen 127.0.0.1:{self.plain_port};",
+            "listen 443 ssl http2;": f"listen 127.0.0.1:{self.port} ssl http2;",
+            "server_name chat.example.com;": "server_name 127.0.0.1;",
+            "/etc/ssl/parley/fullchain.pem": str(self.certificate),
+            "/etc/ssl/parley/privkey.pem": str(self.folder / "privkey.pem"),
+            "/var/log/nginx/parley.log": str(self.folder / "access.log"),
+            "/var/lib/parley/media/": f"{media}/",
+        }
+        for documented, ours in places.items():
+            assert documented in text, f"deploy/nginx.conf lacks {documented}"
+            text = text.replace(documented, ours)
+        return text
+
+    def _main(self) -> str:
+        kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+        folders = "\n".join(f"  {kind}_temp_path {self.folder / kind};" for kind in kinds)
+        user = "user www-data;" if IS_ROOT else ""
+        return f"""
+{user}
+daemon off;
+worker_processes 2;
+pid {self.folder / "nginx.pid"};
+error_log {self.folder / "error.log"} warn;
+events {{ worker_connections 1024; }}
+http {{
+{folders}
+  include {self.folder / "parley.conf"};
+}}
+"""
+
+    def _make_certificate(self) -> None:
+        command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+        command += ["-days", "2", "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
+        command += ["-keyout", str(self.folder / "privkey.pem"), "-out", str(self.certificate)]
+        subprocess.run(command, check=True, capture_output=True, timeout=30)
+
+    def _answers(self) -> bool:
+        # The pid file is written when the listening sockets stand.
+        return (self.folder / "nginx.pid").exists() and bool((self.folder / "nginx.pid").read_text().strip())
+
+
+__all__ = ["Postgres", "Proxy", "Redis", "missing", "wait_until"]
