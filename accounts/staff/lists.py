@@ -36,6 +36,7 @@ class StaffAdmin(admin.ModelAdmin):
 
     paginator = LargeTablePaginator
     show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER  # each would count the whole table
     list_per_page = 50
     list_max_show_all = 200
     actions_on_bottom = True

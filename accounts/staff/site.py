@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib.admin import AdminSite
 from django.contrib.auth import login as start_admin_session
 from django.contrib.auth import logout as end_admin_session
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.decorators import method_decorator
@@ -39,8 +39,14 @@ class StaffSite(AdminSite):
     def get_urls(self) -> list[Any]:
         own: list[URLPattern] = [
             path("second-factor/", self.second_factor_view, name="second_factor"),
+            # A password is changed over the API, by its own rules and with all that follows from it.
+            path("password_change/", self.nowhere),
+            path("password_change/done/", self.nowhere),
         ]
         return own + super().get_urls()
+
+    def nowhere(self, request: HttpRequest) -> HttpResponse:
+        raise Http404
 
     @method_decorator(never_cache)
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:

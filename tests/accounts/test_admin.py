@@ -170,3 +170,10 @@ def test_pages_are_clean_under_the_content_policy(support):
         text = answer.content.decode()
         assert not re.search(r"<script(?![^>]*\b(src|type=.application/json))", text)
         assert not re.search(r"\sstyle=|\son[a-z]+=|<style", text)
+
+
+def test_passwords_are_not_changed_here(support, alice):
+    for path in ("password_change/", "password_change/done/"):
+        assert support.get(f"/admin/{path}").status_code == 404
+        assert support.post(f"/admin/{path}", {"new_password1": "x"}).status_code == 404
+    assert "password_change" not in support.get("/admin/").content.decode()
