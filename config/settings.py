@@ -323,6 +323,7 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "config.schema.describe_errors",
+        "config.schema.name_ids",
     ],
 }
 
