@@ -17,18 +17,23 @@ from django.conf import settings
 SHOWN = 200
 # Django's file backend ends every mail with a line of dashes.
 _RULE = re.compile(rb"^-{70,}\s*$", re.MULTILINE)
+_WRITTEN = re.compile(r"<(\d{17})\.")
 _CODE = re.compile(r"(?<![\w-])(\d{6}|\d{8}|\d{10})(?![\w-])")
 
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """One mail as it would have left. `code` is the first one-time code in its text, or an empty string."""
+    """One mail as it would have left. `code` is the first one-time code in its text, or an empty string.
+
+    `written` is the moment in microseconds that the queue wrote into its Message-ID, 0 for other mails.
+    """
 
     to: str
     subject: str
     text: str
     code: str
     created_at: datetime
+    written: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +63,8 @@ def mails(*, to: str = "") -> list[Mail]:
                 found.append(mail)
         if len(found) >= SHOWN:
             break
+    # Each sending thread keeps a file of its own, so files alone tell no order.
+    found.sort(key=lambda mail: (mail.created_at, mail.written), reverse=True)
     return found[:SHOWN]
 
 
@@ -70,6 +77,7 @@ def _mails_in(path: Path) -> Iterator[Mail]:
         body = message.get_body(("plain", "html"))
         text = body.get_content().strip() if body else ""
         code = _CODE.search(text)
+        written = _WRITTEN.match(str(message["Message-ID"] or ""))
         try:
             created_at = parsedate_to_datetime(str(message["Date"])).astimezone(UTC)
         except (TypeError, ValueError):
@@ -80,6 +88,7 @@ def _mails_in(path: Path) -> Iterator[Mail]:
             text=text,
             code=code[1] if code else "",
             created_at=created_at,
+            written=int(written[1]) if written else 0,
         )
 
 

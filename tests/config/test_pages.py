@@ -86,6 +86,16 @@ def test_the_mailbox_shows_codes_newest_first_and_by_address(browser, settings, 
     assert "100002" in browser.get("/dev/mail/?to=ann@example.com").content.decode()
 
 
+def test_the_mailbox_is_newest_first_over_the_files_of_several_threads(settings, tmp_path):
+    settings.MAILBOX_DIR = tmp_path
+    backends = [EmailBackend(file_path=str(tmp_path)), EmailBackend(file_path=str(tmp_path))]
+    for number in range(6):
+        headers = {"Message-ID": f"<{number:017}.x@localhost>", "Date": "Fri, 20 Nov 2026 12:00:00 -0000"}
+        mail = EmailMultiAlternatives(f"Mail {number}", "Hello", "from@example.com", ["ann@example.com"], headers=headers)
+        backends[number % 2].send_messages([mail])
+    assert [mail.subject for mail in mailbox.mails()] == [f"Mail {number}" for number in (5, 4, 3, 2, 1, 0)]
+
+
 def test_a_mail_in_another_script_is_readable(settings, tmp_path):
     settings.MAILBOX_DIR = tmp_path
     message = EmailMessage()

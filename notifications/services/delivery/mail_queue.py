@@ -39,8 +39,9 @@ def _mail_row(message: EmailMessage) -> Delivery:
     is_code = headers.pop(PRIORITY_HEADER, "") == "code"
     seconds = float(headers.pop(EXPIRES_HEADER, conf.CODE_MAIL_SECONDS if is_code else conf.MAIL_SECONDS))
     domain = parseaddr(message.from_email)[1].rpartition("@")[2] or "localhost"
-    # A mail that has to be sent twice arrives under one id: mailboxes show it once.
-    headers.setdefault("Message-ID", f"<{uuid.uuid4()}@{domain}>")
+    # A mail that has to be sent twice arrives under one id: mailboxes show it once. It begins with the
+    # moment in microseconds: several threads send, and a date has whole seconds.
+    headers.setdefault("Message-ID", f"<{int(now.timestamp() * 1_000_000):017}.{uuid.uuid4().hex}@{domain}>")
     headers.setdefault("Date", formatdate(now.timestamp()))
     payload = _mail_payload(message, headers)
     address = parseaddr(message.recipients()[0])[1]
