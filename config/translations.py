@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from babel.messages.catalog import Catalog
-from babel.messages.extract import extract_from_dir
+from babel.messages.extract import extract, extract_from_dir
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 from django.conf import settings
+from django.utils.translation.template import templatize
 
 APPS = ("accounts", "messaging", "notifications", "realtime", "config")
 KEYWORDS = {
@@ -26,13 +27,18 @@ KEYWORDS = {
     "npgettext": ((1, "c"), 2, 3),
     "npgettext_lazy": ((1, "c"), 2, 3),
 }
+# What only staff's pages show: it is collected, but may stay English.
+STAFF = ("admin/**", "admin.py", "staff/**", "models/**", "models.py", "apps.py")
 # English is what the sources say.
 LOCALES = ("ru", "es", "de", "fr", "pt", "tr", "uk", "ar", "zh_Hans")
 
 
 @dataclass(frozen=True, slots=True)
 class CatalogState:
-    """One .po file as it stands: whether its .mo is what it compiles to, and what nobody has translated yet."""
+    """One .po file as it stands: whether its .mo is what it compiles to, and what nobody has translated yet.
+
+    Not translated is also what the sources say and the file does not know.
+    """
 
     path: Path
     up_to_date: bool
@@ -85,10 +91,20 @@ def compile_all() -> int:
 
 
 def states() -> Iterator[CatalogState]:
-    for path in po_files():
-        target = path.with_suffix(".mo")
-        missing = tuple(_shown(message.id) for message in read(path) if message.id and not _translated(message.string))
-        yield CatalogState(path, target.exists() and target.read_bytes() == compiled(path), missing)
+    for app in APPS:
+        texts = [message for message in collected(app, with_staff=False) if message.id]
+        for path in (catalog_path(app, locale) for locale in LOCALES if texts):
+            if not path.exists():
+                yield CatalogState(path, False, tuple(_shown(text.id) for text in texts))
+                continue
+            catalog, target = read(path), path.with_suffix(".mo")
+            known = [catalog.get(text.id, text.context) or text for text in texts]
+            missing = tuple(_shown(message.id) for message in known if not _translated(message.string))
+            yield CatalogState(path, target.exists() and target.read_bytes() == compiled(path), missing)
+
+
+def catalog_path(app: str, locale: str) -> Path:
+    return settings.BASE_DIR / app / "locale" / locale / "LC_MESSAGES" / "django.po"
 
 
 def _shown(message_id: object) -> str:
@@ -96,23 +112,44 @@ def _shown(message_id: object) -> str:
 
 
 def _translated(text: object) -> bool:
-    return all(text) if isinstance(text, list | tuple) else bool(text)
+    return bool(text) and all(text) if isinstance(text, list | tuple) else bool(text)
 
 
-def collected(app: str) -> Catalog:
-    """The texts that the Python files of an app ask for, migrations and tests apart."""
+def collected(app: str, *, with_staff: bool = True) -> Catalog:
+    """The texts that the Python files and the templates of an app ask for, migrations apart."""
     catalog = Catalog(domain="django", charset="utf-8")
-    folder = settings.BASE_DIR / app
+    ignored = ("migrations/**",) if with_staff else ("migrations/**", *STAFF)
     found = extract_from_dir(
-        str(folder),
-        method_map=[("migrations/**", "ignore"), ("**.py", "python")],
+        str(settings.BASE_DIR / app),
+        method_map=[*((room, "ignore") for room in ignored), ("**.py", "python")],
         keywords=KEYWORDS,
         comment_tags=("Translators:",),
         strip_comment_tags=True,
     )
-    for filename, line, message, comments, context in sorted(found, key=lambda entry: (entry[0], entry[1])):
-        flags = ("python-brace-format",) if "{" in _shown(message) else ()
-        catalog.add(message, None, [(f"{app}/{filename}", line)], flags, auto_comments=comments, context=context)
+    places = [(f"{app}/{file}", line, text, comments, context) for file, line, text, comments, context in found]
+    for path in sorted((settings.BASE_DIR / "templates" / app).rglob("*.*")):
+        name = path.relative_to(settings.BASE_DIR).as_posix()
+        source = io.BytesIO(templatize(path.read_text(encoding="utf-8"), origin=name).encode())
+        for line, text, comments, context in extract("python", source, KEYWORDS, (), {"encoding": "utf-8"}):
+            places.append((name, line, text, comments, context))
+    for name, line, text, comments, context in sorted(places, key=lambda place: (place[0], place[1])):
+        catalog.add(text, None, [(name, line)], _flags(text), auto_comments=comments, context=context)
+    return catalog
+
+
+def _flags(message: object) -> tuple[str, ...]:
+    text = _shown(message)
+    if "%(" in text:
+        return ("python-format",)
+    return ("python-brace-format",) if "{" in text else ()
+
+
+def fresh(app: str, locale: str) -> Catalog:
+    """An empty catalog."""
+    header = f"# Parley: {app}."
+    catalog = Catalog(locale, "django", header, "Parley", "1.0", charset="utf-8", fuzzy=False)
+    catalog.msgid_bugs_address = catalog.last_translator = catalog.language_team = ""
+    catalog.revision_date = catalog.creation_date
     return catalog
 
 
@@ -124,9 +161,9 @@ def update() -> int:
         if not len(template):
             continue
         for locale in LOCALES:
-            path = settings.BASE_DIR / app / "locale" / locale / "LC_MESSAGES" / "django.po"
-            catalog = read(path) if path.exists() else Catalog(locale=locale, domain="django", charset="utf-8")
-            catalog.update(template, no_fuzzy_matching=True)
+            path = catalog_path(app, locale)
+            catalog = read(path) if path.exists() else fresh(app, locale)
+            catalog.update(template, no_fuzzy_matching=True, update_creation_date=False)
             catalog.obsolete.clear()
             buffer = io.BytesIO()
             write_po(buffer, catalog, width=100, omit_header=False, sort_output=True, no_location=True)

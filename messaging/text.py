@@ -5,6 +5,7 @@ from functools import cache
 
 import emoji
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from rest_framework.exceptions import ValidationError
 
 from accounts.text import fold, normalise
@@ -30,6 +31,14 @@ def _plain(field: str, value: object) -> str:
     return normalise(value)
 
 
+def too_long(length: int) -> str:
+    """Says that a text may have so many characters."""
+    sentence = ngettext(
+        "This may have at most %(length)d character.", "This may have at most %(length)d characters.", length
+    )
+    return sentence % {"length": length}
+
+
 def clean_body(value: object, *, may_be_empty: bool = False) -> str:
     """The body as it is stored: composed and trimmed. ValidationError naming `body`."""
     body = _plain("body", "" if value is None and may_be_empty else value).strip()
@@ -38,8 +47,7 @@ def clean_body(value: object, *, may_be_empty: bool = False) -> str:
             return ""
         raise ValidationError({"body": [_("This may not be blank.")]})
     if len(body) > conf.BODY_LENGTH:
-        text = _("This may have at most %(length)d characters.")
-        raise ValidationError({"body": [text % {"length": conf.BODY_LENGTH}]})
+        raise ValidationError({"body": [too_long(conf.BODY_LENGTH)]})
     return body
 
 
@@ -66,8 +74,7 @@ def clean_query(value: object) -> str:
     """A search text, folded as the bodies are. ValidationError naming `q`."""
     query = _plain("q", value if value is not None else "").strip()
     if len(query) > conf.SEARCH_QUERY_LENGTH:
-        text = _("This may have at most %(length)d characters.")
-        raise ValidationError({"q": [text % {"length": conf.SEARCH_QUERY_LENGTH}]})
+        raise ValidationError({"q": [too_long(conf.SEARCH_QUERY_LENGTH)]})
     folded = fold(query)
     if not folded:
         raise ValidationError({"q": [_("This may not be blank.")]})

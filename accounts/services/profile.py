@@ -7,6 +7,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from rest_framework.exceptions import ValidationError
 
 from accounts.conf import conf
@@ -67,7 +68,12 @@ def _check_username(user: User, username: str) -> None:
         raise _not_right(_("This username is reserved."))
     last = user.username_changed_at
     if last is not None and timezone.now() - last < timedelta(days=conf.USERNAME_DAYS):
-        raise _not_right(_("You can change your username once in %(days)d days.") % {"days": conf.USERNAME_DAYS})
+        sentence = ngettext(
+            "You can change your username once in %(days)d day.",
+            "You can change your username once in %(days)d days.",
+            conf.USERNAME_DAYS,
+        )
+        raise _not_right(sentence % {"days": conf.USERNAME_DAYS})
     if User.objects.filter(username__iexact=username).exclude(id=user.id).exists():
         raise UsernameTaken
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from rest_framework.exceptions import ValidationError
 
 from accounts import ratelimits
@@ -32,8 +32,13 @@ def add(*, user: "User", message_id: object, emoji: object) -> list[dict[str, An
         own = set(Reaction.objects.filter(message=message, user_id=user.id).values_list("emoji", flat=True))
         if value not in own:
             if len(own) >= conf.REACTIONS_PER_MESSAGE:
-                text = _("At most %(number)d reactions to one message.")
-                raise ValidationError({"emoji": [text % {"number": conf.REACTIONS_PER_MESSAGE}]})
+                number = conf.REACTIONS_PER_MESSAGE
+                text = ngettext(
+                    "At most %(number)d reaction to one message.",
+                    "At most %(number)d reactions to one message.",
+                    number,
+                )
+                raise ValidationError({"emoji": [text % {"number": number}]})
             Reaction.objects.create(message=message, user_id=user.id, emoji=value)
             _tell(message, line, user)
         return reactions_of([message.id])[message.id]

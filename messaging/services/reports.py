@@ -10,6 +10,7 @@ from accounts.unit_of_work import unit_of_work
 from messaging.conf import conf
 from messaging.models import Report
 from messaging.selectors.access import message_for
+from messaging.text import too_long
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -26,8 +27,7 @@ def report(*, reporter: "User", message_id: object, reason: str, comment: str = 
         raise ValidationError({"reason": [_("This may not be blank.")]})
     for name, text, most in (("reason", why, REASON_LENGTH), ("comment", more, conf.REPORT_COMMENT_LENGTH)):
         if len(text) > most:
-            sentence = _("This may have at most %(length)d characters.") % {"length": most}
-            raise ValidationError({name: [sentence]})
+            raise ValidationError({name: [too_long(most)]})
     with unit_of_work():
         made, created = Report.objects.get_or_create(
             message=message,
