@@ -28,10 +28,10 @@ def clean_name(text: str) -> str:
 def fold(text: str) -> str:
     """The text as search compares it: compatibility form, without case and accents.
 
-    Scripts whose marks are letters (Cyrillic й, Korean, Indic vowel signs) keep them: only marks on
-    Latin and Greek bases are dropped.
+    Scripts whose marks are letters (Cyrillic й and ї, Korean, Indic vowel signs) keep them: only marks
+    on Latin and Greek bases are dropped, and the dots of ё, which most people do not type.
     """
-    folded = unicodedata.normalize("NFKC", text).casefold()
+    folded = unicodedata.normalize("NFKC", text).casefold().replace("ё", "е")
     decomposed = unicodedata.normalize("NFD", folded)
     kept: list[str] = []
     base_has_accents = False
