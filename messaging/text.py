@@ -64,7 +64,7 @@ def clean_client_id(value: object) -> str | None:
 def clean_emoji(value: object) -> str:
     """Exactly one emoji, in its fully qualified spelling (❤ becomes ❤️). ValidationError naming `emoji`."""
     if isinstance(value, str) and len(value) <= 32 and _TEXT_STYLE not in value:
-        known = _spellings().get(value.strip().replace(_EMOJI_STYLE, ""))
+        known = _spellings().get(value.replace(_EMOJI_STYLE, ""))
         if known is not None:
             return known
     raise ValidationError({"emoji": [_("This must be exactly one emoji.")]})

@@ -68,7 +68,7 @@ def test_every_kind_of_emoji(emoji):
 @pytest.mark.parametrize(
     "value",
     [
-        "", " ", "a", "👍👍", "👍 x", "1", "#", "❤\ufe0e", "\ufe0f", "\u200d", "🇺", "🏽", "<3", ":+1:", "👍\x00",
+        "", " ", "a", "👍 ", " 👍", "👍👍", "👍 x", "1", "#", "❤\ufe0e", "\ufe0f", "\u200d", "🇺", "🏽", "<3", ":+1:", "👍\x00",
         "\ud83d", "👍" * 200, 5, None, True, ["👍"], {"emoji": "👍"},
     ],
 )  # fmt: skip
