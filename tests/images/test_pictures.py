@@ -134,6 +134,14 @@ def test_a_signature_ends_after_two_days_at_the_latest(as_alice, anonymous):
         anonymous.get(path, status=404)
 
 
+def test_a_signature_opens_beside_a_token_that_is_no_longer_good(as_alice, anonymous):
+    path = set_avatar(as_alice, corpus.jpeg())["avatar_url"]
+    spoilt = {"Authorization": "Bearer gone"}
+    anonymous.get(path, headers=spoilt)
+    assert anonymous.get(path + "0", headers=spoilt, status=404)["error"] == "not_found"
+    assert anonymous.get(path.partition("?")[0], headers=spoilt, status=401)["error"] == "token_invalid"
+
+
 @pytest.mark.parametrize("odd", ["%00", "..%2f..%2fetc%2fpasswd", "x" * 300, "%F0%9F%98%80", "a.b"])
 def test_odd_names_are_not_found(as_alice, odd):
     assert as_alice.get(f"/api/v1/media/{odd}", status=404)["error"] == "not_found"
