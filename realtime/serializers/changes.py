@@ -1,14 +1,25 @@
 """The log over REST."""
 
+import re
+
 from rest_framework import serializers
 
 from realtime.conf import conf
 
 
+class QueryIntegerField(serializers.IntegerField):
+    """A whole number in a query string: digits, no `1.0` and nothing that is empty."""
+
+    def to_internal_value(self, data: str) -> int:
+        if not re.fullmatch(r"-?[0-9]{1,40}", data):
+            self.fail("invalid")
+        return super().to_internal_value(data)
+
+
 class ChangesQuery(serializers.Serializer):
     epoch = serializers.CharField(max_length=64, required=False, allow_blank=True)
-    since = serializers.IntegerField(min_value=0, max_value=2**63 - 1, required=False)
-    limit = serializers.IntegerField(min_value=1, default=conf.CHANGES_LIMIT)
+    since = QueryIntegerField(min_value=0, max_value=2**63 - 1, required=False)
+    limit = QueryIntegerField(min_value=1, default=conf.CHANGES_LIMIT)
 
     def validate_limit(self, limit: int) -> int:
         return min(limit, conf.CHANGES_MAX)

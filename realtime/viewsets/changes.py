@@ -21,7 +21,7 @@ class ChangesViewSet(ViewSet):
         Without `since` only the position. `reset` says that `since` cannot be continued from: reload,
         then go on from `seq`.
         """
-        query = ChangesQuery(data=request.query_params)
+        query = ChangesQuery(data=request.query_params.dict())
         query.is_valid(raise_exception=True)
         return Response(_changes(request, **query.validated_data))
 

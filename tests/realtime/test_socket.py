@@ -137,7 +137,18 @@ def test_changes_come_in_pages(as_bob, alice, bob, conversation):
     assert as_bob.get("/api/v1/realtime/changes") == {
         "ok": True, "epoch": whole["epoch"], "events": [], "seq": whole["seq"], "has_more": False, "reset": False,
     }  # fmt: skip
-    for wrong in ("limit=0", "limit=x", "since=-1", "since=x", "since=1.5", "limit=-3", f"since={2**63}"):
+    for wrong in (
+        "limit=0",
+        "limit=x",
+        "limit=",
+        "limit=-3",
+        "since=-1",
+        "since=x",
+        "since=1.5",
+        "since=1.0",
+        "since=",
+        f"since={2**63}",
+    ):
         assert as_bob.get(f"/api/v1/realtime/changes?{wrong}", status=400)["error"] == "validation_error"
     assert len(as_bob.get("/api/v1/realtime/changes?since=0&limit=100000")["events"]) == len(whole["events"])
 
