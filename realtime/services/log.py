@@ -86,7 +86,7 @@ def start_new_epoch(user_ids: Iterable[int] | None = None) -> int:
             Stream.objects.filter(user_id=user_id).update(epoch=new_epoch(), head_seq=start, min_seq=start)
             Event.objects.filter(user_id=user_id).delete()
             heads[user_id] = Stream.objects.get(user_id=user_id).head_seq
-        transaction.on_commit(partial(groups.wake, heads), robust=True)
+        transaction.on_commit(lambda: groups.wake(heads, {}), robust=True)
     return len(heads)
 
 
