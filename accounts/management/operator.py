@@ -13,6 +13,7 @@ from datetime import datetime, time
 from typing import Any, TypeVar
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.serializers.json import DjangoJSONEncoder
 from django.db import OperationalError
 from django.db.models import Q
 from django.utils import timezone
@@ -71,11 +72,11 @@ class OperatorCommand(BaseCommand):
 
     def show(self, result: dict[str, Any], *, as_json: bool) -> None:
         if as_json:
-            self.stdout.write(json.dumps(result, default=str, ensure_ascii=False, indent=2))
+            self.stdout.write(json.dumps(result, default=as_text, ensure_ascii=False, indent=2))
             return
         width = max((len(name) for name in result), default=0)
         for name, value in result.items():
-            text = json.dumps(value, default=str, ensure_ascii=False) if isinstance(value, dict | list) else value
+            text = json.dumps(value, default=as_text, ensure_ascii=False) if isinstance(value, dict | list) else value
             self.stdout.write(f"{name:<{width}}  {'' if text is None else text}")
 
     def note(self, text: str) -> None:
@@ -116,6 +117,11 @@ class UserCommand(OperatorCommand):
         if not options["dry_run"]:
             self.change(user, **options)
         return result | {"dry_run": options["dry_run"]}
+
+
+def as_text(value: Any) -> str:
+    """What JSON has no type for; a time as the API writes it."""
+    return DjangoJSONEncoder().default(value) if isinstance(value, datetime) else str(value)
 
 
 def actor() -> str:

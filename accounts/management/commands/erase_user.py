@@ -7,7 +7,6 @@ from accounts.services import standing
 
 class Command(UserCommand):
     help = "Erase an account and everything personal. This cannot be undone."
-    reason_is_required = True
     confirmed = True
 
     def outlook(self, user: User, **options: Any) -> dict[str, Any]:

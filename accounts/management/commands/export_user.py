@@ -3,6 +3,7 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
+from django.utils import timezone
 
 from accounts.management.operator import OperatorCommand, actor, find_user
 from accounts.services import audit, export
@@ -13,11 +14,11 @@ class Command(OperatorCommand):
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("user", help="e-mail address or id")
-        parser.add_argument("--output", required=True, help="the zip file to write; it must not exist")
+        parser.add_argument("--output", help="the zip file to write; it must not exist (default: a new one right here)")
 
     def act(self, **options: Any) -> dict[str, Any]:
         user = find_user(options["user"])
-        path = Path(options["output"])
+        path = Path(options["output"] or f"parley-{user.username}-{timezone.now():%Y-%m-%dT%H%M%S}.zip")
         size = 0
         if not options["dry_run"]:
             try:

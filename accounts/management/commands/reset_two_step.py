@@ -7,7 +7,6 @@ from accounts.services import standing
 
 class Command(UserCommand):
     help = "Switch two-step off for a person who lost the second password; they are told by mail."
-    reason_is_required = True
 
     def outlook(self, user: User, **options: Any) -> dict[str, Any]:
         return {"two_step": False, "changed": user.two_step_enabled}
