@@ -45,6 +45,11 @@ class Process:
         assert self._popen is not None
         return self._popen.pid
 
+    def children(self) -> list[int]:
+        """The ids of its own processes, oldest first (proc(5))."""
+        listed = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text()
+        return sorted(int(number) for number in listed.split())
+
     def start(self, *, wait: bool = True) -> None:
         with self.log.open("ab") as log:
             self._popen = subprocess.Popen(
@@ -73,6 +78,17 @@ class Process:
         code = self._popen.wait(timeout=STOP_SECONDS)
         self._popen = None
         return code
+
+    def reload(self, said: str) -> None:
+        """SIGHUP, as `systemctl reload` sends it; waits until the process says once more that it is done."""
+        assert self._popen is not None
+        before = self.log.read_text(errors="replace").count(said)
+        self._popen.send_signal(signal.SIGHUP)
+        deadline = time.monotonic() + START_SECONDS
+        while self.log.read_text(errors="replace").count(said) == before:
+            assert self._popen.poll() is None, self.output()
+            assert time.monotonic() < deadline, f"{self.name} did not reload\n{self.output()}"
+            time.sleep(0.1)
 
     def kill(self) -> None:
         """kill -9 to all of it: nothing is finished, nothing is flushed."""

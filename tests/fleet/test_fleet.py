@@ -1,6 +1,8 @@
 """The deployment as it is documented, behind nginx: the main job, restarts, deaths, and coming back from a backup."""
 
+import os
 import re
+import signal
 import time
 from pathlib import Path
 
@@ -138,7 +140,9 @@ def test_what_a_client_says_about_addresses_is_thrown_away(fleet, load):
 def test_a_rolling_restart_fails_no_request(fleet, books):
     with books.hammered():
         time.sleep(1)
-        for process in fleet.processes:
+        for process in fleet.http:
+            process.reload("Stopped old worker-2")
+        for process in (*fleet.sockets, *fleet.deliver):
             assert process.stop() == 0, process.output()
             process.start()
         books.wait_until_synced()
@@ -213,6 +217,12 @@ for address in {addresses!r}:
             time.sleep(1)
             process.start()
             time.sleep(1)
+        # One worker of a process alone: the process replaces it.
+        os.kill(fleet.http[0].children()[-1], signal.SIGKILL)
+        time.sleep(2)
+        # And an HTTP process that is stopped, not reloaded: it finishes what it has begun.
+        assert fleet.http[1].stop() == 0, fleet.http[1].output()
+        fleet.http[1].start()
     # What was cut off is repeated by the client; nothing else fails.
     assert {outcome.status for outcome in books.failures()} <= {503}, books.failures()
 
@@ -238,7 +248,8 @@ def test_back_from_a_backup(fleet, load, mails, tmp_path):
     fleet.postgres.stop(how="immediate")
     fleet.empty_media()
     fleet.postgres.renew()
-    fleet.postgres.tool("pg_restore", "--clean", "--if-exists", f"--dbname={fleet.postgres.url}", str(dump))
+    options = ("--clean", "--if-exists", "--single-transaction")
+    fleet.postgres.tool("pg_restore", *options, f"--dbname={fleet.postgres.url}", str(dump))
     fleet.restore_media(archive)
     fleet.manage("new_epoch")
 
