@@ -37,20 +37,8 @@ class KeyRingBackend(TokenBackend):
 
     def decode(self, token: str | bytes, verify: bool = True) -> dict[str, Any]:  # type: ignore[override]
         """The claims of a token with our signature. TokenExpired, or an error of PyJWT."""
-        payload: dict[str, Any] = jwt.decode(
-            token,
-            str(self.signing_key),
-            algorithms=[ALGORITHM],
-            audience=self.audience,
-            issuer=self.issuer,
-            # Times are compared with the clock that every rule of ours uses.
-            options={
-                "verify_exp": False,
-                "verify_iat": False,
-                "verify_nbf": False,
-                "require": ["exp", "iat", "sub", "aud", "iss"],
-            },
-        )
+        text = token.decode() if isinstance(token, bytes) else token
+        payload = dict(_signed_payload(text, str(self.signing_key), str(self.audience), str(self.issuer)))
         now = timezone.now().timestamp()
         leeway = conf.TOKEN_LEEWAY_SECONDS
         if int(payload["iat"]) > now + leeway:
@@ -62,6 +50,33 @@ class KeyRingBackend(TokenBackend):
     def encode(self, payload: dict[str, Any]) -> str:
         claims = payload | {"aud": self.audience, "iss": self.issuer}
         return jwt.encode(claims, str(self.signing_key), ALGORITHM, headers={"kid": self.kid})
+
+
+# A signature that was right stays right: a client that asks again pays for its check once per process.
+# What may change (times, the session) is looked at every time. Errors are not remembered.
+@lru_cache(maxsize=4096)
+def _signed_payload(token: str, key: str, audience: str, issuer: str) -> dict[str, Any]:
+    payload: dict[str, Any] = jwt.decode(
+        token,
+        key,
+        algorithms=[ALGORITHM],
+        audience=audience,
+        issuer=issuer,
+        # Times are compared with the clock that every rule of ours uses.
+        options={
+            "verify_exp": False,
+            "verify_iat": False,
+            "verify_nbf": False,
+            "require": ["exp", "iat", "sub", "aud", "iss"],
+        },
+    )
+    return payload
+
+
+# One header per key of the ring, for as many tokens as there are sessions.
+@lru_cache(maxsize=64)
+def _kid_of(header: str) -> object:
+    return jwt.get_unverified_header(f"{header}.e30.AA").get("kid")
 
 
 @lru_cache(maxsize=4)
@@ -109,7 +124,7 @@ def encode_session_token(*, sid: str, user_id: int, generation: int, issued_at: 
 def decode_session_token(token: str) -> SessionClaims:
     """The claims of a session token. TokenInvalid, or TokenExpired for one of ours that is past."""
     try:
-        kid = jwt.get_unverified_header(token).get("kid")
+        kid = _kid_of(token.partition(".")[0])
         backend = key_ring().get(kid) if isinstance(kid, str) else None
         if backend is None:
             raise TokenInvalid

@@ -42,7 +42,9 @@ def environment() -> dict[str, str]:
         "VAR_DIR": tempfile.mkdtemp(prefix="parley-bench-"),
         "CHANNEL_PREFIX": f"bench-{secrets.token_hex(4)}",
         "RATELIMIT_ENABLE": "0",
-        "DEBUG": "1",
+        "DEBUG": "0",
+        "SECRET_KEY": secrets.token_urlsafe(48),
+        "TOKEN_KEYS": f"bench:{secrets.token_urlsafe(48)}",
         "LOG_LEVEL": "WARNING",
     }
 

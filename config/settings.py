@@ -128,6 +128,8 @@ else:
     _database["ENGINE"] = "config.postgres"
     _database["OPTIONS"] |= {
         "connect_timeout": 3,
+        # Uses of a statement of the hot paths (accounts.statements) on a connection before it is prepared.
+        "prepare_threshold": 3,
         "options": "-c statement_timeout=10000 -c lock_timeout=5000 -c idle_in_transaction_session_timeout=15000",
     }
     _database["CONN_HEALTH_CHECKS"] = True

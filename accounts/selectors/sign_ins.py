@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db import connection
 
 from accounts.models import Session, User
+from accounts.statements import prepared
 
 
 class _Statement(NamedTuple):
@@ -20,7 +21,7 @@ class _Statement(NamedTuple):
 def session_with_user(*, sid: UUID, user_id: int) -> Session | None:
     """The session of this id and person, with `user` at hand, in one query; None without one."""
     statement = _statement(connection.vendor)
-    with connection.cursor() as cursor:
+    with prepared() as cursor:
         cursor.execute(statement.sql, [_SID.get_db_prep_value(sid, connection), user_id])
         row = cursor.fetchone()
     if row is None:

@@ -1,1 +1,1 @@
-"""Django's PostgreSQL backend with one difference: see base.py."""
+"""Django's PostgreSQL backend with two differences: see base.py."""

@@ -51,8 +51,8 @@ def conversation_page(
         conditions += " AND (p.activity_id, p.conversation_id) < (%s, %s)"
         params += cursor
     found = rows(
-        f"{_SELECT} WHERE {conditions} ORDER BY p.activity_id DESC, p.conversation_id DESC LIMIT %s",
-        [*params, limit + 1],
+        f"{_SELECT} WHERE {conditions} ORDER BY p.activity_id DESC, p.conversation_id DESC LIMIT {int(limit) + 1}",
+        params,
     )
     page = found[:limit]
     following = (page[-1][1], page[-1][0]) if len(found) > limit else None

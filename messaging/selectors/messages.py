@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 from django.db import connection
 
 from accounts import images
-from accounts.fields import MAX_ID
+from accounts.fields import MAX_ID, parse_id
 from messaging.conf import conf
+from messaging.exceptions import ConversationNotFound
 from messaging.models import Message, Reaction
 from messaging.selectors.access import watermark_for
 from messaging.selectors.tables import (
@@ -72,6 +73,9 @@ def select(cleared: str = "%s", join: str = "") -> str:
     )
 
 
+_CLEARED = f"(SELECT cleared_up_to_id FROM {PARTICIPANT} WHERE conversation_id = %s AND user_id = %s)"
+
+
 def render(row: MessageRow, viewer_id: int) -> dict[str, Any]:
     """Section 2.4 of the contract, with what this service adds."""
     return {
@@ -100,12 +104,19 @@ def message_page(
 
     `before`: the newest below that id. `after`: the oldest above it, for catching up.
     """
-    number, cleared = watermark_for(user_id, conversation_id)
+    number = parse_id(conversation_id)
+    if number is None:
+        raise ConversationNotFound
     order = NEWEST_FIRST if after is None else OLDEST_FIRST
+    # For a stranger the watermark is NULL, and nothing is above it. The limit is written out: a plan for
+    # any limit might gather the whole conversation first.
     found = rows(
-        f"{select()} WHERE m.deleted_at IS NULL AND {BETWEEN} {order} LIMIT %s",
-        [cleared, *between(number, max(cleared, after or 0), before or MAX_ID), limit + 1],
+        f"{select(_CLEARED)} WHERE m.deleted_at IS NULL AND {BETWEEN} AND (m.id * -1) < -{_CLEARED}"
+        f" {order} LIMIT {int(limit) + 1}",
+        [number, user_id, *between(number, after or 0, before or MAX_ID), number, user_id],
     )
+    if not found:
+        watermark_for(user_id, number)
     page = found[:limit]
     if after is not None:
         page.reverse()

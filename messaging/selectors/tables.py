@@ -12,6 +12,7 @@ from django.contrib.auth import get_user_model
 from django.db import connection
 
 from accounts.fields import MAX_ID
+from accounts.statements import prepared
 from messaging.models import Conversation, Message, Participant, Reaction
 
 User = get_user_model()
@@ -50,13 +51,20 @@ def between(conversation_id: int, above: int = 0, below: int = MAX_ID) -> list[i
 
 
 def rows(sql: str, params: Sequence[Any]) -> list[tuple[Any, ...]]:
+    with prepared() as cursor:
+        cursor.execute(sql, params)
+        return cursor.fetchall()
+
+
+def rows_planned_anew(sql: str, params: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """The same for a statement whose best plan depends on what is asked for."""
     with connection.cursor() as cursor:
         cursor.execute(sql, params)
         return cursor.fetchall()
 
 
 def row(sql: str, params: Sequence[Any]) -> tuple[Any, ...] | None:
-    with connection.cursor() as cursor:
+    with prepared() as cursor:
         cursor.execute(sql, params)
         return cursor.fetchone()
 

@@ -13,6 +13,7 @@ from django.db import connection
 from django.db.models import Count, OuterRef, QuerySet
 
 from accounts.selectors import block_between
+from accounts.statements import prepared
 from notifications.models import Notification, Preferences
 from notifications.pagination import Position
 from notifications.serializers.feed import notification_json
@@ -79,7 +80,7 @@ def visible(rows: QuerySet[Notification], viewer_id: int) -> QuerySet[Notificati
 
 def unread_count(user_id: int) -> int:
     """Unread rows: the number in the list, the badge and on the push."""
-    with connection.cursor() as cursor:
+    with prepared() as cursor:
         cursor.execute(_COUNT_UNREAD, [user_id])
         return int(cursor.fetchone()[0])
 

@@ -17,6 +17,7 @@ from django.db import connection, transaction
 from django.db.models import F, Max
 from django.utils import timezone
 
+from accounts.statements import prepared
 from accounts.unit_of_work import collect, unit_of_work
 from realtime import groups
 from realtime.conf import conf
@@ -211,7 +212,7 @@ def _write_postgresql(counts: Counter[int], lines: Sequence[_Line], now: datetim
     """The new heads, or None (and nothing done) when a stream is missing."""
     user_ids = sorted(counts)
     columns = [list(column) for column in zip(*_placed(lines), strict=True)]
-    with connection.cursor() as cursor:
+    with prepared() as cursor:
         cursor.execute(_POSTGRESQL, [*columns, user_ids, user_ids, len(user_ids), now])
         heads: dict[int, int] = dict(cursor.fetchall())
     return heads or None

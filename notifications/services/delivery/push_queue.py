@@ -8,6 +8,7 @@ from django.db import connection
 from django.db.models import Q
 from django.utils import timezone
 
+from accounts.statements import prepared
 from notifications.conf import conf
 from notifications.kinds import KINDS
 from notifications.models import Delivery, Device
@@ -65,7 +66,7 @@ def enqueue_push(*, recipient_id: int, notification_id: int) -> int:
         "now": _moment(now),
         "expires": _moment(now + timedelta(seconds=conf.PUSH_SECONDS)),
     }
-    with connection.cursor() as cursor:
+    with prepared() as cursor:
         cursor.execute(_notification_statement(), values)
         count = cursor.rowcount
     if count > 0:

@@ -13,8 +13,9 @@ from django.contrib.auth import get_user_model
 from django.db import connection
 from django.utils import timezone
 
+from accounts.statements import prepared
 from accounts.unit_of_work import unit_of_work
-from notifications.models import Notification, Preferences
+from notifications.models import Device, Notification, Preferences
 from notifications.services import delivery
 from notifications.services.feed.members import remove
 from notifications.signals import notification_changed
@@ -29,7 +30,8 @@ WHERE person.id = %s AND COALESCE(choice.enabled AND choice.messages, true)
   AND (person.blocked_at IS NULL OR person.blocked_until <= %s)
 ON CONFLICT (recipient_id, kind, group_key) WHERE is_open
 DO UPDATE SET count = {row}.count + 1, created_at = excluded.created_at
-RETURNING id, COALESCE((SELECT quiet_mode FROM {preferences} WHERE user_id = {row}.recipient_id), false)
+RETURNING id, COALESCE((SELECT quiet_mode FROM {preferences} WHERE user_id = {row}.recipient_id), false),
+          EXISTS (SELECT 1 FROM {device} WHERE user_id = {row}.recipient_id AND active)
 """
 
 _RESOLVE = """
@@ -54,13 +56,13 @@ def message_arrived(*, recipient_id: int, sender_id: int, conversation_id: int, 
         _key(conversation_id), sender_id, conversation_id, message_id, moment, moment, recipient_id, now,
     ]  # fmt: skip
     with unit_of_work(savepoint=False):
-        with connection.cursor() as cursor:
+        with prepared() as cursor:
             cursor.execute(_named(_ARRIVE), values)
             stored = cursor.fetchone()
         if stored is None:
             return
-        notification_id, is_silent = stored[0], bool(stored[1])
-        if not is_silent:
+        notification_id, is_silent, has_device = stored[0], bool(stored[1]), bool(stored[2])
+        if has_device and not is_silent:
             delivery.enqueue_push(recipient_id=recipient_id, notification_id=notification_id)
         notification_changed.send(
             Notification,
@@ -121,5 +123,6 @@ def _named(statement: str) -> str:
     return (
         statement.replace("{row}", Notification._meta.db_table)
         .replace("{user}", get_user_model()._meta.db_table)
+        .replace("{device}", Device._meta.db_table)
         .replace("{preferences}", Preferences._meta.db_table)
     )
