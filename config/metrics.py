@@ -20,7 +20,6 @@ from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, Counter, Histogram,
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from config.access import is_developer
 from config.logs import error_of
 from notifications.selectors import deliveries_by_state, delivery_lag_seconds
 from realtime.selectors import calls_by_outcome, sockets_open
@@ -94,9 +93,9 @@ def metrics(request: HttpRequest) -> HttpResponse:
 
 
 def may_read(request: HttpRequest) -> bool:
-    """With METRICS_TOKEN its bearer; without, the person at this machine while DEBUG=1."""
-    if settings.METRICS_TOKEN:
-        scheme, _, token = request.headers.get("Authorization", "").partition(" ")
-        offered, wanted = token.strip().encode(), settings.METRICS_TOKEN.encode()
-        return scheme.lower() == "bearer" and hmac.compare_digest(offered, wanted)
-    return is_developer(request)
+    """Closed until METRICS_TOKEN is set; then for whoever sends it as bearer."""
+    if not settings.METRICS_TOKEN:
+        return False
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    offered, wanted = token.strip().encode(), settings.METRICS_TOKEN.encode()
+    return scheme.lower() == "bearer" and hmac.compare_digest(offered, wanted)
