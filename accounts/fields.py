@@ -129,6 +129,8 @@ class IdField(StrictIntegerField):
 class StrictBooleanField(serializers.BooleanField):
     """true or false, nothing that resembles them."""
 
+    default_error_messages = {"invalid": _("This must be true or false.")}
+
     def to_internal_value(self, data: Any) -> bool:
         if not isinstance(data, bool):
             self.fail("invalid", input=data)

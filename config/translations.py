@@ -12,6 +12,7 @@ from babel.messages.extract import extract, extract_from_dir
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 from django.conf import settings
+from django.utils.translation import gettext_noop, ngettext_lazy
 from django.utils.translation.template import templatize
 
 APPS = ("accounts", "messaging", "notifications", "realtime", "config")
@@ -29,6 +30,20 @@ KEYWORDS = {
 }
 # What only staff's pages show: it is collected, but may stay English.
 STAFF = ("admin/**", "admin.py", "staff/**", "models/**", "models.py", "apps.py")
+# What Django and REST framework say to people and have not translated into all of our languages:
+# the catalogs of config come before theirs.
+OF_LIBRARIES = (
+    gettext_noop("Not a valid string."),
+    gettext_noop("Must be a valid UUID."),
+    gettext_noop("Ensure this field has at least {min_length} elements."),
+    gettext_noop("Ensure this field has no more than {max_length} elements."),
+    gettext_noop("This dictionary may not be empty."),
+    gettext_noop("Invalid input."),
+    ngettext_lazy(
+        "This password is too short. It must contain at least %d character.",
+        "This password is too short. It must contain at least %d characters.",
+    ),
+)
 # English is what the sources say.
 LOCALES = ("ru", "es", "de", "fr", "pt", "tr", "uk", "ar", "zh_Hans")
 

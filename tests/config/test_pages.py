@@ -91,7 +91,9 @@ def test_the_mailbox_is_newest_first_over_the_files_of_several_threads(settings,
     backends = [EmailBackend(file_path=str(tmp_path)), EmailBackend(file_path=str(tmp_path))]
     for number in range(6):
         headers = {"Message-ID": f"<{number:017}.x@localhost>", "Date": "Fri, 20 Nov 2026 12:00:00 -0000"}
-        mail = EmailMultiAlternatives(f"Mail {number}", "Hello", "from@example.com", ["ann@example.com"], headers=headers)
+        mail = EmailMultiAlternatives(
+            f"Mail {number}", "Hello", "from@example.com", ["ann@example.com"], headers=headers
+        )
         backends[number % 2].send_messages([mail])
     assert [mail.subject for mail in mailbox.mails()] == [f"Mail {number}" for number in (5, 4, 3, 2, 1, 0)]
 

@@ -1,0 +1,212 @@
+"""Whoever reads Parley reads it in their language: errors, mails, and what the libraries say."""
+
+import re
+from importlib import import_module
+from typing import Any
+
+import pytest
+from babel.core import Locale
+from django.conf import settings
+from django.core import mail
+from django.core.management import CommandError, call_command
+from django.utils import translation
+from rest_framework.exceptions import APIException
+
+from accounts import emails
+from accounts.emails.texts import LETTERS
+from config import translations
+from messaging.text import too_long
+from tests.accounts.steps import last_code
+from tests.client import ApiClient
+from tests.factories import make_user, sign_in
+
+LANGUAGES = [code for code, _ in settings.LANGUAGES if code != "en"]
+# Code and endings of a link look alike everywhere.
+FILLING = {
+    "code": "123456",
+    "device": "D-1",
+    "address": "192.0.2.1",
+    "time": "2026-11-20 12:00",
+    "left": "3",
+    "date": "2026-12-04",
+    "link": "https://chat.example/undo",
+}
+PLACEHOLDER = re.compile(r"%\(\w+\)[sd]|%[sd]|\{\w+\}")
+
+
+def error_classes() -> list[type[APIException]]:
+    found = []
+    for app in ("accounts", "messaging", "notifications", "realtime"):
+        module = import_module(f"{app}.exceptions")
+        for value in vars(module).values():
+            if isinstance(value, type) and issubclass(value, APIException) and value.__module__ == module.__name__:
+                if "default_detail" in vars(value):
+                    found.append(value)
+    return found
+
+
+def catalogs() -> list[Any]:
+    return [pytest.param(path, id=f"{path.parts[-5]}-{path.parts[-3]}") for path in translations.po_files()]
+
+
+def test_every_app_has_every_language_and_nothing_is_left_to_translate():
+    assert len(list(translations.po_files())) == len(translations.APPS) * len(translations.LOCALES)
+    call_command("messages", check=True)
+    assert {locale.lower().replace("_", "-") for locale in translations.LOCALES} == set(LANGUAGES)
+
+
+def test_a_text_that_no_catalog_knows_is_told(monkeypatch):
+    known = translations.collected
+
+    def with_another(app, **options):
+        catalog = known(app, **options)
+        catalog.add("Nobody has translated this.")
+        return catalog
+
+    monkeypatch.setattr(translations, "collected", with_another)
+    with pytest.raises(CommandError, match="Nobody has translated this"):
+        call_command("messages", check=True)
+
+
+def test_templates_are_collected_and_staff_pages_are_told_apart():
+    readers = translations.collected("accounts", with_staff=False)
+    everybody = translations.collected("accounts")
+    assert readers.get("Hello %(name)s,") and readers.get("Return to the old address")
+    assert everybody.get("Sign out everywhere") and not readers.get("Sign out everywhere")
+
+
+@pytest.mark.parametrize("path", catalogs())
+def test_placeholders_and_plural_forms_are_complete(path):
+    catalog = translations.read(path)
+    assert catalog.locale == Locale.parse(path.parts[-3])
+    for message in catalog:
+        if not message.id or not message.string:
+            continue
+        plural = isinstance(message.id, tuple)
+        forms = message.string if isinstance(message.string, tuple) else (message.string,)
+        wanted = sorted(PLACEHOLDER.findall(message.id[1] if plural else message.id))
+        if not any(forms):
+            continue
+        assert len(forms) == (catalog.num_plurals if plural else 1), message.id
+        for form in forms:
+            assert form and form == form.strip(), message.id
+            got = sorted(PLACEHOLDER.findall(form))
+            # "One message", "two messages": languages with words for few numbers need not write them as digits.
+            may_say_it_in_words = plural and "%(" in message.id[1] and not got
+            assert got == wanted or may_say_it_in_words, (message.id, form)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_error_is_said_in_the_readers_language(language):
+    assert len(error_classes()) > 25
+    with translation.override("en"):
+        english = {kind: str(kind.default_detail) for kind in error_classes()}
+    with translation.override(language):
+        same = [kind.__name__ for kind, text in english.items() if str(kind.default_detail) == text]
+    assert same == []
+
+
+@pytest.mark.parametrize("kind", sorted(LETTERS))
+def test_a_letter_is_written_in_each_language(kind):
+    def written(language: str) -> tuple[str, str, str]:
+        sent = emails.render(kind, "ann@example.com", language, {"name": "Zoë", **FILLING})
+        return str(sent.subject), str(sent.body), str(sent.alternatives[0][0])
+
+    english = written("en")
+    plain = [line for line in english[1].splitlines() if line.strip() and line not in {"-- ", "Parley"}]
+    words = {line for line in plain if re.search(r"[A-Za-z]{3}", line) and not line.startswith("https://")}
+    for language in LANGUAGES:
+        subject, text, html = written(language)
+        assert subject != english[0]
+        assert not words & set(text.splitlines()), language
+        for part in (subject, text, html):
+            assert "%(" not in part and "{{" not in part and "%s" not in part
+        assert all(value in text for value in FILLING.values() if value in english[1])
+        assert ('dir="rtl"' in html.split("\n", 2)[1]) == (language == "ar")
+        assert f'<html lang="{language}"' in html
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_an_error_body_follows_accept_language(db, language):
+    def bodies(tag: str) -> list[str]:
+        client = ApiClient()
+        headers = {"Accept-Language": tag}
+        wrong = client.post("/api/v1/auth/login", {"email": "a@example.com", "password": "x"}, 401, headers=headers)
+        empty = client.post("/api/v1/auth/login", {}, 400, headers=headers)
+        weak = {"first_name": "A", "last_name": "B", "email": "a@example.com", "password": "12345"}
+        short = client.post("/api/v1/auth/signup", weak, 400, headers=headers)
+        return [
+            wrong["message"],
+            empty["message"],
+            *(text for field in ("email", "password") for text in empty["fields"][field]),
+            *short["fields"]["password"],
+        ]
+
+    ours, english = bodies(language), bodies("en")
+    assert len(ours) == len(english) > 4
+    assert [text for text in ours if text in english] == []
+
+
+@pytest.mark.parametrize(
+    ("tag", "language"),
+    [
+        ("ru", "ru"),
+        ("de-AT", "de"),
+        ("pt-BR", "pt"),
+        ("zh", "zh-hans"),
+        ("zh-CN", "zh-hans"),
+        ("zh-TW", "zh-hans"),
+        ("xx", "en"),
+        ("xx, uk;q=0.5", "uk"),
+        ("fr;q=0.3, es;q=0.8", "es"),
+    ],
+)
+def test_accept_language_is_read_as_browsers_write_it(db, tag, language):
+    with translation.override(language):
+        expected = translation.gettext("A valid token is needed.")
+    body = ApiClient("nonsense").get("/api/v1/profile", 401, headers={"Accept-Language": tag})
+    assert body["message"] == expected
+
+
+def test_without_accept_language_the_account_decides(db):
+    client = ApiClient(sign_in(make_user("Olga", language="ru"))[1])
+    assert client.get("/api/v1/messages/conversations/999999", 404)["message"] == "Такой беседы нет."
+    german = client.get("/api/v1/messages/conversations/999999", 404, headers={"Accept-Language": "de"})
+    assert german["message"] == "Dieses Gespräch gibt es nicht."
+
+
+@pytest.mark.parametrize(
+    ("tag", "subject"),
+    [
+        ("de-AT", "Dein Bestätigungscode"),
+        ("zh", "您的验证码"),
+        ("zh-Hans-CN", "您的验证码"),
+        ("ru", "Ваш код подтверждения"),
+        ("xx", "Your confirmation code"),
+        ("uk_UA", "Ваш код підтвердження"),
+    ],
+)
+def test_a_new_account_is_written_to_in_its_language(db, tag, subject):
+    person = {"first_name": "Ann", "last_name": "Lee", "email": "ann@example.com", "password": "violet lantern 42"}
+    # The reply's language is the request's; the mail's is the account's.
+    body = ApiClient().post("/api/v1/auth/signup", {**person, "language": tag}, 201, headers={"Accept-Language": "fr"})
+    assert body["message"] == "Un code de confirmation a été envoyé à votre adresse e-mail."
+    assert mail.outbox[-1].subject == subject
+    assert last_code("ann@example.com") in mail.outbox[-1].body
+
+
+@pytest.mark.parametrize(
+    ("language", "expected"),
+    [
+        ("en", ["This may have at most 1 character.", "This may have at most 5 characters."]),
+        ("ru", ["Не более 1 символа.", "Не более 5 символов."]),
+        ("pt", ["Pode ter no máximo 1 carácter.", "Pode ter no máximo 5 caracteres."]),
+        ("ar", ["الحد الأقصى حرف واحد (1).", "الحد الأقصى 5 أحرف."]),
+    ],
+)
+def test_numbers_in_errors_are_counted(language, expected):
+    with translation.override(language):
+        assert [too_long(number) for number in (1, 5)] == expected
+        if language == "ar":
+            assert too_long(40) == "الحد الأقصى 40 حرفًا."
+            assert too_long(100) == "الحد الأقصى 100 حرف."
