@@ -165,7 +165,9 @@ class Fleet:
 
         def is_up() -> bool:
             try:
-                return httpx.get(f"http://127.0.0.1:{port}/healthz", timeout=2).status_code == 200
+                # A supervisor asks by whatever name: health is no matter of ALLOWED_HOSTS.
+                headers = {"Host": "supervisor.example"}
+                return httpx.get(f"http://127.0.0.1:{port}/healthz", headers=headers, timeout=2).status_code == 200
             except httpx.TransportError:
                 return False
 

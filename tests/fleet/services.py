@@ -46,7 +46,8 @@ class Postgres:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.port = free_port()
-        self.url = f"postgres://postgres@127.0.0.1:{self.port}/parley"
+        # As documented: the role owns its database and is nothing more.
+        self.url = f"postgres://parley@127.0.0.1:{self.port}/parley"
         binaries = postgres_binaries()
         assert binaries is not None
         self.binaries = binaries
@@ -70,7 +71,8 @@ class Postgres:
             settings.write("\n".join(lines) + "\n")
         self.start()
         with psycopg.connect(self._server("postgres"), autocommit=True) as connection:
-            connection.execute("CREATE DATABASE parley")
+            connection.execute("CREATE ROLE parley LOGIN")
+            connection.execute("CREATE DATABASE parley OWNER parley ENCODING 'UTF8' TEMPLATE template0")
 
     def start(self) -> None:
         self._run("pg_ctl", "start", "--wait", "--silent", "--log", str(self._data / "server.log"))
