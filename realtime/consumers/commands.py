@@ -148,7 +148,9 @@ class Worker:
                 await asyncio.sleep(WAIT_FOR_ROOM_SECONDS)
             item = self._inbox.pop(0)
             try:
-                await self._do(item)
+                # An error puts its sentence into words when it is made.
+                with translation.override(self._connection.language):
+                    await self._do(item)
             except Exception as error:
                 self._refuse(getattr(item, "ref", None), error)
 

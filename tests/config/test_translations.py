@@ -179,8 +179,8 @@ def test_without_accept_language_the_account_decides(db):
     ("tag", "subject"),
     [
         ("de-AT", "Dein Bestätigungscode"),
-        ("zh", "您的验证码"),
-        ("zh-Hans-CN", "您的验证码"),
+        ("zh", "你的验证码"),
+        ("zh-Hans-CN", "你的验证码"),
         ("ru", "Ваш код подтверждения"),
         ("xx", "Your confirmation code"),
         ("uk_UA", "Ваш код підтвердження"),

@@ -164,7 +164,14 @@ def test_two_hundred_events_take_a_handful_of_queries(as_bob, alice, bob, conver
 def test_errors_speak_the_readers_language(open_socket, alice, token_of):
     alice.language = "de"
     alice.save()
-    assert open_socket(token_of(alice)).command("message.delete", message_id=1)["error"] == "message_not_found"
+    client = open_socket(token_of(alice))
+    gone = client.command("message.delete", message_id=1)
+    assert (gone["error"], gone["message"]) == ("message_not_found", "Diese Nachricht gibt es nicht.")
+    assert client.command("message.explode")["fields"] == {"type": ["Diesen Befehl gibt es nicht."]}
+    client.raw("no JSON")
+    assert client.expect("reply")["message"] == "Der Frame ist kein JSON."
+    assert client.command("resume", epoch="e", seq="x")["fields"]["seq"] == ["Eine gültige Ganzzahl ist erforderlich."]
+    assert client.command("auth", token="nonsense")["message"] == "Ein gültiges Token ist nötig."
 
 
 def test_what_changes_nothing_makes_no_event(open_socket, as_bob, alice, bob, conversation):
