@@ -65,6 +65,8 @@ class FirstCodeForm(forms.Form):
 
     def clean_code(self) -> str:
         code: str = self.cleaned_data["code"].replace(" ", "")
+        # The page shows the key itself: there is nothing to guess, and a typing mistake needs no wait.
+        self.device.throttle_reset(commit=False)
         if not self.device.verify_token(code):
             raise ValidationError(_("The code is wrong. Is the clock of the phone right?"))
         return code
