@@ -280,6 +280,11 @@ REALTIME_TURN_URLS = env.list("TURN_URLS", default=[])
 REALTIME_TURN_SECRET = env.str("TURN_SECRET", default="")
 REALTIME_STUN_URLS = env.list("STUN_URLS", default=[])
 
+# --- Staff ----------------------------------------------------------------------------------
+
+# The pages of django-otp show no keys, codes or QR pictures of other staff.
+OTP_ADMIN_HIDE_SENSITIVE_DATA = True
+
 # --- Languages ------------------------------------------------------------------------------
 
 LANGUAGE_CODE = "en"

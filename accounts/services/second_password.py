@@ -1,5 +1,6 @@
 """The second password: what it may be, guesses at it, and switching it on and off."""
 
+import re
 from datetime import datetime, time, timedelta
 from difflib import SequenceMatcher
 
@@ -178,6 +179,9 @@ def _gives_away(hint: str, password: str) -> bool:
     told, secret = _bare(hint), _bare(password)
     if not told or not secret:
         return fold(password) in fold(hint)
+    # The same words in another order are the password, too.
+    if all(word in told for word in re.split(r"\W+", fold(password)) if word):
+        return True
     return secret in told or secret[::-1] in told or SequenceMatcher(a=told, b=secret).ratio() >= MAX_SIMILARITY
 
 

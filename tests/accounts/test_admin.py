@@ -176,3 +176,13 @@ def test_passwords_are_not_changed_here(support, alice):
         assert support.get(f"/admin/{path}").status_code == 404
         assert support.post(f"/admin/{path}", {"new_password1": "x"}).status_code == 404
     assert "password_change" not in support.get("/admin/").content.decode()
+
+
+def test_no_page_shows_the_key_of_a_second_factor(db):
+    client = admin_client(staff(is_superuser=True))
+    device = TOTPDevice.objects.get()
+    shown = client.get(f"/admin/otp_totp/totpdevice/{device.pk}/change/")
+    assert shown.status_code == 200
+    assert device.key.encode() not in shown.content
+    assert client.get(f"/admin/otp_totp/totpdevice/{device.pk}/config/").status_code == 403
+    assert client.get(f"/admin/otp_totp/totpdevice/{device.pk}/qrcode/").status_code == 403

@@ -52,7 +52,8 @@ def test_what_a_second_password_may_not_be(alice, as_alice, password):
 
 
 @pytest.mark.parametrize(
-    "hint", [SECOND, "it is VIOLET-lantern-42!", "violet lantern 43", "24 nretnal teloiv", "x" * 65, 7]
+    "hint",
+    [SECOND, "it is VIOLET-lantern-42!", "violet lantern 43", "24 nretnal teloiv", "lantern 42 violet", "x" * 65, 7],
 )
 def test_a_hint_must_not_give_the_password_away(alice, as_alice, hint):
     data = {"password": SECOND, "hint": hint}
