@@ -10,6 +10,13 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
+from drf_spectacular.renderers import (
+    OpenApiJsonRenderer,
+    OpenApiJsonRenderer2,
+    OpenApiYamlRenderer,
+    OpenApiYamlRenderer2,
+)
+from drf_spectacular.views import SpectacularAPIView
 
 from config import demo, error_reference, mailbox, markdown, realtime_reference, reference
 from config.access import is_developer
@@ -51,6 +58,12 @@ def changelog(request: HttpRequest) -> HttpResponse:
 @require_safe
 def realtime(request: HttpRequest) -> HttpResponse:
     return page(request, "realtime", reference=realtime_reference.reference())
+
+
+class SchemaView(SpectacularAPIView):
+    """OpenAPI as JSON; as YAML for whoever asks for that."""
+
+    renderer_classes = [OpenApiJsonRenderer2, OpenApiJsonRenderer, OpenApiYamlRenderer2, OpenApiYamlRenderer]
 
 
 # Documents that are shown as they stand in docs/.

@@ -3,7 +3,6 @@
 from django.contrib import admin
 from django.urls import include, path, re_path
 from django.views.generic import RedirectView
-from drf_spectacular.views import SpectacularAPIView
 
 from accounts.viewsets.email_undo import email_undo_page
 from config import errors, health, metrics, pages
@@ -13,7 +12,7 @@ urlpatterns = [
     path("api/v1/", include("messaging.urls")),
     path("api/v1/", include("notifications.urls")),
     path("api/v1/", include("realtime.urls")),
-    path("api/v1/schema", SpectacularAPIView.as_view(), name="schema"),
+    path("api/v1/schema", pages.SchemaView.as_view(), name="schema"),
     path("admin/", admin.site.urls),
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
