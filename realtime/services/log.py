@@ -9,7 +9,6 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Any, NamedTuple
 
 from django.contrib.auth import get_user_model
@@ -165,7 +164,9 @@ def _flush(lines: list[_Line]) -> None:
     if heads is None:
         raise Stream.DoesNotExist(f"no stream for one of {sorted(counts)}")
     _forget(line.user_id for line in lines if line.type == _FORGET)
-    transaction.on_commit(partial(groups.wake, heads, _inline(heads, counts, lines, now)), robust=True)
+    news = _inline(heads, counts, lines, now)
+    # No partial: Django names a robust function that failed, and a partial has no name.
+    transaction.on_commit(lambda: groups.wake(heads, news), robust=True)
 
 
 def _inline(

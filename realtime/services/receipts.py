@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from functools import partial
 
 from django.db import transaction
 from django.utils import timezone
@@ -64,4 +63,4 @@ def tell_delivered(*, conversation_id: int, user_id: int, peer_id: int, delivere
         "type": "conversation.delivered",
         "data": {"conversation_id": conversation_id, "user_id": user_id, "delivered_id": delivered_id},
     }
-    transaction.on_commit(partial(groups.tell, peer_id, frame), robust=True)
+    transaction.on_commit(lambda: groups.tell(peer_id, frame), robust=True)

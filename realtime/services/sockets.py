@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from functools import partial
 
 from django.db import transaction
 from django.utils import timezone
@@ -28,7 +27,7 @@ def opened(*, socket_id: str, user_id: int, session_id: int) -> bool:
         # Their rows go at once: the next arrival must not count them again.
         with unit_of_work():
             Socket.objects.filter(id__in=crowded).delete()
-            transaction.on_commit(partial(groups.close_sockets, user_id, crowded), robust=True)
+            transaction.on_commit(lambda: groups.close_sockets(user_id, crowded), robust=True)
     return all(opened_at > now for _, opened_at in others)
 
 
@@ -60,9 +59,10 @@ def purge_dead(*, now: datetime) -> int:
 
 def end_sessions(*, user_id: int, session_ids: Iterable[int], code: str = "token_revoked") -> None:
     """Closes the sockets of sessions once the open transaction has committed."""
-    transaction.on_commit(partial(groups.end_sessions, user_id, list(session_ids), code), robust=True)
+    ended_ids = list(session_ids)
+    transaction.on_commit(lambda: groups.end_sessions(user_id, ended_ids, code), robust=True)
 
 
 def recheck(*, user_id: int) -> None:
     """After commit a person's sockets look whether they may stay."""
-    transaction.on_commit(partial(groups.recheck, user_id), robust=True)
+    transaction.on_commit(lambda: groups.recheck(user_id), robust=True)

@@ -162,3 +162,14 @@ def test_people_go_with_their_log(alice):
         note(alice.id)
     get_user_model().objects.filter(id=alice.id).delete()
     assert Event.objects.count() == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_wake_up_that_fails_harms_nobody(alice, monkeypatch):
+    def fail(*_):
+        raise RuntimeError("no channel layer")
+
+    monkeypatch.setattr("realtime.groups.publish", fail)
+    with unit_of_work():
+        note(alice.id)
+    assert numbers(alice) == [1]
