@@ -105,6 +105,16 @@ def test_a_deleted_message_counts_no_more(as_alice, as_bob, say):
     assert counts(as_bob) == (0, 0)
 
 
+def test_deleting_the_newest_message_restores_the_time_of_the_row(as_alice, as_bob, say):
+    """What a push said last is compared by number and time: nothing new is nothing to push."""
+    first, second = say(as_alice), say(as_alice)
+    before = rows(as_bob)[0]
+    as_alice.delete(f"/api/v1/messages/messages/{second['id']}")
+    after = rows(as_bob)[0]
+    assert (before["created_at"], after["created_at"]) == (second["created_at"], first["created_at"])
+    assert (before["count"], after["count"]) == (2, 1)
+
+
 def test_clearing_the_conversation_resolves_its_row(as_alice, as_bob, talk, say):
     first = say(as_alice)
     say(as_alice)

@@ -43,6 +43,17 @@ def test_reading_takes_the_waiting_push_back(fcm, worker, as_alice, as_bob, conv
     assert fcm.requests(TOKEN) == []
 
 
+def test_messages_taken_back_within_the_minute_push_nothing_again(fcm, worker, settings, as_alice, conversation):
+    settings.NOTIFICATIONS_PUSH_GROUP_SECONDS = 2
+    say(as_alice, conversation)
+    worker()
+    wait_for(lambda: fcm.messages(TOKEN))
+    for message in [say(as_alice, conversation)["message"] for _ in range(3)]:
+        as_alice.delete(f"/api/v1/messages/messages/{message['id']}")
+    wait_for(lambda: not Delivery.objects.filter(state__in=["pending", "leased"]).exists())
+    assert [message["notification"]["body"] for message in fcm.messages(TOKEN)] == ["1 new message"]
+
+
 def test_logout_ends_pushes_at_once(fcm, worker, as_alice, as_bob, conversation):
     say(as_alice, conversation)
     as_bob.post("/api/v1/auth/logout")

@@ -12,9 +12,11 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.db import connection
 from django.utils import timezone
+from django.utils.dateparse import parse_datetime
 
 from accounts.statements import prepared
 from accounts.unit_of_work import unit_of_work
+from messaging.selectors import conversations_for
 from notifications.models import Device, Notification, Preferences
 from notifications.services import delivery
 from notifications.services.feed.members import remove
@@ -73,7 +75,11 @@ def message_arrived(*, recipient_id: int, sender_id: int, conversation_id: int, 
 
 
 def message_withdrawn(*, recipient_id: int, conversation_id: int, message_id: int) -> None:
-    """An unread message was deleted: it counts no more, and takes an empty row with it."""
+    """An unread message was deleted: it counts no more, and takes an empty row with it.
+
+    The row returns to the time of the newest that is left, so that a push which would only repeat the
+    last one is known as such.
+    """
     with unit_of_work():
         row = (
             Notification.objects.select_for_update()
@@ -92,8 +98,19 @@ def message_withdrawn(*, recipient_id: int, conversation_id: int, message_id: in
             remove(row)
             return
         row.count -= 1
-        row.save(update_fields=["count"])
+        row.created_at = _newest_left(row, conversation_id) or row.created_at
+        row.save(update_fields=["count", "created_at"])
         notification_changed.send(Notification, recipient_id=recipient_id, notification_id=row.id, silent=True)
+
+
+def _newest_left(row: Notification, conversation_id: int) -> datetime | None:
+    """When the last message was sent that the recipient sees; None when it is not the sender's."""
+    conversation = conversations_for(row.recipient_id, [conversation_id]).get(conversation_id)
+    last = conversation and conversation["last_message"]
+    if not last or last["sender_id"] != row.actor_id:
+        return None
+    sent_at = last["created_at"]
+    return sent_at if isinstance(sent_at, datetime) else parse_datetime(sent_at)
 
 
 def conversation_read(*, reader_id: int, conversation_id: int, unread_count: int) -> None:
