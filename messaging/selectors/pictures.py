@@ -18,6 +18,8 @@ def picture_for(viewer_id: int | None, token: str, *, signed: bool) -> "Image | 
     An avatar may be seen by everybody who is signed in; the image of a message by those of its two
     people who can still see the message. None for anybody else, and for what does not exist.
     """
+    if not token.isascii() or not token.isprintable():
+        return None  # PostgreSQL refuses a NUL in a text
     picture = Picture.objects.filter(token=token[:32]).first()
     if picture is None:
         return None
