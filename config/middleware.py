@@ -26,6 +26,8 @@ GetResponse = Callable[[HttpRequest], HttpResponse]
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 ADMIN_PREFIX = "/admin/"
+# Of a body that is refused so much is still read, in bytes.
+REFUSED_BODY_READ = 16 * 1024 * 1024
 PATHS_BY_ADDRESS = frozenset({"/healthz", "/readyz", "/metrics"})
 
 
@@ -44,9 +46,23 @@ class RequestContextMiddleware:
         finally:
             request_context.leave(token)
         response["X-Request-Id"] = request_id
+        if response.status_code >= 400:
+            _read_the_rest(request)
         if not response.streaming and not response.has_header("Content-Length"):
             response["Content-Length"] = str(len(response.content))  # else servers send it in chunks
         return response
+
+
+def _read_the_rest(request: HttpRequest) -> None:
+    """Takes in what is still coming of a refused body: a server that closes while a client sends
+    loses its answer on the way, and the app sees a broken connection in place of a 413."""
+    stream = getattr(request, "_stream", None)
+    left = REFUSED_BODY_READ
+    try:
+        while stream is not None and left > 0 and (piece := stream.read(min(left, 65_536))):
+            left -= len(piece)
+    except (OSError, ValueError):
+        return  # the client has gone, or the stream is closed
 
 
 def _host_is_ours(request: HttpRequest) -> bool:

@@ -1,0 +1,16 @@
+"""A body that is refused is taken in, so that the answer arrives."""
+
+import io
+
+from django.test import RequestFactory
+
+from config import middleware
+
+
+def test_the_rest_of_a_refused_body_is_read_up_to_a_limit(rf: RequestFactory, monkeypatch):
+    monkeypatch.setattr(middleware, "REFUSED_BODY_READ", 200_000)
+    for size, left in ((150_000, 0), (500_000, 300_000)):
+        source = io.BytesIO(b"x" * size)
+        request = rf.generic("POST", "/", b"", **{"wsgi.input": source, "CONTENT_LENGTH": str(size)})
+        middleware._read_the_rest(request)
+        assert size - source.tell() == left
