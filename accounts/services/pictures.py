@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from functools import partial
 from typing import IO
 
 from django.core.files.base import ContentFile
@@ -86,8 +85,14 @@ def discard(picture_ids: Iterable[int]) -> None:
     with unit_of_work():
         pictures = list(Image.objects.filter(id__in=list(picture_ids)))
         Image.objects.filter(id__in=[picture.id for picture in pictures]).delete()
-        for picture in pictures:
-            transaction.on_commit(partial(_remove_files, picture.token, picture.mime), robust=True)
+        names = [(picture.token, picture.mime) for picture in pictures]
+
+        def remove_all_files() -> None:
+            for token, mime in names:
+                _remove_files(token, mime)
+
+        # Robust: what cannot be removed now is an orphan that the next purge finds.
+        transaction.on_commit(remove_all_files, robust=True)
 
 
 def set_avatar(*, user: User, upload: IO[bytes]) -> User:

@@ -18,7 +18,7 @@ from psycopg.types.numeric import Int8Dumper
 class PreparedCursor(base.ServerBindingCursor):
     def execute(self, *args: Any, **kwargs: Any) -> Any:
         """The first statement of a transaction travels together with BEGIN: one wait instead of two."""
-        connection = self.connection
+        connection = self.connection  # type: ignore[attr-defined]
         if connection.autocommit or connection.info.transaction_status != TransactionStatus.IDLE:
             return super().execute(*args, **kwargs)
         with connection.pipeline():
@@ -50,8 +50,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
         self.ensure_connection()
         with self.wrap_database_errors:
             if self.connection.prepare_threshold is None:
-                return self._cursor()
-            return self._prepare_cursor(PreparedCursor(self.connection))
+                return self._cursor()  # type: ignore[attr-defined]
+            return self._prepare_cursor(PreparedCursor(self.connection))  # type: ignore[attr-defined, call-arg]
 
     @async_unsafe
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:

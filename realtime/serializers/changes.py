@@ -10,8 +10,8 @@ from realtime.conf import conf
 class QueryIntegerField(serializers.IntegerField):
     """A whole number in a query string: digits, no `1.0` and nothing that is empty."""
 
-    def to_internal_value(self, data: str) -> int:
-        if not re.fullmatch(r"-?[0-9]{1,40}", data):
+    def to_internal_value(self, data: float | int | str) -> int:
+        if not re.fullmatch(r"-?[0-9]{1,40}", str(data)):
             self.fail("invalid")
         return super().to_internal_value(data)
 
