@@ -32,6 +32,12 @@ class Person:
     def close(self):
         self.http.close()
 
+    def again(self):
+        """The same person on a connection of their own."""
+        other = Person(self.server, self.name)
+        other.id, other.token = self.id, self.token
+        return other
+
     def call(self, method, path, data=None, *, status=200):
         headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
         response = self.http.request(method, path, json=data, headers=headers)
