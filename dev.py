@@ -37,6 +37,8 @@ REQUIREMENTS = {"main": "requirements.txt", "dev": "requirements-dev.txt"}
 # A name of its own for every checkout: two of them may be tested at the same time.
 DEFAULT_DATABASE = "postgres://postgres@127.0.0.1:5432/parley_" + hashlib.sha256(bytes(ROOT)).hexdigest()[:8]
 DEFAULT_REDIS = "redis://127.0.0.1:6379/0"
+# What the tests read to know how much is wanted.
+FULL_SIZES = {"FULL": "1", "FUZZ": "10000"}
 CHROMIUM = ("/usr/bin/chromium", "chromium", "chromium-browser", "google-chrome")
 
 
@@ -217,7 +219,7 @@ def same_content(one: Path, other: Path) -> bool:
 
 
 def test(options: argparse.Namespace) -> int:
-    """Lint, then pytest on SQLite + memory, then on PostgreSQL + Redis where they answer."""
+    """Lint, then pytest on SQLite + memory, then on PostgreSQL + Redis where they answer; `--full` in full size."""
     setup(dev=True)
     failed = [f"lint: {name}" for name in lint()] if not options.no_lint else []
     left_out = [] if not options.no_lint else ["lint: switched off by --no-lint"]
@@ -230,9 +232,10 @@ def test(options: argparse.Namespace) -> int:
         left_out.append(f"PostgreSQL + Redis: {missing}")
     else:
         backends.append(("PostgreSQL + Redis", {"BACKEND": "postgres"} | service_urls()))
+    sizes = FULL_SIZES if options.full else {}
     for name, env in backends:
         say(f"\n=== pytest on {name} ===")
-        code, last = pytest(options.pytest, env)
+        code, last = pytest(options.pytest, sizes | env)
         closing.append(f"{name}: {last}")
         if code != 0:
             failed.append(f"pytest on {name}")
@@ -404,6 +407,7 @@ def parser() -> argparse.ArgumentParser:
 
     one = commands.add_parser("test", help="set up what is missing, then run checks and tests")
     one.add_argument("--all", action="store_true", help="a part that this machine cannot run is a failure")
+    one.add_argument("--full", action="store_true", help="the long run: every fault and guess in full size (an hour)")
     one.add_argument("--no-lint", action="store_true", help="tests only")
     one.add_argument("pytest", nargs="*", metavar="-- ARG", help="what follows -- goes to pytest")
 

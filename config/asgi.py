@@ -15,10 +15,21 @@ from django.core.wsgi import get_wsgi_application
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 os.environ.setdefault("DATABASE_CONNECTIONS", "pool")
 
-http = WSGIMiddleware(get_wsgi_application(), workers=16)  # type: ignore[arg-type]
+THREADS = 16
+django = get_wsgi_application()
 
-from realtime.consumers import Hub  # noqa: E402  (needs the app registry)
+from config.admission import Admission  # noqa: E402  (needs the app registry)
+from realtime.consumers import Hub  # noqa: E402
 from realtime.routing import websocket_application  # noqa: E402
+
+pages = Admission(WSGIMiddleware(django, workers=THREADS), places=THREADS)  # type: ignore[arg-type]
+# Whoever watches over the process is answered when all threads hang, too: each question has a thread of its own.
+watched = {path: WSGIMiddleware(django, workers=1) for path in ("/healthz", "/readyz", "/metrics")}  # type: ignore[arg-type]
+
+
+async def http(scope: dict[str, Any], receive: Callable[..., Any], send: Callable[..., Any]) -> None:
+    await watched.get(scope["path"], pages)(scope, receive, send)  # type: ignore[arg-type]
+
 
 router = ProtocolTypeRouter({"http": http, "websocket": websocket_application})
 

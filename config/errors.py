@@ -86,13 +86,22 @@ def envelope(error: Exception, context: dict[str, Any] | None = None) -> Respons
         return _response(400, body_of("parse_error", _("The request could not be read.")))
     if isinstance(error, OperationalError | InterfaceError):
         logger.error("database unavailable: %s", error.__class__.__name__, exc_info=error)
-        message = _("The service is busy. Please try again in a moment.")
-        body = body_of("service_unavailable", message, retry_after=DATABASE_RETRY_SECONDS)
-        return _response(503, body)
+        return _response(503, _busy())
     if isinstance(error, ImproperlyConfigured):
         raise error
     logger.exception("unhandled error", exc_info=error)
     return _response(500, body_of("server_error", _("Something went wrong on our side.")))
+
+
+def _busy() -> dict[str, Any]:
+    message = _("The service is busy. Please try again in a moment.")
+    return body_of("service_unavailable", message, retry_after=DATABASE_RETRY_SECONDS)
+
+
+def busy() -> HttpResponse:
+    """What a request is told that found no thread to answer it."""
+    body = _busy()
+    return JsonResponse(body, status=503, headers={"Retry-After": str(body["retry_after"])})
 
 
 def _response(code: int, body: dict[str, Any]) -> Response:

@@ -1,0 +1,103 @@
+"""The line for the threads that answer HTTP: who stands in it too long is told to come back.
+
+Views are synchronous and each holds a thread. When all threads hang (a lock in the database, a pool
+without connections), the requests behind them would otherwise wait without end and without a word.
+"""
+
+import asyncio
+import re
+import secrets
+from collections import deque
+from collections.abc import Awaitable, Callable
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from accounts import request_context
+from config import errors
+
+Application = Callable[..., Awaitable[None]]
+
+WAIT_SECONDS = 3.0
+_REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+
+
+class Line:
+    """So many places on one event loop; the others wait in the order in which they came."""
+
+    def __init__(self, places: int) -> None:
+        self._free = places
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._left = 0
+
+    async def enter(self) -> bool:
+        """True with a place, to be given back by `leave`. False when the line does not move.
+
+        Whoever has waited WAIT_SECONDS goes, unless at the pace of this time their turn comes within
+        as long again.
+        """
+        if self._free:
+            self._free -= 1
+            return True
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(turn)
+        left_before = self._left
+        try:
+            if await _comes(turn):
+                return True
+            if self._waiting.index(turn) < self._left - left_before and await _comes(turn):
+                return True
+            self._waiting.remove(turn)
+            return False
+        except asyncio.CancelledError:
+            if turn.done():
+                self.leave()
+            else:
+                self._waiting.remove(turn)
+            raise
+
+    def leave(self) -> None:
+        self._left += 1
+        if self._waiting:
+            self._waiting.popleft().set_result(None)
+        else:
+            self._free += 1
+
+
+async def _comes(turn: asyncio.Future[None]) -> bool:
+    done, _pending = await asyncio.wait([turn], timeout=WAIT_SECONDS)
+    return bool(done)
+
+
+class Admission:
+    """Lets as many requests into `app` as it has threads."""
+
+    def __init__(self, app: Application, *, places: int) -> None:
+        self._app = app
+        self._places = places
+        self._lines: WeakKeyDictionary[asyncio.AbstractEventLoop, Line] = WeakKeyDictionary()
+
+    async def __call__(self, scope: dict[str, Any], receive: Callable[..., Any], send: Callable[..., Any]) -> None:
+        line = self._lines.setdefault(asyncio.get_running_loop(), Line(self._places))
+        if not await line.enter():
+            await _refuse(scope, send)
+            return
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            line.leave()
+
+
+async def _refuse(scope: dict[str, Any], send: Callable[..., Any]) -> None:
+    """503 in the envelope, made without a thread."""
+    offered = dict(scope["headers"]).get(b"x-request-id", b"")
+    request_id = offered.decode() if _REQUEST_ID.fullmatch(offered) else secrets.token_hex(8)
+    entered = request_context.enter(request_id=request_id)
+    try:
+        response = errors.busy()
+    finally:
+        request_context.leave(entered)
+    response["X-Request-Id"] = request_id
+    response["Content-Length"] = str(len(response.content))
+    headers = [(name.lower().encode(), value.encode()) for name, value in response.items()]
+    await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
+    await send({"type": "http.response.body", "body": response.content})

@@ -1,0 +1,88 @@
+"""A port in front of a real server that passes on, refuses, hangs or says what it is told to."""
+
+import contextlib
+import socket
+import threading
+
+from tests.server import free_port
+
+PASS, REFUSE, HANG = "pass", "refuse", "hang"
+
+
+class Door:
+    def __init__(self, to: int) -> None:
+        self.to = to
+        self.port = free_port()
+        self.mode: str | bytes = PASS
+        self.knocks = 0
+        self._listener: socket.socket | None = None
+        self._held: list[socket.socket] = []
+        self.turn(PASS)
+
+    def turn(self, mode: str | bytes) -> None:
+        """Connections that are open break; new ones find the door like this. Bytes are said, then it closes."""
+        self._shut()
+        self.mode = mode
+        if mode == REFUSE:
+            return
+        listener = socket.create_server(("127.0.0.1", self.port), backlog=200)
+        self._listener = listener
+        threading.Thread(target=self._serve, args=(listener, mode), daemon=True).start()
+
+    def close(self) -> None:
+        self._shut()
+
+    def _shut(self) -> None:
+        if self._listener is not None:
+            # A thread that waits in accept keeps the port until it is woken.
+            with contextlib.suppress(OSError):
+                self._listener.shutdown(socket.SHUT_RDWR)
+            self._listener.close()
+            self._listener = None
+        held, self._held = self._held, []
+        for one in held:
+            with contextlib.suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+            one.close()
+
+    def _serve(self, listener: socket.socket, mode: str | bytes) -> None:
+        while True:
+            try:
+                caller, _ = listener.accept()
+            except OSError:
+                return
+            self.knocks += 1
+            self._held.append(caller)
+            if isinstance(mode, bytes):
+                threading.Thread(target=_say, args=(caller, mode), daemon=True).start()
+            elif mode == PASS:
+                try:
+                    inside = socket.create_connection(("127.0.0.1", self.to), timeout=5)
+                except OSError:
+                    caller.close()
+                    continue
+                inside.settimeout(None)
+                self._held.append(inside)
+                for one, other in ((caller, inside), (inside, caller)):
+                    threading.Thread(target=_pour, args=(one, other), daemon=True).start()
+
+
+def _say(caller: socket.socket, words: bytes) -> None:
+    with contextlib.suppress(OSError):
+        caller.settimeout(0.2)
+        if words.startswith(b"HTTP/"):
+            caller.recv(65_536)
+        caller.sendall(words)
+        caller.shutdown(socket.SHUT_WR)
+        while caller.recv(65_536):
+            pass
+    caller.close()
+
+
+def _pour(one: socket.socket, other: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        while data := one.recv(65_536):
+            other.sendall(data)
+    for end in (one, other):
+        with contextlib.suppress(OSError):
+            end.shutdown(socket.SHUT_RDWR)

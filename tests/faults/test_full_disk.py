@@ -1,0 +1,93 @@
+"""The disk for pictures is full: uploads are refused in the envelope, nothing is left half, all else works."""
+
+import os
+import random
+import subprocess
+from pathlib import Path
+
+import pytest
+from PIL import Image as Pillow
+
+from tests.faults.conftest import FULL
+from tests.flows.people import eventually
+from tests.images import corpus
+
+UPLOADS = 50 if FULL else 12
+KILOBYTES = 256
+
+
+@pytest.fixture
+def tiny_disk(tmp_path):
+    """A disk of 256 kB with a real end."""
+    folder = tmp_path / "media"
+    folder.mkdir()
+    if os.name == "nt" or os.geteuid() != 0:
+        pytest.skip("only root may mount a disk of its own")
+    command = ["mount", "-t", "tmpfs", "-o", f"size={KILOBYTES}k", "tmpfs", str(folder)]
+    mounted = subprocess.run(command, capture_output=True, text=True, check=False)
+    if mounted.returncode:
+        pytest.skip(f"no disk can be mounted here: {mounted.stderr.strip()}")
+    yield folder
+    subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+def noise(number):
+    """A JPEG of about 60 kB that no encoder makes smaller."""
+    dice = random.Random(number)
+    return corpus.encoded(Pillow.frombytes("RGB", (160, 160), dice.randbytes(160 * 160 * 3)), "JPEG", quality=95)
+
+
+@pytest.mark.timeout(150)
+def test_a_full_disk(server, settle, tiny_disk):
+    server.environment["MEDIA_ROOT"] = str(tiny_disk)
+    server.start()
+    books = settle(server, 1)
+    pair = books.pairs[0]
+    headers = {"Authorization": f"Bearer {pair.first.token}"}
+    path = f"/messages/conversations/{pair.conversation_id}/media"
+
+    def upload(number, method="POST", path=path):
+        data = {"client_id": f"picture-{number}"}
+        files = {"file": ("photo.jpg", noise(number), "image/jpeg")}
+        return pair.first.http.request(method, path, files=files, data=data, headers=headers)
+
+    taken, refused = {}, []
+    for number in range(UPLOADS):
+        answer = upload(number)
+        if answer.status_code == 201:
+            taken[number] = answer.json()["message"]
+            continue
+        assert answer.status_code in (503, 507), answer.text[:300]
+        body = answer.json()
+        assert (body["ok"], body["error"]) == (False, "service_unavailable")
+        assert answer.headers["Retry-After"] == str(body["retry_after"])
+        refused.append(number)
+    assert taken
+    assert refused
+    avatar = upload(0, "PUT", "/profile/avatar")
+    assert avatar.status_code in (503, 507), avatar.text[:300]
+    assert pair.first.call("GET", "/auth/me")["user"]["avatar_url"] is None
+    # No row without its files, and no file without its row.
+    stored = pair.second.messages(pair.conversation_id)
+    assert {m["id"] for m in stored} == {m["id"] for m in taken.values()}
+    for message in stored:
+        for address in (message["media_url"], message["media"]["thumb_url"]):
+            shown = pair.second.http.get(server.base + address)
+            assert shown.status_code == 200
+            assert shown.content.startswith(b"\xff\xd8")
+    assert len(files_in(tiny_disk)) == 2 * len(taken)
+
+    # Everything else goes on: words, reading, and taking a picture back, which makes room for another one.
+    books.send(pair, pair.first, "words", 1)
+    pair.second.call("POST", f"/messages/conversations/{pair.conversation_id}/read", {})
+    for message in taken.values():
+        pair.first.call("DELETE", f"/messages/messages/{message['id']}")
+    eventually(lambda: not files_in(tiny_disk), what="room on the disk")
+    again = upload(refused[0])
+    assert again.status_code == 201, again.text[:300]
+    pair.first.call("DELETE", f"/messages/messages/{again.json()['message']['id']}")
+    assert [m["body"] for m in pair.second.messages(pair.conversation_id)] == ["words says 1"]
+
+
+def files_in(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
