@@ -69,11 +69,6 @@ def calls_for(viewer_id: int, ids: Iterable[int], device: Device) -> dict[int, d
     return {call["id"]: call for call in _rendered(found, viewer_id, device)}
 
 
-def in_call(user_id: int) -> bool:
-    """Whether the person has a call that has not been ended."""
-    return CallParty.objects.filter(user_id=user_id, live=True).exists()
-
-
 def live_calls_for(viewer_id: int, device: Device) -> list[dict[str, Any]]:
     """What `ready` tells a socket: the call that has not ended, if there is one."""
     found = _calls_of(viewer_id).filter(parties__user_id=viewer_id, parties__live=True)

@@ -15,7 +15,7 @@ from accounts.selectors.people import (
     user_by_id,
     users_by_ids,
 )
-from accounts.selectors.sign_ins import session_with_user
+from accounts.selectors.sign_ins import fit_to_speak, session_with_user
 
 __all__ = [
     "address_is_taken",
@@ -25,6 +25,7 @@ __all__ = [
     "blocked_either_way",
     "blocks_made_by",
     "contactable_user",
+    "fit_to_speak",
     "ids_blocked_either_way",
     "live_devices",
     "live_sessions",

@@ -1,11 +1,12 @@
 """The one read of every request: a session with its person."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db import connection
+from django.utils import timezone
 
 from accounts.models import Session, User
 from accounts.statements import prepared
@@ -34,6 +35,25 @@ def session_with_user(*, sid: UUID, user_id: int) -> Session | None:
     session = Session.from_db(connection.alias, statement.session_fields, values[:own])
     session.user = User.from_db(connection.alias, statement.user_fields, values[own:])
     return session
+
+
+def fit_to_speak(session_ids: Iterable[int]) -> dict[int, int]:
+    """Those of these sessions that live, of people who are confirmed and not blocked by staff: whose they are.
+
+    By hand and in one query, for the many small things that many sockets say in the same moment.
+    """
+    wanted = list(set(session_ids))
+    now = connection.ops.adapt_datetimefield_value(timezone.now())
+    places = ", ".join(["%s"] * len(wanted))
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT s.id, s.user_id FROM {Session._meta.db_table} s"
+            f" JOIN {User._meta.db_table} u ON u.id = s.user_id"
+            f" WHERE s.id IN ({places}) AND s.ended_at IS NULL AND s.expires_at > %s"
+            " AND u.email_verified_at IS NOT NULL AND (u.blocked_at IS NULL OR u.blocked_until <= %s)",
+            [*wanted, now, now],
+        )
+        return dict(cursor.fetchall())
 
 
 _SID = Session._meta.get_field("sid")

@@ -6,6 +6,7 @@ from messaging.selectors.access import (
     message_for,
     peer_ids_sharing,
     peers_of,
+    reachable_peers,
 )
 from messaging.selectors.conversations import (
     conversation_page,
@@ -29,6 +30,7 @@ __all__ = [
     "peer_ids_sharing",
     "peers_of",
     "picture_for",
+    "reachable_peers",
     "reactions_of",
     "search_page",
     "unread_counts_for",

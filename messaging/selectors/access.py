@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import Q, QuerySet
 
-from accounts.exceptions import EmailNotVerified, MessagePermissionDenied, UserBlocked
+from accounts.exceptions import ApiError, EmailNotVerified, MessagePermissionDenied, UserBlocked
 from accounts.fields import parse_id
 from messaging.exceptions import ConversationNotFound, MessageNotFound
 from messaging.models import Conversation, Message, Participant
@@ -16,6 +16,7 @@ from messaging.selectors.tables import (
     User,
     blocked_either_way,
     row,
+    rows,
 )
 
 if TYPE_CHECKING:
@@ -82,12 +83,39 @@ def refuse_contact(actor: "Person", *, who_can_message: str, has_written: Any, b
     """The rules of `contact_permission`, for facts about the other one that are at hand."""
     if not actor.is_verified:
         raise EmailNotVerified
+    refusal = _refusal(who_can_message, has_written, blocked)
+    if refusal is not None:
+        raise refusal
+
+
+def _refusal(who_can_message: str, has_written: Any, blocked: Any) -> type[ApiError] | None:
     if blocked:
-        raise UserBlocked
+        return UserBlocked
     if who_can_message == User.WhoCanMessage.NOBODY:
-        raise MessagePermissionDenied
+        return MessagePermissionDenied
     if who_can_message == User.WhoCanMessage.CONTACTS and not has_written:
-        raise MessagePermissionDenied
+        return MessagePermissionDenied
+    return None
+
+
+def reachable_peers(pairs: Iterable[tuple[int, int]]) -> dict[tuple[int, int], int]:
+    """The other one, by (conversation, person), wherever `contact_permission` lets a confirmed person through.
+
+    One query for any number of pairs; foreign conversations are missing.
+    """
+    wanted = list(set(pairs))
+    if not wanted:
+        return {}
+    found = rows(
+        f"SELECT me.conversation_id, me.user_id, o.user_id, {WHO_CAN_MESSAGE}, o.has_written,"
+        f" {blocked_either_way('o.user_id', 'me.user_id')}"
+        f" FROM {PARTICIPANT} me JOIN {PARTICIPANT} o"
+        " ON o.conversation_id = me.conversation_id AND o.user_id <> me.user_id"
+        f" JOIN {USER} u ON u.id = o.user_id"
+        f" WHERE (me.conversation_id, me.user_id) IN (VALUES {', '.join(['(%s, %s)'] * len(wanted))})",
+        [number for pair in wanted for number in pair],
+    )
+    return {(talk_id, me_id): other_id for talk_id, me_id, other_id, *facts in found if _refusal(*facts) is None}
 
 
 def peer_ids_sharing(user_id: int, among: Iterable[int]) -> set[int]:

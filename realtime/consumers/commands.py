@@ -20,11 +20,12 @@ from rest_framework.settings import api_settings
 from accounts.exceptions import AccountBlocked, ApiError, EmailNotVerified, RateLimited, TokenInvalid, TokenRevoked
 from accounts.services import sessions
 from accounts.tokens import decode_session_token
-from realtime import inbound, outbound, selectors
+from realtime import inbound, outbound
 from realtime.conf import conf
 from realtime.consumers import frames
 from realtime.consumers.database import in_database
 from realtime.consumers.hub import keep_until_done
+from realtime.consumers.typists import note_of
 from realtime.inbound import Caller
 from realtime.kinds import Device
 from realtime.serializers.socket import AckInput, AuthInput, ResumeInput
@@ -174,8 +175,16 @@ class Worker:
             self._connection.sender.resume(data.get("epoch"), data["seq"])
         elif item.type == "ack":
             self._ack(item)
-        else:
+        elif item.type != "typing" or not await self._typing(item):
             await self._carry_out(item)
+
+    async def _typing(self, item: frames.Command) -> bool:
+        connection = self._connection
+        note = note_of(item, session_id=connection.session_id, user_id=connection.user_id)
+        if note is None or not await connection.hub.typists.passed_on(note):
+            return False
+        connection.sender.say({"type": "reply", "ref": item.ref, "ok": True, "data": {}})
+        return True
 
     async def _carry_out(self, item: frames.Command) -> None:
         connection = self._connection
@@ -303,16 +312,13 @@ def _authenticate(token: str, socket_id: str, is_first: bool) -> _SignedIn:
         sockets.renewed(socket_id=socket_id, session_id=session.id)
         return _SignedIn(user.id, session.id, session.sid, user.language, None, {})
     device = Device(session.id, socket_id)
-    is_first_one = sockets.opened(socket_id=socket_id, user_id=user.id, session_id=session.id)
-    in_call = selectors.in_call(user.id)
-    if in_call:
+    opened = sockets.opened(socket_id=socket_id, user_id=user.id, session_id=session.id)
+    if opened.in_call:
         calls.note_open(user_id=user.id, device=device)
-    if is_first_one:
+    if opened.is_first:
         presence.came(person=user)
-    position = log.position(user.id)
-    return _SignedIn(
-        user.id, session.id, session.sid, user.language, position, _ready(user.id, position, device, in_call=in_call)
-    )
+    ready = _ready(user.id, opened.position, device, in_call=opened.in_call)
+    return _SignedIn(user.id, session.id, session.sid, user.language, opened.position, ready)
 
 
 def _ready(user_id: int, position: log.Position, device: Device, *, in_call: bool) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from django.conf import settings
 from realtime import groups, selectors
 from realtime.conf import conf
 from realtime.consumers.database import in_database
+from realtime.consumers.typists import Typists
 from realtime.services import calls
 from realtime.services import sockets as socket_service
 
@@ -43,6 +44,7 @@ class Hub:
         self.sockets: dict[int, set[Connection]] = {}
         # Those that are sending right now: the tick looks whether their clients read.
         self.sending: set[Connection] = set()
+        self.typists = Typists()
         self._joined: set[int] = set()
         self._joining: dict[int, asyncio.Task[None]] = {}
         self._channel: str | None = None
