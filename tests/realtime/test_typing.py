@@ -1,6 +1,5 @@
 """Typing of many at once: the shared look lets through exactly what the ordinary way lets through."""
 
-import json
 from datetime import timedelta
 
 import pytest
@@ -84,9 +83,7 @@ def test_replies_keep_the_order_of_a_burst(open_socket, alice, bob):
     writer, reader = open_socket(sign_in(alice)[1]), open_socket(sign_in(bob)[1])
     for ref in range(20):
         talk = chat if ref % 3 else 999_999
-        writer.raw(
-            json.dumps({"type": "typing", "ref": ref, "data": {"conversation_id": talk, "is_typing": bool(ref % 2)}})
-        )
+        writer.send("typing", {"conversation_id": talk, "is_typing": bool(ref % 2)}, ref=ref)
     replies = [writer.expect("reply") for _ in range(20)]
     assert [reply["ref"] for reply in replies] == list(range(20))
     assert [reply["ok"] for reply in replies] == [bool(ref % 3) for ref in range(20)]
