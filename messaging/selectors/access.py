@@ -16,7 +16,7 @@ from messaging.selectors.tables import (
     User,
     blocked_either_way,
     row,
-    rows,
+    rows_planned_anew,
 )
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def reachable_peers(pairs: Iterable[tuple[int, int]]) -> dict[tuple[int, int], i
     wanted = list(set(pairs))
     if not wanted:
         return {}
-    found = rows(
+    found = rows_planned_anew(
         f"SELECT me.conversation_id, me.user_id, o.user_id, {WHO_CAN_MESSAGE}, o.has_written,"
         f" {blocked_either_way('o.user_id', 'me.user_id')}"
         f" FROM {PARTICIPANT} me JOIN {PARTICIPANT} o"

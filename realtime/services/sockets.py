@@ -8,6 +8,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from accounts.services import sessions
+from accounts.statements import prepared
 from accounts.unit_of_work import unit_of_work
 from realtime import groups
 from realtime.conf import conf
@@ -48,7 +49,7 @@ def _note_and_look(socket_id: str, user_id: int, session_id: int) -> list[tuple[
         connection.ops.adapt_datetimefield_value(moment)
         for moment in (now - timedelta(seconds=conf.SOCKET_DEAD_SECONDS), now)
     )
-    with connection.cursor() as cursor:
+    with prepared() as cursor:
         cursor.execute(_NOTE, [socket_id, user_id, session_id, at, at])
         cursor.execute(_LOOK, [at, socket_id, dead, user_id])
         found = cursor.fetchall()
@@ -85,7 +86,7 @@ def ended(session_ids: Iterable[int]) -> dict[int, str]:
 
 def closed(*, socket_id: str) -> None:
     """Forgets a socket. By hand: the ORM would open a transaction for it."""
-    with connection.cursor() as cursor:
+    with prepared() as cursor:
         cursor.execute(f"DELETE FROM {Socket._meta.db_table} WHERE id = %s", [socket_id])
 
 
