@@ -22,6 +22,7 @@ from prometheus_client.registry import Collector
 
 from config.logs import error_of
 from notifications.selectors import deliveries_by_state, delivery_lag_seconds
+from realtime import measures  # noqa: F401  (registers what the live wire measures)
 from realtime.selectors import calls_by_outcome, sockets_open
 
 REQUESTS = Counter("parley_http_requests", "Answered requests.", ["method", "route", "status"])
