@@ -1,0 +1,56 @@
+"""Pictures, counts and the audit log."""
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+
+class Image(models.Model):
+    """A re-encoded picture: an avatar, or the image of a message. Its token is its path."""
+
+    class Kind(models.TextChoices):
+        AVATAR = "avatar"
+        MESSAGE = "message"
+
+    token = models.CharField(max_length=32, unique=True)
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
+    mime = models.CharField(max_length=20)
+    width = models.PositiveIntegerField()
+    height = models.PositiveIntegerField()
+    size = models.PositiveIntegerField(help_text=_("bytes"))
+    blurhash = models.CharField(max_length=100)
+    upload_digest = models.CharField(max_length=64, help_text=_("SHA-256 of the uploaded bytes"))
+    created_at = models.DateTimeField(default=timezone.now, db_index=True)
+
+
+class RateCount(models.Model):
+    """A rate counted in the database while the fast counter is out of reach."""
+
+    key = models.CharField(max_length=64)
+    window_starts_at = models.DateTimeField(db_index=True)
+    count = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["key", "window_starts_at"], name="ratecount_window")]
+
+
+class AuditEntry(models.Model):
+    """Who did what to whom, and why. Rows are only ever added."""
+
+    actor = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
+    # How the actor is known when no account stands behind it: "cli:root", "purge".
+    actor_label = models.CharField(max_length=100)
+    action = models.CharField(max_length=60, db_index=True)
+    target = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
+    target_label = models.CharField(max_length=200, blank=True)
+    reason = models.CharField(max_length=500, blank=True)
+    details = models.JSONField(default=dict, blank=True)
+    request_id = models.CharField(max_length=64, blank=True)
+    ip = models.GenericIPAddressField(null=True, blank=True)
+    created_at = models.DateTimeField(default=timezone.now, db_index=True)
+
+    class Meta:
+        verbose_name = _("audit entry")
+        verbose_name_plural = _("audit log")

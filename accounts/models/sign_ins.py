@@ -1,0 +1,53 @@
+"""Signed in: sessions, and devices that may skip the second step."""
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+
+class TrustedDevice(models.Model):
+    """A device that may skip the second step; its token is stored hashed."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="trusted_devices")
+    digest = models.CharField(max_length=64, unique=True)
+    device_name = models.CharField(max_length=200, blank=True)
+    created_at = models.DateTimeField(default=timezone.now)
+    last_used_at = models.DateTimeField(default=timezone.now)
+    expires_at = models.DateTimeField()
+
+    class Meta:
+        verbose_name = _("trusted device")
+        verbose_name_plural = _("trusted devices")
+
+
+class Session(models.Model):
+    """One sign-in. Its row is read with its user on every request: ending it ends the token."""
+
+    sid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="sessions")
+    trusted_device = models.ForeignKey(TrustedDevice, models.SET_NULL, null=True, blank=True)
+    generation = models.PositiveIntegerField(default=1)
+    # When the newest generation was first used: from then on the one before it has a minute left.
+    generation_used_at = models.DateTimeField(null=True, blank=True)
+    device_name = models.CharField(max_length=200, blank=True)
+    ip = models.GenericIPAddressField(null=True, blank=True)
+    user_agent = models.CharField(max_length=400, blank=True)
+    created_at = models.DateTimeField(default=timezone.now)
+    last_used_at = models.DateTimeField(default=timezone.now)
+    token_expires_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True, blank=True)
+    ended_reason = models.CharField(max_length=40, blank=True)
+    # After a recovery code: until then a new second password needs no old one.
+    second_password_free_until = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        verbose_name = _("session")
+        verbose_name_plural = _("sessions")
+        indexes = [
+            models.Index(fields=["user", "-last_used_at"], name="session_user_recent"),
+            models.Index(fields=["token_expires_at"], name="session_expiry"),
+        ]

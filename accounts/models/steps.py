@@ -1,0 +1,73 @@
+"""Steps on the way: codes, opaque tokens, recovery codes, a new address waiting for its proof."""
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+
+class Code(models.Model):
+    """The one live code of a user and purpose, as a keyed digest bound to purpose and address."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="codes")
+    # signup, reset, two_step, change_email, or action:<name>
+    purpose = models.CharField(max_length=40)
+    address = models.EmailField(max_length=254)
+    digest = models.CharField(max_length=64)
+    tries = models.PositiveSmallIntegerField(default=0)
+    created_at = models.DateTimeField(default=timezone.now)
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        verbose_name = _("one-time code")
+        verbose_name_plural = _("one-time codes")
+        constraints = [models.UniqueConstraint(fields=["user", "purpose"], name="code_one_per_purpose")]
+        indexes = [models.Index(fields=["expires_at"], name="code_expiry")]
+
+
+class PendingToken(models.Model):
+    """An opaque token that stands for an unfinished step; single use, stored hashed."""
+
+    class Kind(models.TextChoices):
+        TWO_STEP = "two_step"
+        CHALLENGE = "challenge"
+        ACTION = "action"
+
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    digest = models.CharField(max_length=64, unique=True)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="pending_tokens")
+    session = models.ForeignKey("accounts.Session", models.CASCADE, null=True, blank=True)
+    action = models.CharField(max_length=40, blank=True)
+    tries = models.PositiveSmallIntegerField(default=0)
+    created_at = models.DateTimeField(default=timezone.now)
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["expires_at"], name="pendingtoken_expiry")]
+
+
+class RecoveryCode(models.Model):
+    """One of ten codes that stand in for the second password once."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="recovery_codes")
+    digest = models.CharField(max_length=64)
+    created_at = models.DateTimeField(default=timezone.now)
+    used_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["user", "digest"], name="recoverycode_unique")]
+
+
+class EmailChange(models.Model):
+    """A new address waiting for its code, then the old one with its way back for a week."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="email_changes")
+    old_email = models.EmailField(max_length=254)
+    new_email = models.EmailField(max_length=254)
+    undo_digest = models.CharField(max_length=64, blank=True, db_index=True)
+    created_at = models.DateTimeField(default=timezone.now)
+    confirmed_at = models.DateTimeField(null=True, blank=True)
+    undone_at = models.DateTimeField(null=True, blank=True)
+    expires_at = models.DateTimeField()
