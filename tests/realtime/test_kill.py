@@ -7,7 +7,7 @@ import pytest
 from websockets.exceptions import WebSocketException
 
 from tests.flows.conftest import mail_sink, server  # noqa: F401 (fixtures)
-from tests.flows.people import Person
+from tests.flows.people import Person, eventually
 
 SENDERS = 4
 KILLS = 3
@@ -65,6 +65,8 @@ def test_nothing_is_lost_or_doubled_when_the_server_is_killed(server, mail_sink)
     listeners = [Listener(ann), Listener(ben), Listener(ben)]
     for listener in listeners:
         listener.start()
+    # A device hears what happens after it has been told where the log stands.
+    eventually(lambda: all(listener.position for listener in listeners), what="three devices that listen")
     acknowledged, stop, errors = {}, threading.Event(), []
 
     def send(number):
