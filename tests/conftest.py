@@ -5,6 +5,14 @@ import pytest
 from tests.client import ApiClient
 from tests.clock import Clock
 from tests.factories import make_user, sign_in
+from tests.server import ON_POSTGRES
+
+
+def pytest_collection_modifyitems(config, items):
+    """What does not touch the database under test runs in one of the two passes."""
+    if ON_POSTGRES:
+        config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("once")])
+        items[:] = [item for item in items if not item.get_closest_marker("once")]
 
 
 @pytest.fixture

@@ -11,6 +11,8 @@ import pytest
 
 from config import markdown
 
+pytestmark = pytest.mark.once
+
 ROOT = Path(__file__).resolve().parent.parent
 
 

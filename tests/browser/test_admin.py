@@ -13,7 +13,7 @@ from tests.browser.chromium import browser, needs_chromium, watch
 from tests.flows.people import Person
 from tests.server import RunningServer
 
-pytestmark = [needs_chromium, pytest.mark.timeout(180)]
+pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(180)]
 
 LISTS = [
     "accounts/user", "accounts/session", "accounts/trusteddevice", "accounts/code", "accounts/block",

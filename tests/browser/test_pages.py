@@ -9,7 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 from tests.browser.chromium import browser, needs_chromium, watch
 from tests.server import RunningServer
 
-pytestmark = [needs_chromium, pytest.mark.timeout(180)]
+pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(180)]
 
 PAGES = [
     "/",

@@ -16,6 +16,8 @@ import websockets
 from config import server as parley_server
 from tests.server import ROOT, RunningServer, free_port
 
+pytestmark = pytest.mark.once
+
 # A small application behind our server class: slow requests, and a socket that says what it heard.
 APPLICATION = """
 import asyncio

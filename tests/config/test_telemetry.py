@@ -4,7 +4,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from config import telemetry
+
+pytestmark = pytest.mark.once
 
 ROOT = Path(__file__).resolve().parents[2]
 

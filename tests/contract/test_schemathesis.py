@@ -15,6 +15,8 @@ from schemathesis.specs.openapi.checks import content_type_conformance, response
 
 from tests.server import ROOT, RunningServer
 
+pytestmark = pytest.mark.once
+
 EXAMPLES = max(8, int(os.environ.get("FUZZ", "0")) // 70)
 # These end the session that everything else needs.
 ENDS_THE_SESSION = ["auth_logout", "auth_delete_account", "auth_sessions_end", "auth_sessions_end_others"]

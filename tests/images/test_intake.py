@@ -10,6 +10,8 @@ from accounts import images
 from accounts.exceptions import ApiError
 from tests.images import corpus
 
+pytestmark = pytest.mark.once
+
 
 @pytest.mark.parametrize("name", corpus.CORPUS)
 def test_each_file_gets_its_answer(name):
