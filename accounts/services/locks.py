@@ -5,7 +5,6 @@ It lives in the database, so no flushed cache and no other process forgets it.
 
 from datetime import datetime, timedelta
 
-from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from accounts.conf import conf
@@ -26,12 +25,16 @@ def locked_row_for(email: str, user: User | None) -> PasswordLock:
 
 def locked_unknown(email: str) -> UnknownAddress:
     """The keyed row of an address, made when there is none, and locked."""
-    try:
-        with transaction.atomic():
-            UnknownAddress.objects.get_or_create(key=_key(email), defaults={"touched_at": timezone.now()})
-    except IntegrityError:  # somebody else has just made it
-        pass
+    touch_unknown(email)
     return UnknownAddress.objects.select_for_update(no_key=True).get(key=_key(email))
+
+
+def touch_unknown(email: str) -> None:
+    """Makes the keyed row of an address, or notes that it was asked for again, in one statement."""
+    row = UnknownAddress(key=_key(email), touched_at=timezone.now())
+    UnknownAddress.objects.bulk_create(
+        [row], update_conflicts=True, unique_fields=["key"], update_fields=["touched_at"]
+    )
 
 
 def seconds_left(row: PasswordLock, now: datetime) -> int:

@@ -30,8 +30,7 @@ def reset(*, email: str, code: str, new_password: str) -> None:
     """
     user = User.objects.filter(email=email).first()
     if user is None:
-        decoys.compare_no_code(email=email)
-        raise InvalidOtp
+        codes.refuse(purpose=RESET, address=email, text=code)
     checked = codes.check(user=user, purpose=RESET, address=email, text=code)
     refuse_weak_password(new_password, user, field="new_password")
     user.set_password(new_password)  # outside of the transaction: hashing takes its time

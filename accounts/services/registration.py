@@ -74,8 +74,7 @@ def verify_email(*, email: str, code: str, caller: Caller) -> tuple[User, str]:
     """
     user = User.objects.filter(email=email).first()
     if user is None:
-        decoys.compare_no_code(email=email)
-        raise InvalidOtp
+        codes.refuse(purpose=SIGNUP, address=email, text=code)
     checked = codes.check(user=user, purpose=SIGNUP, address=email, text=code)
     with unit_of_work():
         user = User.objects.select_for_update(no_key=True).filter(id=user.id, email=email).first()

@@ -99,8 +99,10 @@ def test_failures_over_all_purposes_make_codes_longer_and_lock_nobody_out(alice,
     fail(alice, 9, "reset")
     assert len(issue(alice)) == 6
     fail(alice, 1, "change_email")
+    alice.refresh_from_db()
     assert len(issue(alice)) == len(issue(alice, "reset")) == 8
     fail(alice, 80)
+    alice.refresh_from_db()
     assert len(issue(alice, "action:delete_account")) == 10
     text = issue(alice)
     redeem(alice, text)

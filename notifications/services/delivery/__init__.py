@@ -1,6 +1,6 @@
 """Everything that leaves the house: queued with its cause, sent by a worker, logged in one row."""
 
-from notifications.services.delivery.mail_queue import enqueue_mail
+from notifications.services.delivery.mail_queue import discard_mail, enqueue_mail
 from notifications.services.delivery.operating import (
     devices_of,
     figures,
@@ -21,6 +21,7 @@ __all__ = [
     "Sighting",
     "cancel",
     "devices_of",
+    "discard_mail",
     "enqueue_call_push",
     "enqueue_mail",
     "enqueue_push",
