@@ -186,6 +186,8 @@ def test_who_never_acknowledges_gets_a_window_and_then_the_door(open_socket, ses
     phone = open_socket(session[1], acks=False)
     for n in range(40):
         messages.send(sender=bob, conversation_id=conversation, body=f"{n}")
+    while len(phone.events) < 20:
+        phone.read()
     groups.tell(alice.id, {"type": "typing", "data": {"dropped": True}})
     assert phone.closed(10) == (4408, "slow")
     assert len(phone.events) == 20
