@@ -8,7 +8,7 @@ import sys
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     if sys.argv[1:2] == ["serve"]:
-        # Many short-lived users of one process: sockets and request threads share a pool.
+        # Request threads share a pool; what stays for long has connections of its own.
         os.environ.setdefault("DATABASE_CONNECTIONS", "pool")
     try:
         from django.core.management import execute_from_command_line

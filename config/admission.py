@@ -18,6 +18,8 @@ from config import errors
 Application = Callable[..., Awaitable[None]]
 
 WAIT_SECONDS = 3.0
+# Whose turn is near waits a little longer.
+GRACE_SECONDS = 1.0
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
 
@@ -33,7 +35,7 @@ class Line:
         """True with a place, to be given back by `leave`. False when the line does not move.
 
         Whoever has waited WAIT_SECONDS goes, unless at the pace of this time their turn comes within
-        as long again.
+        GRACE_SECONDS. So nobody is refused later than after both.
         """
         if self._free:
             self._free -= 1
@@ -42,9 +44,10 @@ class Line:
         self._waiting.append(turn)
         left_before = self._left
         try:
-            if await _comes(turn):
+            if await _comes(turn, WAIT_SECONDS):
                 return True
-            if self._waiting.index(turn) < self._left - left_before and await _comes(turn):
+            soon = (self._left - left_before) * GRACE_SECONDS / WAIT_SECONDS
+            if self._waiting.index(turn) < soon and await _comes(turn, GRACE_SECONDS):
                 return True
             self._waiting.remove(turn)
             return False
@@ -63,8 +66,8 @@ class Line:
             self._free += 1
 
 
-async def _comes(turn: asyncio.Future[None]) -> bool:
-    done, _pending = await asyncio.wait([turn], timeout=WAIT_SECONDS)
+async def _comes(turn: asyncio.Future[None], seconds: float) -> bool:
+    done, _pending = await asyncio.wait([turn], timeout=seconds)
     return bool(done)
 
 

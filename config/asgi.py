@@ -15,16 +15,27 @@ from django.core.wsgi import get_wsgi_application
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 os.environ.setdefault("DATABASE_CONNECTIONS", "pool")
 
-THREADS = 16
 django = get_wsgi_application()
 
+from django.conf import settings  # noqa: E402
+
+from accounts.connections import leave_pool  # noqa: E402
 from config.admission import Admission  # noqa: E402  (needs the app registry)
 from realtime.consumers import Hub  # noqa: E402
 from realtime.routing import websocket_application  # noqa: E402
 
-pages = Admission(WSGIMiddleware(django, workers=THREADS), places=THREADS)  # type: ignore[arg-type]
-# Whoever watches over the process is answered when all threads hang, too: each question has a thread of its own.
-watched = {path: WSGIMiddleware(django, workers=1) for path in ("/healthz", "/readyz", "/metrics")}  # type: ignore[arg-type]
+places = settings.REQUEST_THREADS
+pages = Admission(WSGIMiddleware(django, workers=places), places=places)  # type: ignore[arg-type]
+
+
+def watch(environ: dict[str, Any], start_response: Any) -> Any:
+    leave_pool()
+    return django(environ, start_response)
+
+
+# Whoever watches over the process is answered when all threads hang and the pool is empty, too: each question has
+# a thread of its own, with a connection of its own.
+watched = {path: WSGIMiddleware(watch, workers=1) for path in ("/healthz", "/readyz", "/metrics")}  # type: ignore[arg-type]
 
 
 async def http(scope: dict[str, Any], receive: Callable[..., Any], send: Callable[..., Any]) -> None:

@@ -24,7 +24,10 @@ def prepare(*, demo: bool, note: Note) -> list[demo_people.Login]:
         call_command("migrate", interactive=False, verbosity=0)
     if compiled := translations.compile_stale():
         note(f"Compiled {compiled} translation files.")
-    return demo_people.ensure(note=note) if demo else []
+    logins = demo_people.ensure(note=note) if demo else []
+    # This thread goes on to serve, and asks the database nothing any more.
+    connections.close_all()
+    return logins
 
 
 def unapplied_migrations() -> list[str]:

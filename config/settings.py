@@ -111,6 +111,10 @@ TEMPLATES = [
 
 # --- Data -----------------------------------------------------------------------------------
 
+# How many requests `config.asgi` answers at once. Each finds a connection in the pool: whoever must wait
+# does so before, in the line for a thread (config.admission); threads that stay leave the pool alone.
+REQUEST_THREADS = max(1, env.int("DATABASE_POOL_SIZE", default=16))
+
 DATABASES: dict[str, dict[str, Any]] = {
     "default": env.db_url("DATABASE_URL", default=f"sqlite:///{VAR_DIR / 'parley.sqlite3'}")
 }
@@ -130,7 +134,7 @@ else:
         "connect_timeout": 3,
         # Uses of a statement of the hot paths (accounts.statements) on a connection before it is prepared.
         "prepare_threshold": 3,
-        "options": "-c statement_timeout=10000 -c lock_timeout=5000 -c idle_in_transaction_session_timeout=15000",
+        "options": "-c statement_timeout=10000 -c lock_timeout=3500 -c idle_in_transaction_session_timeout=15000",
     }
     _database["CONN_HEALTH_CHECKS"] = True
     _connections = env.str("DATABASE_CONNECTIONS", default="plain")
@@ -139,8 +143,8 @@ else:
     elif _connections == "pool":
         _database["CONN_MAX_AGE"] = 0
         _database["OPTIONS"]["pool"] = {
-            "min_size": 2,
-            "max_size": env.int("DATABASE_POOL_SIZE", default=16),
+            "min_size": min(2, REQUEST_THREADS),
+            "max_size": REQUEST_THREADS,
             "timeout": 3,
             "max_waiting": 64,
             "max_lifetime": 1800,

@@ -1,1 +1,1 @@
-"""Django's PostgreSQL backend with two differences: see base.py."""
+"""Django's PostgreSQL backend with three differences: see base.py."""

@@ -1,5 +1,5 @@
-"""A kept connection is looked at before it is used again, without asking the server; and statements of
-the hot paths are prepared.
+"""A kept connection is looked at before it is used again, without asking the server; statements of the
+hot paths are prepared; and a thread may have a connection that is not the pool's (accounts.connections).
 
 Django's health check sends `SELECT 1` and waits for the answer once per request. A connection whose
 server went away has something to read (the end, or an error), an idle one has not: one look at the
@@ -35,6 +35,17 @@ class DatabaseOperations(operations.DatabaseOperations):
 
 class DatabaseWrapper(base.DatabaseWrapper):
     ops_class = DatabaseOperations
+    # Django has an object like this for each thread.
+    has_left_pool = False
+
+    @property
+    def pool(self) -> Any:
+        return None if self.has_left_pool else super().pool
+
+    def leave_pool(self) -> None:
+        if not self.has_left_pool:
+            self.close()
+            self.has_left_pool = True
 
     def is_usable(self) -> bool:
         if self.connection is None or self.connection.closed:

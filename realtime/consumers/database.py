@@ -16,6 +16,7 @@ from typing import Any, ParamSpec, TypeVar
 from django.db import InterfaceError, OperationalError, connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 
+from accounts.connections import leave_pool
 from realtime.conf import conf
 
 P = ParamSpec("P")
@@ -70,6 +71,7 @@ def _call(function: Callable[[], Any]) -> Any:
 def _prepare_connection() -> None:
     used_at = getattr(_thread, "used_at", None)
     if used_at is None:
+        leave_pool()
         own = connection._connections[connection._alias]  # type: ignore[attr-defined]
         # So that close_connections may close it from another thread.
         own.inc_thread_sharing()

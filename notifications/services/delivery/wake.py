@@ -13,6 +13,7 @@ from typing import Any
 
 from django.db import connection, connections, transaction
 
+from accounts.connections import leave_pool
 from notifications.conf import conf
 
 log = logging.getLogger(__name__)
@@ -69,6 +70,7 @@ class _Notifier:
                 self._thread.start()
 
     def _run(self) -> None:
+        leave_pool()
         try:
             while self._asked.wait(_IDLE_SECONDS):
                 self._asked.clear()
@@ -96,6 +98,7 @@ class Listener(threading.Thread):
         self._stopped = threading.Event()
 
     def run(self) -> None:
+        leave_pool()
         while not self._stopped.is_set():
             try:
                 self._listen()

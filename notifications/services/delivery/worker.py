@@ -20,6 +20,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import DatabaseError, InterfaceError, connections
 from django.utils import timezone
 
+from accounts.connections import leave_pool
 from notifications.channels.outcomes import (
     Dead,
     DeviceGone,
@@ -104,6 +105,7 @@ class Lane:
 
     def run(self) -> None:
         """Serve the channel until `stop`; then give back what was not sent."""
+        leave_pool()
         self._pool = [
             threading.Thread(target=self._work, name=f"{self.channel}-{number}", daemon=True)
             for number in range(self.threads)
