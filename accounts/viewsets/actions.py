@@ -14,6 +14,7 @@ from accounts.conf import conf
 from accounts.models import PendingToken
 from accounts.permissions import IsVerified
 from accounts.serializers.actions import ActionOutput, ActionVerifyInput, ChallengeInput, ChallengeOutput
+from accounts.serializers.inputs import checked
 from accounts.services import actions
 
 ACTION_TOKEN = OpenApiParameter(
@@ -40,9 +41,8 @@ class ActionViewSet(ViewSet):
 
     @extend_schema(operation_id="auth_action_challenge", request=ChallengeInput, responses=ChallengeOutput)
     def challenge(self, request: Request) -> Response:
-        form = ChallengeInput(data=request.data)
-        form.is_valid(raise_exception=True)
-        action = actions.action_named(form.validated_data["action"])
+        form = checked(ChallengeInput, request)
+        action = actions.action_named(form["action"])
         if action is None:
             raise ValidationError({"action": [_("There is no such action.")]})
         ratelimits.check("action_challenge", person(request).id)
@@ -52,7 +52,6 @@ class ActionViewSet(ViewSet):
     @extend_schema(operation_id="auth_action_verify", request=ActionVerifyInput, responses=ActionOutput)
     def verify(self, request: Request) -> Response:
         ratelimits.check("action_verify", person(request).id)
-        form = ActionVerifyInput(data=request.data)
-        form.is_valid(raise_exception=True)
-        token = actions.verify(user=person(request), session=session_of(request), **form.validated_data)
+        form = checked(ActionVerifyInput, request)
+        token = actions.verify(user=person(request), session=session_of(request), **form)
         return Response({"action_token": token, "expires_in": conf.ACTION_TOKEN_MINUTES * 60})

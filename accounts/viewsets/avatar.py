@@ -9,6 +9,7 @@ from accounts import ratelimits
 from accounts.authentication import person
 from accounts.permissions import IsVerified
 from accounts.serializers import avatar_url
+from accounts.serializers.inputs import checked
 from accounts.serializers.pictures import AvatarOutput, PictureInput
 from accounts.services import pictures
 from accounts.uploads import PictureFormParser
@@ -25,9 +26,8 @@ class AvatarViewSet(ViewSet):
     )
     def set(self, request: Request) -> Response:
         ratelimits.check("media", str(person(request).id))
-        form = PictureInput(data=request.data)
-        form.is_valid(raise_exception=True)
-        user = pictures.set_avatar(user=person(request), upload=form.validated_data["file"])
+        form = checked(PictureInput, request)
+        user = pictures.set_avatar(user=person(request), upload=form["file"])
         return Response({"avatar_url": avatar_url(user)})
 
     @extend_schema(operation_id="profile_avatar_remove", request=None, responses=AvatarOutput)

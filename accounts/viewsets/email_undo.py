@@ -17,6 +17,7 @@ from rest_framework.viewsets import ViewSet
 from accounts import ratelimits
 from accounts.exceptions import NotFound, RateLimited
 from accounts.serializers.account import SentenceOutput
+from accounts.serializers.inputs import checked
 from accounts.serializers.security import EmailUndoInput
 from accounts.services import email_change
 
@@ -28,9 +29,8 @@ class EmailUndoViewSet(ViewSet):
     @extend_schema(operation_id="auth_change_email_undo", request=EmailUndoInput, responses=SentenceOutput)
     def undo(self, request: Request) -> Response:
         ratelimits.check("email_undo", ratelimits.client_key(request._request))
-        form = EmailUndoInput(data=request.data)
-        form.is_valid(raise_exception=True)
-        email_change.undo(**form.validated_data)
+        form = checked(EmailUndoInput, request)
+        email_change.undo(**form)
         return Response({"message": _("Your old address is back. Please sign in and choose a new password.")})
 
 

@@ -10,6 +10,7 @@ from accounts import ratelimits
 from accounts.authentication import bearer_token, person
 from accounts.exceptions import TokenInvalid
 from accounts.serializers.account import MeOutput, OkOutput, account, own_account
+from accounts.serializers.inputs import checked
 from accounts.serializers.login import LoginInput, LoginOutput, TokenOutput
 from accounts.services import login, sessions
 from accounts.tokens import decode_session_token
@@ -28,12 +29,9 @@ class LoginViewSet(ViewSet):
     def login(self, request: Request) -> Response:
         client = ratelimits.client_key(request._request)
         ratelimits.check("login_client", client)
-        form = LoginInput(data=request.data)
-        form.is_valid(raise_exception=True)
-        ratelimits.check("login", f"{client} {form.validated_data['email']}")
-        outcome = login.with_password(
-            **form.validated_data, caller=caller_of(request), device_token=device_token_of(request)
-        )
+        form = checked(LoginInput, request)
+        ratelimits.check("login", f"{client} {form['email']}")
+        outcome = login.with_password(**form, caller=caller_of(request), device_token=device_token_of(request))
         if isinstance(outcome, login.SecondStepNeeded):
             return Response({"two_step_required": True, "two_step_token": outcome.two_step_token, "hint": outcome.hint})
         return Response({"token": outcome.token, "user": account(outcome.user)})

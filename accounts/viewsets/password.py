@@ -9,6 +9,7 @@ from rest_framework.viewsets import ViewSet
 
 from accounts import ratelimits
 from accounts.serializers.account import SentenceOutput
+from accounts.serializers.inputs import checked
 from accounts.serializers.registration import AddressInput, ResetInput
 from accounts.services import password
 
@@ -19,9 +20,8 @@ class ForgottenPasswordViewSet(ViewSet):
 
     @extend_schema(operation_id="auth_forgot_password", request=AddressInput, responses=SentenceOutput)
     def forgot(self, request: Request) -> Response:
-        form = AddressInput(data=request.data)
-        form.is_valid(raise_exception=True)
-        email = form.validated_data["email"]
+        form = checked(AddressInput, request)
+        email = form["email"]
         ratelimits.check("forgot_password", email)
         if ratelimits.allows("code_mails_hour", email) and ratelimits.allows("code_mails_day", email):
             password.forgot(email=email)
@@ -29,8 +29,7 @@ class ForgottenPasswordViewSet(ViewSet):
 
     @extend_schema(operation_id="auth_verify_reset", request=ResetInput, responses=SentenceOutput)
     def reset(self, request: Request) -> Response:
-        form = ResetInput(data=request.data)
-        form.is_valid(raise_exception=True)
-        ratelimits.check("verify_reset", form.validated_data["email"])
-        password.reset(**form.validated_data)
+        form = checked(ResetInput, request)
+        ratelimits.check("verify_reset", form["email"])
+        password.reset(**form)
         return Response({"message": _("Your password was changed. Please sign in with it.")})

@@ -10,6 +10,7 @@ from accounts.authentication import person
 from accounts.fields import parse_id
 from accounts.permissions import IsVerified
 from accounts.serializers.account import OkOutput
+from accounts.serializers.inputs import checked
 from accounts.serializers.profile import (
     BlockInput,
     BlockOutput,
@@ -32,9 +33,8 @@ class ProfileViewSet(ViewSet):
 
     @extend_schema(operation_id="profile_update", request=ProfileInput, responses=ProfileOutput)
     def update(self, request: Request) -> Response:
-        form = ProfileInput(data=request.data)
-        form.is_valid(raise_exception=True)
-        user = profile.update(user=person(request), **form.validated_data)
+        form = checked(ProfileInput, request)
+        user = profile.update(user=person(request), **form)
         return Response({"profile": profile_of(user)})
 
 
@@ -45,9 +45,8 @@ class PrivacyViewSet(ViewSet):
 
     @extend_schema(operation_id="profile_privacy_set", request=PrivacyInput, responses=PrivacyOutput)
     def set(self, request: Request) -> Response:
-        form = PrivacyInput(data=request.data)
-        form.is_valid(raise_exception=True)
-        user = profile.set_privacy(user=person(request), **form.validated_data)
+        form = checked(PrivacyInput, request)
+        user = profile.set_privacy(user=person(request), **form)
         return Response({"privacy": privacy_of(user)})
 
 
@@ -61,9 +60,8 @@ class BlockViewSet(ViewSet):
 
     @extend_schema(operation_id="profile_blocks_add", request=BlockInput, responses=BlockOutput)
     def add(self, request: Request) -> Response:
-        form = BlockInput(data=request.data)
-        form.is_valid(raise_exception=True)
-        row = blocks.block(blocker=person(request), blocked_id=form.validated_data["user_id"])
+        form = checked(BlockInput, request)
+        row = blocks.block(blocker=person(request), blocked_id=form["user_id"])
         return Response({"block": block_of(row)})
 
     @extend_schema(operation_id="profile_blocks_remove", request=None, responses=OkOutput)

@@ -11,6 +11,7 @@ from rest_framework.viewsets import ViewSet
 from accounts import ratelimits
 from accounts.exceptions import EmailTaken
 from accounts.serializers.account import SentenceOutput, SignedInOutput, account
+from accounts.serializers.inputs import checked
 from accounts.serializers.registration import AddressInput, SignUpInput, VerifyInput
 from accounts.services import registration
 from accounts.viewsets.callers import DEVICE_NAME, caller_of
@@ -23,14 +24,13 @@ class RegistrationViewSet(ViewSet):
     @extend_schema(operation_id="auth_signup", request=SignUpInput, responses={201: SentenceOutput})
     def signup(self, request: Request) -> Response:
         ratelimits.check("signup", ratelimits.client_key(request._request))
-        form = SignUpInput(data=request.data)
-        form.is_valid(raise_exception=True)
+        form = checked(SignUpInput, request)
         if not getattr(request, "language_was_asked_for", True):
-            translation.activate(form.validated_data["language"])
+            translation.activate(form["language"])
         try:
-            registration.sign_up(**form.validated_data)
+            registration.sign_up(**form)
         except EmailTaken:
-            email = form.validated_data["email"]
+            email = form["email"]
             if ratelimits.allows("notice_mails", email):
                 registration.tell_owner(email=email)
             raise
@@ -38,17 +38,15 @@ class RegistrationViewSet(ViewSet):
 
     @extend_schema(operation_id="auth_verify", request=VerifyInput, responses=SignedInOutput, parameters=[DEVICE_NAME])
     def verify(self, request: Request) -> Response:
-        form = VerifyInput(data=request.data)
-        form.is_valid(raise_exception=True)
-        ratelimits.check("verify", form.validated_data["email"])
-        user, token = registration.verify_email(**form.validated_data, caller=caller_of(request))
+        form = checked(VerifyInput, request)
+        ratelimits.check("verify", form["email"])
+        user, token = registration.verify_email(**form, caller=caller_of(request))
         return Response({"token": token, "user": account(user)})
 
     @extend_schema(operation_id="auth_resend_otp", request=AddressInput, responses=SentenceOutput)
     def resend(self, request: Request) -> Response:
-        form = AddressInput(data=request.data)
-        form.is_valid(raise_exception=True)
-        email = form.validated_data["email"]
+        form = checked(AddressInput, request)
+        email = form["email"]
         ratelimits.check("resend_otp", email)
         if ratelimits.allows("code_mails_hour", email) and ratelimits.allows("code_mails_day", email):
             registration.resend(email=email)

@@ -8,6 +8,7 @@ from rest_framework.viewsets import ViewSet
 from accounts.authentication import person, session_of
 from accounts.permissions import IsVerified
 from accounts.serializers.account import OkOutput
+from accounts.serializers.inputs import checked
 from accounts.serializers.two_step import (
     RecoveryCodesOutput,
     TwoStepChangeInput,
@@ -36,9 +37,8 @@ class SecondPasswordViewSet(ViewSet):
     )
     def enable(self, request: Request) -> Response:
         grant = granted(request, actions.TWO_STEP_ENABLE)
-        form = TwoStepEnableInput(data=request.data)
-        form.is_valid(raise_exception=True)
-        codes = second_password.enable(user=person(request), granted=grant, **form.validated_data)
+        form = checked(TwoStepEnableInput, request)
+        codes = second_password.enable(user=person(request), granted=grant, **form)
         return Response({"recovery_codes": codes})
 
     @extend_schema(
@@ -49,9 +49,8 @@ class SecondPasswordViewSet(ViewSet):
     )
     def change(self, request: Request) -> Response:
         grant = granted(request, actions.TWO_STEP_CHANGE)
-        form = TwoStepChangeInput(data=request.data)
-        form.is_valid(raise_exception=True)
-        second_password.change(user=person(request), session=session_of(request), granted=grant, **form.validated_data)
+        form = checked(TwoStepChangeInput, request)
+        second_password.change(user=person(request), session=session_of(request), granted=grant, **form)
         return Response({})
 
     @extend_schema(
@@ -62,9 +61,8 @@ class SecondPasswordViewSet(ViewSet):
     )
     def disable(self, request: Request) -> Response:
         grant = granted(request, actions.TWO_STEP_DISABLE)
-        form = TwoStepDisableInput(data=request.data)
-        form.is_valid(raise_exception=True)
-        second_password.disable(user=person(request), granted=grant, **form.validated_data)
+        form = checked(TwoStepDisableInput, request)
+        second_password.disable(user=person(request), granted=grant, **form)
         return Response({})
 
     @extend_schema(

@@ -15,6 +15,7 @@ from accounts import ratelimits
 from accounts.authentication import person, session_of
 from accounts.permissions import IsVerified
 from accounts.serializers.account import SentenceOutput
+from accounts.serializers.inputs import checked
 from accounts.serializers.security import (
     ChangeEmailInput,
     ChangeEmailOutput,
@@ -38,11 +39,8 @@ class SecurityViewSet(ViewSet):
     )
     def change_password(self, request: Request) -> Response:
         grant = granted(request, actions.CHANGE_PASSWORD)
-        form = ChangePasswordInput(data=request.data)
-        form.is_valid(raise_exception=True)
-        token = password_change.change(
-            user=person(request), session=session_of(request), granted=grant, **form.validated_data
-        )
+        form = checked(ChangePasswordInput, request)
+        token = password_change.change(user=person(request), session=session_of(request), granted=grant, **form)
         return Response({"message": _("Your password was changed."), "token": token})
 
     @extend_schema(
@@ -53,9 +51,8 @@ class SecurityViewSet(ViewSet):
     )
     def change_email(self, request: Request) -> Response:
         grant = granted(request, actions.CHANGE_EMAIL)
-        form = ChangeEmailInput(data=request.data)
-        form.is_valid(raise_exception=True)
-        email_change.start(user=person(request), granted=grant, **form.validated_data)
+        form = checked(ChangeEmailInput, request)
+        email_change.start(user=person(request), granted=grant, **form)
         return Response({"message": _("A code was sent to the new address.")})
 
     @extend_schema(
@@ -65,10 +62,9 @@ class SecurityViewSet(ViewSet):
     )
     def verify_email(self, request: Request) -> Response:
         ratelimits.check("verify", f"change {person(request).id}")
-        form = ChangeEmailVerifyInput(data=request.data)
-        form.is_valid(raise_exception=True)
+        form = checked(ChangeEmailVerifyInput, request)
         site = request.build_absolute_uri("/").rstrip("/")
-        user = email_change.verify(user=person(request), site=site, **form.validated_data)
+        user = email_change.verify(user=person(request), site=site, **form)
         return Response({"message": _("Your e-mail address was changed."), "email": user.email})
 
     @extend_schema(

@@ -13,6 +13,7 @@ from accounts import ratelimits
 from accounts.authentication import TwoStepAuthentication, person, second_step_of
 from accounts.conf import conf
 from accounts.serializers.account import SentenceOutput, account
+from accounts.serializers.inputs import checked
 from accounts.serializers.two_step import (
     RecoveredOutput,
     RecoveryInput,
@@ -32,9 +33,8 @@ class TwoStepViewSet(ViewSet):
     @extend_schema(operation_id="auth_two_step", request=TwoStepInput, responses=SecondStepOutput)
     def verify(self, request: Request) -> Response:
         ratelimits.check("two_step", person(request).id)
-        form = TwoStepInput(data=request.data)
-        form.is_valid(raise_exception=True)
-        done = two_step.with_password(pending=second_step_of(request), **form.validated_data, caller=caller_of(request))
+        form = checked(TwoStepInput, request)
+        done = two_step.with_password(pending=second_step_of(request), **form, caller=caller_of(request))
         body: dict[str, Any] = {"token": done.token, "user": account(done.user)}
         is_browser = "Origin" in request.headers
         if done.device_token is not None and not is_browser:
@@ -53,11 +53,10 @@ class TwoStepViewSet(ViewSet):
     @extend_schema(operation_id="auth_two_step_forgot", request=RecoveryInput, responses=RecoveredOutput)
     def recover(self, request: Request) -> Response:
         ratelimits.check("two_step_forgot", person(request).id)
-        form = RecoveryInput(data=request.data)
-        form.is_valid(raise_exception=True)
+        form = checked(RecoveryInput, request)
         done = two_step.with_recovery_code(
             pending=second_step_of(request),
-            typed=form.validated_data["recovery_code"],
+            typed=form["recovery_code"],
             caller=caller_of(request),
         )
         return Response(

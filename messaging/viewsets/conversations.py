@@ -7,6 +7,7 @@ from rest_framework.viewsets import ViewSet
 
 from accounts.permissions import IsVerified
 from accounts.serializers import user_card
+from accounts.serializers.inputs import checked
 from messaging import selectors
 from messaging.conf import conf
 from messaging.exceptions import ConversationNotFound
@@ -14,7 +15,6 @@ from messaging.pagination import decode_cursor, encode_cursor, page_size
 from messaging.serializers import inputs, outputs
 from messaging.services import conversations, people
 from messaging.text import clean_query
-from messaging.viewsets.inputs import checked
 
 LIMIT = OpenApiParameter("limit", int, description="Larger values are clamped to the maximum.")
 

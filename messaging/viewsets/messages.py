@@ -8,13 +8,13 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from accounts.permissions import IsVerified
+from accounts.serializers.inputs import checked
 from accounts.uploads import PictureFormParser
 from messaging import selectors
 from messaging.conf import conf
 from messaging.pagination import page_size, whole_number
 from messaging.serializers import inputs, outputs
 from messaging.services import messages, search
-from messaging.viewsets.inputs import checked
 
 LIMIT = OpenApiParameter("limit", int, description="Larger values are clamped to 100.")
 BEFORE = OpenApiParameter("before", int, description="Only messages with lower ids.")

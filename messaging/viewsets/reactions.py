@@ -8,9 +8,9 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from accounts.permissions import IsVerified
+from accounts.serializers.inputs import checked
 from messaging.serializers import inputs, outputs
 from messaging.services import reactions, reports
-from messaging.viewsets.inputs import checked
 
 
 class ReactionViewSet(ViewSet):

@@ -9,6 +9,7 @@ from rest_framework.viewsets import ViewSet
 
 from accounts import ratelimits
 from accounts.authentication import person
+from accounts.serializers.inputs import checked
 from notifications.serializers.devices import (
     OkOutput,
     PushTokenInput,
@@ -23,9 +24,7 @@ class PushTokenViewSet(ViewSet):
     def register(self, request: Request) -> Response:
         user_id = person(request).id
         ratelimits.check("push_token", user_id)
-        form = PushTokenInput(data=request.data)
-        form.is_valid(raise_exception=True)
-        named = form.validated_data
+        named = checked(PushTokenInput, request)
         devices.register(
             user_id=user_id,
             session_id=cast(Any, request.auth).id,
@@ -39,9 +38,8 @@ class PushTokenViewSet(ViewSet):
 
     @extend_schema(operation_id="profile_push_token_remove", request=PushTokenRemoval, responses=OkOutput)
     def remove(self, request: Request) -> Response:
-        form = PushTokenRemoval(data=request.data)
-        form.is_valid(raise_exception=True)
-        devices.remove(user_id=person(request).id, token=form.validated_data["token"])
+        form = checked(PushTokenRemoval, request)
+        devices.remove(user_id=person(request).id, token=form["token"])
         return Response({})
 
 

@@ -5,6 +5,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
+from accounts.serializers.inputs import checked
 from messaging.pagination import page_size, whole_number
 from realtime import selectors
 from realtime.conf import conf
@@ -45,9 +46,8 @@ class CallViewSet(ViewSet):
         responses=CallReply,
     )
     def decline(self, request: Request, call_id: str) -> Response:
-        given = DeclineInput(data=request.data)
-        given.is_valid(raise_exception=True)
-        calls.decline(user_id=request.user.id, call_id=call_id, reason=given.validated_data["reason"])
+        given = checked(DeclineInput, request)
+        calls.decline(user_id=request.user.id, call_id=call_id, reason=given["reason"])
         return Response({"call": selectors.call_for(request.user.id, call_id, _device(request))})
 
     @extend_schema(
