@@ -8,9 +8,10 @@ from accounts.viewsets.email_undo import email_undo_page
 from config import errors, health, metrics, pages
 
 urlpatterns = [
-    path("api/v1/", include("accounts.urls")),
+    # Paths are tried in turn: what is asked for most comes first.
     path("api/v1/", include("messaging.urls")),
     path("api/v1/", include("notifications.urls")),
+    path("api/v1/", include("accounts.urls")),
     path("api/v1/", include("realtime.urls")),
     path("api/v1/schema", pages.SchemaView.as_view(), name="schema"),
     path("admin/", admin.site.urls),
