@@ -18,7 +18,6 @@ from notifications.checks import event_keys, event_sources
 from notifications.models import IngestedEvent, Notification
 from notifications.tokens import sources
 from tests.client import ApiClient
-from tests.factories import make_user
 
 URL = "/api/v1/notifications/events"
 KEY = "a key of the blog — with UTF-8"
@@ -311,44 +310,6 @@ def test_fifty_parallel_posts_of_one_event_are_one_occurrence(event):
     assert not errors
     assert sorted(results) == ["created"] + ["duplicate"] * 49
     assert Notification.objects.get().count == 1
-
-
-@pytest.mark.django_db(transaction=True)
-def test_a_thousand_likes_of_one_post_are_one_row_with_the_right_number(alice, as_alice):
-    fans = [make_user(f"Fan{number}") for number in range(1000)]
-    start = Barrier(8)
-    errors = []
-
-    def tell(own):
-        try:
-            start.wait()
-            for first in range(0, len(own), 50):
-                events = [
-                    {
-                        "event_id": f"like_{fan.id}",
-                        "type": "post_like",
-                        "action": "create",
-                        "recipient_id": alice.id,
-                        "actor_id": fan.id,
-                        "target": {"id": 7, "title": "Tea"},
-                    }
-                    for fan in own[first : first + 50]
-                ]
-                post({"events": events})
-        except Exception as error:
-            errors.append(error)
-        finally:
-            connection.close()
-
-    threads = [Thread(target=tell, args=(fans[number::8],)) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(110)
-    assert not errors
-    [row] = as_alice.get("/api/v1/notifications")["notifications"]
-    assert row["count"] == 1000
-    assert Notification.objects.get().members.count() == 1000
 
 
 def test_the_clock_of_an_event_is_its_own(event, db, as_alice):

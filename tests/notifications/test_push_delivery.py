@@ -318,6 +318,21 @@ def test_the_last_push_of_a_minute_has_the_final_count(fcm, worker, settings, al
     ]  # fmt: skip
 
 
+def test_pushes_of_a_group_that_waited_out_an_outage_leave_as_one(fcm, worker, alice, bob, device_of):
+    device = device_of(bob)
+    row = message_row(bob, alice, count=3)
+    for number in range(3):
+        push(row)
+        # A try that failed: what happens from then on gets a row of its own.
+        Delivery.objects.filter(dedupe_key__endswith=":open").update(dedupe_key=f"tried {number}")
+    assert Delivery.objects.update(due_at=timezone.now()) == 3
+    worker()
+    wait_for(done)
+    assert states() == ["cancelled", "cancelled", "sent"]
+    [message] = fcm.messages(device.registration_id)
+    assert message["notification"]["body"] == "3 new messages"
+
+
 def test_no_token_or_text_in_rows_and_log(fcm, worker, alice, bob, device_of, caplog):
     device = device_of(bob)
     fcm.script(device.registration_id, "INTERNAL", "INVALID_PAYLOAD")

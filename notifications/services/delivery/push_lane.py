@@ -128,6 +128,7 @@ class _Batch:
         badges = unread_counts(content.recipient_id for content in contents.values())
         sightings = self._sightings(self.news)
         earlier = self._earlier()
+        leaving: set[tuple[int | None, int | None]] = set()
         found: list[Job | Ending] = []
         for row in self.news:
             content = contents.get((row.notification_id or 0, languages[row.id]))
@@ -135,7 +136,13 @@ class _Batch:
                 found.append(ending(row, State.CANCELLED, "read, withdrawn or not wanted by now"))
                 continue
             note = {"count": content.count, "at": content.occurred_at.isoformat()}
-            waiting = self._wait(row, sightings[row.id], earlier.get((row.device_id, row.notification_id)), note)
+            group = (row.device_id, row.notification_id)
+            waiting = self._wait(row, sightings[row.id], earlier.get(group), note)
+            if waiting is None and group in leaving:
+                # After an outage several wait for one group, and all of them would say this.
+                waiting = ending(row, State.CANCELLED, "another push says the same")
+            if waiting is None:
+                leaving.add(group)
             found.append(waiting or self._news(row, content, badges.get(content.recipient_id, 0), note))
         return found
 

@@ -202,12 +202,14 @@ def _add(
 ) -> bool:
     """Puts the occurrence into the locked row; says whether it counts."""
     is_single = form.counts is Counts.ACTORS
-    is_news = not is_single or not row.members.filter(actor_id=actor_id).exists()
+    # By the unique index of row and person: a row may have thousands of members, a person thousands of rows.
+    own = row.members.filter(actor_id=actor_id, is_single=True)
+    is_news = not is_single or not own.exists()
     if is_news:
         row.members.create(actor_id=actor_id, comment_id=comment_id, is_single=is_single, occurred_at=at)
         row.count += 1
     else:
-        row.members.filter(actor_id=actor_id, occurred_at__lt=at).update(occurred_at=at)
+        own.filter(occurred_at__lt=at).update(occurred_at=at)
     if at >= row.created_at:
         row.actor_id = actor_id
         row.created_at = at
