@@ -111,7 +111,7 @@ def stream_count() -> int:
 
 def sockets_open() -> int:
     """Sockets of all processes that are alive."""
-    return Socket.objects.filter(seen_at__gt=timezone.now() - timedelta(seconds=conf.SOCKET_DEAD_SECONDS)).count()
+    return _alive().count()
 
 
 def calls_by_outcome(since: datetime) -> dict[str, int]:

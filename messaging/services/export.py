@@ -7,6 +7,7 @@ from django.core.files.storage import default_storage
 from django.db.models import Q
 
 from accounts.services import pictures
+from accounts.services.export import rows
 from messaging.models import Conversation, Message, Reaction, Report
 from messaging.selectors import conversations_for, message_page
 
@@ -30,17 +31,10 @@ def files_of(user_id: int) -> Iterator[tuple[str, Any]]:
         if default_storage.exists(name):
             with default_storage.open(name) as file:
                 yield f"images/{message.id}.{name.rsplit('.', 1)[-1]}", file.read()
-    yield (
-        "reactions.json",
-        list(Reaction.objects.filter(user_id=user_id).order_by("id").values("message_id", "emoji", "created_at")),
-    )
+    yield "reactions.json", rows(Reaction.objects.filter(user_id=user_id), "message_id", "emoji", "created_at")
     yield (
         "reports.json",
-        list(
-            Report.objects.filter(reporter_id=user_id)
-            .order_by("id")
-            .values("message_id", "reason", "comment", "state", "created_at")
-        ),
+        rows(Report.objects.filter(reporter_id=user_id), "message_id", "reason", "comment", "state", "created_at"),
     )
 
 
