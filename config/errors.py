@@ -11,6 +11,7 @@ from django.core.exceptions import (
 )
 from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
 from django.utils.translation import gettext as _
 from rest_framework import exceptions, status
 from rest_framework.response import Response
@@ -21,6 +22,7 @@ from accounts import request_context
 logger = logging.getLogger("parley.errors")
 
 DATABASE_RETRY_SECONDS = 2
+ADMIN_PREFIX = "/admin/"
 
 # DRF's own exceptions under the codes of the contract.
 CODES: dict[type[exceptions.APIException], str] = {
@@ -125,6 +127,14 @@ def _plain(code: int, error: str, message: str) -> HttpResponse:
     return JsonResponse(body_of(error, message), status=code)
 
 
+def _for_staff(request: HttpRequest, code: int, why: str) -> HttpResponse | None:
+    """The same as a page, for people at the support pages."""
+    if not request.path_info.startswith(ADMIN_PREFIX):
+        return None
+    context = {"why": why, "request_id": request_context.request_id()}
+    return render(request, "admin/refused.html", context, status=code)
+
+
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """Django's handler400: what never reached a view."""
     if isinstance(exception, RequestDataTooBig):
@@ -133,12 +143,17 @@ def bad_request(request: HttpRequest, exception: Exception | None = None) -> Htt
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    return _plain(404, "not_found", _("There is nothing here."))
+    return _for_staff(request, 404, "absent") or _plain(404, "not_found", _("There is nothing here."))
 
 
 def permission_denied(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    return _plain(403, "not_found", _("There is nothing here."))
+    return _for_staff(request, 403, "denied") or _plain(403, "not_found", _("There is nothing here."))
+
+
+def form_refused(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """Django's CSRF_FAILURE_VIEW; only the admin has forms that it guards."""
+    return _for_staff(request, 403, "stale") or _plain(403, "not_found", _("There is nothing here."))
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    return _plain(500, "server_error", _("Something went wrong on our side."))
+    return _for_staff(request, 500, "broken") or _plain(500, "server_error", _("Something went wrong on our side."))

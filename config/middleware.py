@@ -21,11 +21,11 @@ from rest_framework.exceptions import MethodNotAllowed
 
 from accounts import request_context
 from config import errors
+from config.errors import ADMIN_PREFIX
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
-ADMIN_PREFIX = "/admin/"
 # Of a body that is refused so much is still read, in bytes.
 REFUSED_BODY_READ = 16 * 1024 * 1024
 PATHS_BY_ADDRESS = frozenset({"/healthz", "/readyz", "/metrics"})

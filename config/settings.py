@@ -370,6 +370,7 @@ LOGGING = {
     },
 }
 
+CSRF_FAILURE_VIEW = "config.errors.form_refused"
 SESSION_COOKIE_SECURE = not DEBUG
 CSRF_COOKIE_SECURE = not DEBUG
 SESSION_COOKIE_AGE = 12 * 3600

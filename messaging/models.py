@@ -24,6 +24,9 @@ class Conversation(models.Model):
             models.CheckConstraint(condition=Q(user_low__lt=F("user_high")), name="conversation_ordered"),
         ]
 
+    def __str__(self) -> str:
+        return f"{self._meta.verbose_name} {self.pk}"
+
     def other_id(self, user_id: int) -> int:
         """The id of the other one."""
         return self.user_high_id if user_id == self.user_low_id else self.user_low_id
@@ -93,6 +96,9 @@ class Message(models.Model):
         ]
         # By the negative id: an order that only this index has (see selectors/tables.py, BETWEEN).
         indexes = [models.Index(F("conversation"), F("id") * Value(-1), name="message_keyset")]
+
+    def __str__(self) -> str:
+        return f"{self._meta.verbose_name} {self.pk}"
 
 
 class MessageRevision(models.Model):

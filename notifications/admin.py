@@ -7,8 +7,9 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from accounts.services import audit
-from accounts.staff.lists import NoForm, ReasonForm, StaffAdmin, asked_action
+from accounts.staff.lists import NoForm, NothingToDo, ReasonForm, StaffAdmin, asked_action
 from accounts.staff.overview import Figure, about, add_section
+from accounts.unit_of_work import unit_of_work
 from notifications.models import ChannelPause, Delivery, Device, Notification
 from notifications.services import delivery
 
@@ -17,12 +18,17 @@ if TYPE_CHECKING:
 
 
 def _retry(by: "User", row: Delivery, data: dict[str, Any]) -> None:
-    delivery.retry(ids=[row.id], actor_label=by.email, reason=data["reason"])
+    if not delivery.retry(ids=[row.id], actor=by, reason=data["reason"]):
+        raise NothingToDo(
+            _("Only a push that was given up or waits for its next try can be tried again; a mail is kept no longer.")
+        )
 
 
 def _test_push(by: "User", device: Device, data: dict[str, Any]) -> None:
-    delivery.enqueue_test_push(recipient_id=device.user_id, device_ids=[device.id])
-    audit.record(action="push.tested", actor=by, target=device.user, device_id=device.id)
+    with unit_of_work():
+        if not delivery.enqueue_test_push(recipient_id=device.user_id, device_ids=[device.id]):
+            raise NothingToDo(_("This device is no longer in use: its push service refuses it."))
+        audit.record(action="push.tested", actor=by, target=device.user, device_id=device.id)
 
 
 @admin.register(Notification)

@@ -1,6 +1,7 @@
 """The support pages of messaging, notifications and calls."""
 
 import pytest
+from django.utils import timezone
 
 from accounts.models import AuditEntry
 from messaging.models import Message, Report
@@ -100,3 +101,16 @@ def test_operations_tries_a_delivery_again_and_a_device(written, bob, as_bob):
     client.post("/admin/notifications/delivery/", form)
     row.refresh_from_db()
     assert (row.state, row.tries) == ("pending", 0)
+
+
+def test_a_mail_and_a_call_are_not_tried_again(written, bob):
+    now = timezone.now()
+    given_up = {"state": "dead", "tries": 6, "recipient": bob, "expires_at": now, "finished_at": now}
+    mail = Delivery.objects.create(channel="mail", kind="mail", dedupe_key="mail", **given_up)
+    call = Delivery.objects.create(channel="push", kind="incoming_call", dedupe_key="call", **given_up)
+    client = admin_client(staff("Operations"))
+    form = {"action": "retry", "_selected_action": [mail.id, call.id], "confirmed": "1", "reason": "mended"}
+    answer = client.post("/admin/notifications/delivery/", form, follow=True)
+    assert answer.content.decode().count("a mail is kept no longer") == 2
+    assert set(Delivery.objects.filter(id__in=[mail.id, call.id]).values_list("state", flat=True)) == {"dead"}
+    assert not AuditEntry.objects.filter(action="retry_deliveries").exists()

@@ -12,9 +12,18 @@ from django.utils.translation import gettext_lazy as _
 from accounts.admin.filters import StandingFilter, TwoStepFilter
 from accounts.fields import parse_id
 from accounts.models import Block, User
-from accounts.services import recovery_codes
+from accounts.services import audit, recovery_codes
 from accounts.services import standing as staff
-from accounts.staff.lists import NoForm, ReasonForm, StaffAdmin, asked_action, export_action
+from accounts.staff.lists import (
+    AuditedAdmin,
+    NoForm,
+    NothingToDo,
+    ReasonForm,
+    ReasonModelForm,
+    StaffAdmin,
+    asked_action,
+    asked_download,
+)
 from accounts.text import fold
 
 EXPORTED = ("id", "email", "username", "first_name", "last_name", "language", "created_at", "last_seen_at")
@@ -40,6 +49,8 @@ def _block(by: User, user: User, data: dict[str, Any]) -> None:
 
 
 def _unblock(by: User, user: User, data: dict[str, Any]) -> None:
+    if user.blocked_at is None:
+        raise NothingToDo(_("This account is not blocked."))
     staff.unblock(user=user, reason=data["reason"], actor=by)
 
 
@@ -48,6 +59,10 @@ def _unlock(by: User, user: User, data: dict[str, Any]) -> None:
 
 
 def _resend(by: User, user: User, data: dict[str, Any]) -> None:
+    if user.is_verified:
+        raise NothingToDo(_("The address is confirmed already; no code was sent."))
+    if user.is_blocked(timezone.now()):
+        raise NothingToDo(_("A blocked account gets no code."))
     staff.send_code_again(user=user, actor=by)
 
 
@@ -56,15 +71,37 @@ def _sign_out(by: User, user: User, data: dict[str, Any]) -> None:
 
 
 def _reset_two_step(by: User, user: User, data: dict[str, Any]) -> None:
+    if not user.two_step_enabled:
+        raise NothingToDo(_("Two-step is off for this account."))
     staff.reset_two_step(user=user, reason=data["reason"], actor=by)
 
 
 def _erase(by: User, user: User, data: dict[str, Any]) -> None:
+    if user.erased_at is not None:
+        raise NothingToDo(_("This account has been erased already."))
     staff.erase(user=user, reason=data["reason"], actor=by)
 
 
+def _exported(by: User, user: User, data: dict[str, Any]) -> None:
+    audit.record(action="user.exported", actor=by, target=user, reason=data["reason"])
+
+
+def _download(kind: str) -> Any:
+    return asked_download(
+        kind=kind,
+        columns=EXPORTED,
+        permission="accounts.export_user",
+        effects=lambda chosen: [
+            _("You get a file with the names and addresses of these people."),
+            _("Your name and the reason are kept in the audit log, for each person."),
+        ],
+        act=_exported,
+    )
+
+
 @admin.register(User)
-class UserAdmin(StaffAdmin):
+class UserAdmin(AuditedAdmin):
+    form = ReasonModelForm
     list_display = (
         "id",
         "email",
@@ -103,7 +140,6 @@ class UserAdmin(StaffAdmin):
         (_("Times"), {"fields": ("created_at", "last_seen_at", "username_changed_at", "password_reset_at")}),
         (_("Staff"), {"fields": ("is_staff", "is_superuser", "groups")}),
     )
-    filter_horizontal = ("groups",)
     staff_fields = ("is_staff", "is_superuser", "groups")
 
     block = asked_action(
@@ -167,12 +203,8 @@ class UserAdmin(StaffAdmin):
         ],
         act=_erase,
     )
-    download_csv = export_action(
-        name="download_csv", columns=EXPORTED, permission="accounts.export_user", as_json=False
-    )
-    download_json = export_action(
-        name="download_json", columns=EXPORTED, permission="accounts.export_user", as_json=True
-    )
+    download_csv = _download("csv")
+    download_json = _download("json")
     actions = (
         "block",
         "unblock",
@@ -226,6 +258,19 @@ class UserAdmin(StaffAdmin):
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         # Only who is staff, and only by a superuser; everything else of a person is an action.
         return bool(request.user.is_superuser)  # type: ignore[union-attr]
+
+    def audit_label(self, row: Any) -> str:
+        return str(row.email)
+
+    def worth_keeping(self, row: Any) -> dict[str, Any]:
+        groups = sorted(row.groups.values_list("name", flat=True))
+        return {"is_staff": row.is_staff, "is_superuser": row.is_superuser, "groups": groups}
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        if not self.has_change_permission(request, obj):
+            return self.fieldsets
+        *others, (title, staff) = self.fieldsets  # type: ignore[misc]
+        return [*others, (title, {"fields": (*staff["fields"], "reason")})]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         shown = [name for _title, part in self.fieldsets for name in part["fields"]]  # type: ignore[index]

@@ -3,7 +3,7 @@
 from django.contrib import admin
 
 from accounts.models import AuditEntry
-from accounts.staff.lists import StaffAdmin, export_action
+from accounts.staff.lists import StaffAdmin, download_action
 
 COLUMNS = (
     "id",
@@ -25,10 +25,6 @@ class AuditEntryAdmin(StaffAdmin):
     search_fields = ("=actor_label", "=target_label", "=request_id")
     ordering = ("-id",)
     fields = (*COLUMNS, "actor", "target")
-    download_csv = export_action(
-        name="download_csv", columns=COLUMNS, permission="accounts.view_auditentry", as_json=False
-    )
-    download_json = export_action(
-        name="download_json", columns=COLUMNS, permission="accounts.view_auditentry", as_json=True
-    )
+    download_csv = download_action(kind="csv", columns=COLUMNS, permission="accounts.view_auditentry")
+    download_json = download_action(kind="json", columns=COLUMNS, permission="accounts.view_auditentry")
     actions = ("download_csv", "download_json")

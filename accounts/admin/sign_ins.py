@@ -8,13 +8,18 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.admin.filters import LiveFilter
 from accounts.models import Code, Session, TrustedDevice, User
-from accounts.services import audit, sessions
-from accounts.staff.lists import StaffAdmin, asked_action
+from accounts.services import audit, devices, sessions
+from accounts.staff.lists import NothingToDo, StaffAdmin, asked_action
+from accounts.unit_of_work import unit_of_work
 
 
 def _end(by: User, session: Session, data: dict[str, Any]) -> None:
-    sessions.revoke([session], reason="staff")
-    audit.record(action="session.ended", actor=by, target=session.user, reason=data["reason"], session_id=session.id)
+    with unit_of_work():
+        if not sessions.revoke([session], reason="staff"):
+            raise NothingToDo(_("This sign-in has ended already."))
+        audit.record(
+            action="session.ended", actor=by, target=session.user, reason=data["reason"], session_id=session.id
+        )
 
 
 @admin.register(Session)
@@ -47,6 +52,18 @@ class SessionAdmin(StaffAdmin):
     actions = ("end",)
 
 
+def _forget(by: User, device: TrustedDevice, data: dict[str, Any]) -> None:
+    with unit_of_work():
+        devices.remove(user=device.user, device_id=device.id)
+        audit.record(
+            action="trusted_device.removed",
+            actor=by,
+            target=device.user,
+            reason=data["reason"],
+            device=device.device_name,
+        )
+
+
 @admin.register(TrustedDevice)
 class TrustedDeviceAdmin(StaffAdmin):
     list_display = ("id", "user", "device_name", "created_at", "last_used_at", "expires_at")
@@ -54,6 +71,17 @@ class TrustedDeviceAdmin(StaffAdmin):
     search_fields = ("=user__id", "=user__email")
     ordering = ("-id",)
     fields = ("id", "user", "device_name", "created_at", "last_used_at", "expires_at")
+    forget = asked_action(
+        name="forget",
+        label=_("Trust these devices no longer"),
+        permission="accounts.sign_out_user",
+        effects=lambda chosen: [
+            _("The next sign-in there asks for the second password again."),
+            _("Sign-ins that skipped it there end."),
+        ],
+        act=_forget,
+    )
+    actions = ("forget",)
 
 
 @admin.register(Code)

@@ -51,3 +51,6 @@ class Session(models.Model):
             models.Index(fields=["user", "-last_used_at"], name="session_user_recent"),
             models.Index(fields=["token_expires_at"], name="session_expiry"),
         ]
+
+    def __str__(self) -> str:
+        return f"{self._meta.verbose_name} {self.pk}"

@@ -14,10 +14,9 @@ def record(
     target: User | None = None,
     target_label: str = "",
     reason: str = "",
-    ip: str | None = None,
     **details: Any,
 ) -> AuditEntry:
-    """One row, in the transaction of what it tells about.
+    """One row, in the transaction of what it tells about, with the request's id and address.
 
     `actor_label` names an actor without an account ("cli:root", "purge"); `details` is small JSON
     and never holds a code, a password, a token or the text of a message.
@@ -31,5 +30,5 @@ def record(
         reason=reason[:500],
         details=details,
         request_id=request_context.request_id(),
-        ip=ip,
+        ip=request_context.client_address(),
     )

@@ -3,6 +3,8 @@
 from datetime import datetime
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from rest_framework.exceptions import PermissionDenied
 
 from accounts.models import User
 from accounts.services import audit, devices, erasure, locks, pending_tokens, registration, second_password, sessions
@@ -20,7 +22,7 @@ def block(
 ) -> int:
     """Blocks an account, for good or `until`. Returns how many sign-ins ended."""
     with unit_of_work():
-        account = _locked(user)
+        account = _locked(user, actor)
         account.blocked_at = timezone.now()
         account.blocked_until = until
         account.blocked_reason = reason[:500]
@@ -45,7 +47,7 @@ def block(
 def unblock(*, user: User, reason: str = "", actor: User | None = None, actor_label: str = "") -> None:
     """Lets a blocked account sign in again; sign-ins that ended stay ended."""
     with unit_of_work():
-        account = _locked(user)
+        account = _locked(user, actor)
         account.blocked_at = account.blocked_until = None
         account.blocked_reason = ""
         account.save(update_fields=["blocked_at", "blocked_until", "blocked_reason"])
@@ -57,7 +59,7 @@ def unblock(*, user: User, reason: str = "", actor: User | None = None, actor_la
 def unlock(*, user: User, reason: str = "", actor: User | None = None, actor_label: str = "") -> None:
     """Forgets wrong passwords and wrong second passwords."""
     with unit_of_work():
-        account = _locked(user)
+        account = _locked(user, actor)
         locks.clear(account)
         account.wrong_second_passwords = 0
         account.save(update_fields=["wrong_second_passwords"])
@@ -69,7 +71,7 @@ def unlock(*, user: User, reason: str = "", actor: User | None = None, actor_lab
 def mark_verified(*, user: User, reason: str = "", actor: User | None = None, actor_label: str = "") -> None:
     """Confirms an address without a code; nothing happens when it is confirmed."""
     with unit_of_work():
-        account = _locked(user)
+        account = _locked(user, actor)
         if account.is_verified:
             return
         registration.confirm(account)
@@ -80,7 +82,7 @@ def mark_verified(*, user: User, reason: str = "", actor: User | None = None, ac
 def sign_out_everywhere(*, user: User, reason: str = "", actor: User | None = None, actor_label: str = "") -> int:
     """Ends every sign-in and every trusted device. Returns how many sign-ins ended."""
     with unit_of_work():
-        account = _locked(user)
+        account = _locked(user, actor)
         account.trusted_devices.all().delete()
         ended = sessions.revoke_all(user_id=account.id, reason="staff")
         audit.record(
@@ -97,7 +99,7 @@ def sign_out_everywhere(*, user: User, reason: str = "", actor: User | None = No
 def reset_two_step(*, user: User, reason: str = "", actor: User | None = None, actor_label: str = "") -> None:
     """Takes the second step away from somebody who lost it; they are told by mail."""
     with unit_of_work():
-        second_password.reset(user=user)
+        second_password.reset(user=_locked(user, actor))
         audit.record(action="user.two_step_reset", actor=actor, actor_label=actor_label, target=user, reason=reason)
     user.refresh_from_db()
 
@@ -112,7 +114,7 @@ def send_code_again(*, user: User, actor: User | None = None, actor_label: str =
 def erase(*, user: User, reason: str = "", actor: User | None = None, actor_label: str = "") -> None:
     """Erases an account now. The audit row names it by its id alone."""
     with unit_of_work():
-        erasure.erase(user_id=user.id)
+        erasure.erase(user_id=_locked(user, actor).id)
         audit.record(
             action="user.erased",
             actor=actor,
@@ -122,6 +124,15 @@ def erase(*, user: User, reason: str = "", actor: User | None = None, actor_labe
         )
 
 
-def _locked(user: User) -> User:
-    """The current row, held until the end of the transaction."""
-    return User.objects.select_for_update(no_key=True).get(id=user.id)
+def _locked(user: User, actor: User | None) -> User:
+    """The current row, held until the end of the transaction.
+
+    PermissionDenied for the actor's own account, and for another staff member's unless by a superuser:
+    nobody shuts themselves out, and a support agent does not shut out who watches over agents.
+    """
+    account = User.objects.select_for_update(no_key=True).get(id=user.id)
+    if actor is not None and actor.id == account.id:
+        raise PermissionDenied(_("This is your own account; somebody else has to do it."))
+    if actor is not None and account.is_staff and not actor.is_superuser:
+        raise PermissionDenied(_("Only a superuser changes the account of a staff member."))
+    return account

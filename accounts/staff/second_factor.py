@@ -61,6 +61,12 @@ def activate(device: TOTPDevice) -> list[str]:
     return codes
 
 
+def remove(user: User) -> None:
+    """Takes app and static codes away; admin sessions that they opened close with them."""
+    for device in devices_for_user(user, confirmed=None):
+        device.delete()
+
+
 def secret(device: TOTPDevice) -> str:
     """The key to type where no camera is at hand."""
     return base64.b32encode(device.bin_key).decode()

@@ -58,7 +58,7 @@ class StaffSite(AdminSite):
             start_admin_session(request, user, backend=BACKEND)
             if form.device is not None:
                 second_factor.confirm(request, form.device)
-            audit.record(action="admin.signed_in", actor=user, ip=request.META.get("REMOTE_ADDR"))
+            audit.record(action="admin.signed_in", actor=user)
             if form.device is None:
                 return HttpResponseRedirect(reverse("admin:second_factor", current_app=self.name))
             return HttpResponseRedirect(self._next(request))

@@ -6,6 +6,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import ValidationError
 
+from accounts.services import audit
 from accounts.unit_of_work import unit_of_work
 from messaging.conf import conf
 from messaging.models import Report
@@ -61,4 +62,7 @@ def close(*, report: Report, staff: "User", state: str, resolution: str = "") ->
         report.state, report.resolution = state, resolution[:500]
         report.resolved_by_id, report.resolved_at = staff.id, timezone.now()
         report.save(update_fields=["state", "resolution", "resolved_by", "resolved_at"])
+        audit.record(
+            action=f"report.{state}", actor=staff, target=report.reported, reason=resolution, report_id=report.id
+        )
     return report

@@ -46,6 +46,9 @@ class Device(models.Model):
             )
         ]
 
+    def __str__(self) -> str:
+        return f"{self._meta.verbose_name} {self.pk}"
+
     @property
     def masked_token(self) -> str:
         """Enough of the token to tell two apart."""

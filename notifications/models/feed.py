@@ -56,6 +56,9 @@ class Notification(models.Model):
             ),
         ]
 
+    def __str__(self) -> str:
+        return f"{self._meta.verbose_name} {self.pk}"
+
 
 class Member(models.Model):
     """One occurrence inside a row. Rows of kind `message` have none: the messages are the members."""

@@ -111,7 +111,8 @@ def test_blocking_asks_first_then_ends_every_sign_in(support, alice, anonymous):
 
 @pytest.mark.parametrize("action", ["unlock", "resend_code", "sign_out", "reset_two_step", "erase"])
 def test_each_action_shows_its_effects_and_leaves_an_audit_row(support, action):
-    person = make_user("Vera", verified=action != "resend_code", locked_until=None)
+    second = "argon2$never-compared" if action == "reset_two_step" else ""
+    person = make_user("Vera", verified=action != "resend_code", second_password=second)
     chosen = {"action": action, "_selected_action": [person.id]}
     page = support.post("/admin/accounts/user/", chosen)
     assert b"asked-effects" in page.content
@@ -145,7 +146,8 @@ def test_the_audit_log_cannot_be_changed_even_by_a_superuser(db):
 
 def test_a_download_makes_formulas_harmless(support):
     person = make_user("Eve", last_name="=HYPERLINK(1)")
-    answer = support.post("/admin/accounts/user/", {"action": "download_csv", "_selected_action": [person.id]})
+    chosen = {"action": "download_csv", "_selected_action": [person.id], "confirmed": "1", "reason": "asked for"}
+    answer = support.post("/admin/accounts/user/", chosen)
     assert "'=HYPERLINK(1)" in answer.content.decode()
 
 
@@ -184,5 +186,43 @@ def test_no_page_shows_the_key_of_a_second_factor(db):
     shown = client.get(f"/admin/otp_totp/totpdevice/{device.pk}/change/")
     assert shown.status_code == 200
     assert device.key.encode() not in shown.content
-    assert client.get(f"/admin/otp_totp/totpdevice/{device.pk}/config/").status_code == 403
-    assert client.get(f"/admin/otp_totp/totpdevice/{device.pk}/qrcode/").status_code == 403
+    for path in ("config", "qrcode"):
+        answer = client.get(f"/admin/otp_totp/totpdevice/{device.pk}/{path}/", follow=True)
+        assert answer.redirect_chain[-1][0] == "/admin/"
+        assert device.key.encode() not in answer.content
+
+
+@pytest.mark.parametrize("action", ["block", "unlock", "sign_out", "reset_two_step", "erase"])
+def test_staff_do_not_shut_out_each_other_nor_themselves(support, action):
+    agent = User.objects.get(is_staff=True)
+    other = staff("Auditor", second_password="argon2$never-compared")
+    form = {"action": action, "confirmed": "1", "reason": "in the way"}
+    User.objects.filter(id=agent.id).update(second_password="argon2$never-compared")
+    before = AuditEntry.objects.count()
+    for person, said in ((other, "Only a superuser"), (agent, "This is your own account")):
+        answer = support.post("/admin/accounts/user/", form | {"_selected_action": [person.id]}, follow=True)
+        assert said in answer.content.decode()
+    assert AuditEntry.objects.count() == before
+    assert not User.objects.filter(is_staff=True, blocked_at__isnull=False).exists()
+    root = admin_client(staff(is_superuser=True))
+    root.post("/admin/accounts/user/", form | {"_selected_action": [other.id]})
+    assert AuditEntry.objects.latest("id").reason == "in the way"
+
+
+def test_who_lost_phone_and_codes_starts_anew(support):
+    agent = User.objects.get(is_staff=True)
+    device = TOTPDevice.objects.get(user=agent)
+    root = admin_client(staff(is_superuser=True))
+    form = {"action": "remove", "_selected_action": [device.pk], "confirmed": "1", "reason": "lost the phone"}
+    root.post("/admin/otp_totp/totpdevice/", form)
+    assert AuditEntry.objects.get(action="admin.second_factor_removed").target == agent
+    assert support.get("/admin/").status_code == 302
+    answer = Client().post("/admin/login/", {"username": agent.email, "password": PASSWORD})
+    assert answer.headers["Location"] == "/admin/second-factor/"
+
+
+def test_the_audit_log_knows_where_staff_sat(support, alice, settings):
+    settings.ACCOUNTS_TRUSTED_PROXIES = 1
+    form = {"action": "unlock", "_selected_action": [alice.id], "confirmed": "1", "reason": "asked"}
+    support.post("/admin/accounts/user/", form, headers={"X-Forwarded-For": "198.51.100.9, 192.0.2.44"})
+    assert AuditEntry.objects.get(action="user.unlocked").ip == "192.0.2.44"

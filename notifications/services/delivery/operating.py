@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db.models import Count, Min, Q, QuerySet
 from django.utils import timezone
@@ -18,7 +18,12 @@ from notifications.services.delivery.push_messages import test_message
 from notifications.services.delivery.push_queue import CALL_KINDS
 from notifications.services.delivery.wake import wake_on_commit
 
+if TYPE_CHECKING:
+    from accounts.models import User
+
 State = Delivery.State
+# So many ids of deliveries an audit row names.
+IDS_IN_AUDIT = 100
 
 
 def retriable(
@@ -46,13 +51,13 @@ def retriable(
     return rows.order_by("id")
 
 
-def retry(*, ids: Iterable[int], actor_label: str, reason: str = "") -> int:
-    """Send these rows now, with all their tries. Returns how many."""
+def retry(*, ids: Iterable[int], actor: "User | None" = None, actor_label: str = "", reason: str = "") -> int:
+    """Send those of these rows now that can be sent again, with all their tries. Returns how many."""
     now = timezone.now()
     with unit_of_work():
-        rows = Delivery.objects.filter(id__in=list(ids), state__in=[State.DEAD, State.PENDING])
-        waiting = rows.filter(state=State.PENDING).update(due_at=now)
-        again = rows.filter(state=State.DEAD).update(
+        chosen = list(ids)
+        waiting = retriable(state=State.PENDING, ids=chosen).update(due_at=now)
+        again = retriable(state=State.DEAD, ids=chosen).update(
             state=State.PENDING,
             due_at=now,
             tries=0,
@@ -60,7 +65,14 @@ def retry(*, ids: Iterable[int], actor_label: str, reason: str = "") -> int:
             expires_at=now + timedelta(seconds=conf.PUSH_SECONDS),
         )
         if waiting + again:
-            audit.record(action="retry_deliveries", actor_label=actor_label, reason=reason, count=waiting + again)
+            audit.record(
+                action="retry_deliveries",
+                actor=actor,
+                actor_label=actor_label,
+                reason=reason,
+                count=waiting + again,
+                ids=chosen[:IDS_IN_AUDIT],
+            )
             wake_on_commit()
     return waiting + again
 

@@ -1,0 +1,95 @@
+"""Staff's own side of the admin: groups with their rights, and second factors. For superusers alone."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.contrib.auth.admin import GroupAdmin as DjangosGroupAdmin
+from django.contrib.auth.models import Group
+from django.utils.translation import gettext_lazy as _
+from django_otp.plugins.otp_static.models import StaticDevice
+from django_otp.plugins.otp_totp.models import TOTPDevice
+
+from accounts.models import User
+from accounts.services import audit
+from accounts.staff import second_factor
+from accounts.staff.lists import AuditedAdmin, ReasonModelForm, StaffAdmin, asked_action
+from accounts.unit_of_work import unit_of_work
+
+admin.site.unregister(Group)
+
+
+def _remove_group(by: User, group: Group, data: dict[str, Any]) -> None:
+    with unit_of_work():
+        audit.record(action="group.removed", actor=by, target_label=f"group {group.name}", reason=data["reason"])
+        group.delete()
+
+
+@admin.register(Group)
+class GroupAdmin(AuditedAdmin, DjangosGroupAdmin):
+    form = ReasonModelForm
+    fields = ("name", "permissions", "reason")
+    filter_horizontal = ()
+    remove = asked_action(
+        name="remove",
+        label=_("Remove these groups"),
+        permission="auth.delete_group",
+        effects=lambda chosen: [_("Who has their rights only from these groups loses them at once.")],
+        act=_remove_group,
+    )
+    actions = ("remove",)
+
+    def has_add_permission(self, request: Any) -> bool:
+        return bool(request.user.has_perm("auth.add_group"))
+
+    def has_change_permission(self, request: Any, obj: Any = None) -> bool:
+        return bool(request.user.has_perm("auth.change_group"))
+
+    def audit_label(self, row: Any) -> str:
+        return f"group {row.name}"
+
+    def worth_keeping(self, row: Any) -> dict[str, Any]:
+        return {"permissions": sorted(row.permissions.values_list("codename", flat=True))}
+
+
+def _remove_factor(by: User, device: TOTPDevice, data: dict[str, Any]) -> None:
+    with unit_of_work():
+        second_factor.remove(device.user)
+        audit.record(action="admin.second_factor_removed", actor=by, target=device.user, reason=data["reason"])
+
+
+@admin.register(TOTPDevice)
+class AppAdmin(StaffAdmin):
+    """Apps that give codes; never their key."""
+
+    list_display = ("id", "user", "name", "confirmed", "created_at", "last_used_at")
+    list_select_related = ("user",)
+    list_filter = ("confirmed",)
+    search_fields = ("=user__id", "=user__email")
+    ordering = ("-id",)
+    fields = ("id", "user", "name", "confirmed", "created_at", "last_used_at", "throttling_failure_count")
+    remove = asked_action(
+        name="remove",
+        label=_("Remove the second factor"),
+        permission="otp_totp.delete_totpdevice",
+        effects=lambda chosen: [
+            _("The app and the static codes of these people stop working; their support pages close at once."),
+            _("At the next sign-in they add a new app: until then the password alone opens that page."),
+        ],
+        act=_remove_factor,
+    )
+    actions = ("remove",)
+
+
+@admin.register(StaticDevice)
+class StaticCodesAdmin(StaffAdmin):
+    """How many codes for a lost phone somebody has left; never the codes."""
+
+    list_display = ("id", "user", "codes_left", "created_at", "last_used_at")
+    list_select_related = ("user",)
+    search_fields = ("=user__id", "=user__email")
+    ordering = ("-id",)
+    fields = ("id", "user", "codes_left", "created_at", "last_used_at")
+
+    @admin.display(description=_("codes left"))
+    def codes_left(self, device: StaticDevice) -> int:
+        return device.token_set.count()

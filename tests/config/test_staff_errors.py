@@ -1,0 +1,45 @@
+"""What goes wrong at the support pages is told as a page; everywhere else it is the envelope."""
+
+from django.test import Client, override_settings
+
+from accounts.models import User
+from tests.factories import PASSWORD
+from tests.staff import admin_client, staff
+
+
+def test_what_somebody_may_not_do_is_told_on_a_page(db):
+    client = admin_client(staff("Auditor"))
+    answer = client.post("/admin/accounts/user/", {"action": "block", "_selected_action": "1"})
+    assert answer.status_code == 403
+    assert "You may not do this" in answer.content.decode()
+
+
+@override_settings(DEBUG=False, SECURE_SSL_REDIRECT=False)
+def test_a_row_that_is_gone_is_told_on_a_page(db):
+    client = admin_client(staff("Auditor"))
+    answer = client.get("/admin/accounts/user/1/history/")
+    assert answer.status_code == 404
+    assert "There is nothing here" in answer.content.decode()
+    assert client.get("/nowhere").json()["error"] == "not_found"
+
+
+def test_an_old_form_is_told_from_a_lack_of_rights(db):
+    user = staff("Support")
+    client = Client(enforce_csrf_checks=True)
+    answer = client.post("/admin/login/", {"username": user.email, "password": PASSWORD})
+    assert answer.status_code == 403
+    assert "load the page again" in answer.content.decode()
+
+
+def test_a_fault_of_ours_is_told_with_the_number_of_the_request(db, monkeypatch):
+    client = admin_client(staff("Auditor"))
+    client.raise_request_exception = False
+
+    def broken(user):
+        raise RuntimeError("broken on purpose")
+
+    monkeypatch.setattr(User, "__str__", broken)
+    with override_settings(DEBUG=False, SECURE_SSL_REDIRECT=False):
+        answer = client.get(f"/admin/accounts/user/{User.objects.get().id}/change/")
+    assert answer.status_code == 500
+    assert answer.headers["X-Request-Id"] in answer.content.decode()
