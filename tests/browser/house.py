@@ -1,0 +1,100 @@
+"""Fills the database of a running server with a row of everything that the support pages show.
+
+`python -m tests.browser.house` in that server's environment prints, as JSON, the primary key of each row
+under the name that the tests use, and the key of each staff member's app.
+"""
+
+import json
+import os
+import sys
+from datetime import timedelta
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+PASSWORD = "a long word for the support pages"
+STAFF = {"admin": "", "support": "Support", "moderator": "Moderator", "auditor": "Auditor", "operations": "Operations"}
+
+
+def fill():
+    from django.contrib.auth.models import Group
+    from django.utils import timezone
+    from django_otp.plugins.otp_totp.models import TOTPDevice
+
+    from accounts.models import Code
+    from accounts.services import blocks, codes, devices, registration, sessions
+    from messaging.services import conversations, messages, reports
+    from notifications.models import ChannelPause, Delivery, Notification
+    from notifications.services import devices as push
+    from realtime.models import Call
+
+    now = timezone.now()
+    rows, keys = {}, {}
+
+    def person(name, **fields):
+        fields = {"verified": True, "password": None, "last_name": "Example"} | fields
+        user = registration.create_user(email=f"{name}@example.com", first_name=name.title(), **fields)
+        rows[name] = user.id
+        return user
+
+    def app_of(user):
+        return TOTPDevice.objects.create(user=user, confirmed=True, name="app")
+
+    for name, group in STAFF.items():
+        user = person(f"{name}.staff", password=PASSWORD, is_staff=True, is_superuser=not group)
+        user.groups.set(Group.objects.filter(name=group))
+        keys[name] = app_of(user).bin_key.hex()
+    rows["app"] = app_of(person("lostphone", is_staff=True)).id
+    rows["static"] = user.staticdevice_set.create(name="static codes").id
+    rows["support group"] = Group.objects.get(name="Support").id
+    rows["group"] = Group.objects.create(name="Trainees").id
+
+    for name in ("spammer", "keyboard", "leaving", "promoted", "exported", "untouched"):
+        person(name)
+    person("blocked", blocked_at=now, blocked_reason="noise")
+    person("locked", wrong_passwords=5, wrong_password_at=now, locked_until=now + timedelta(hours=1))
+    unconfirmed = person("unconfirmed", verified=False)
+    codes.issue(user=unconfirmed, purpose="signup", address=unconfirmed.email)
+    rows["code"] = Code.objects.get(user=unconfirmed).id
+    person("twostep", second_password="argon2$never-compared", second_password_changed_at=now)
+
+    ann, ben = person("ann", password=PASSWORD), person("ben", password=PASSWORD)
+    for name in ("session", "kept session", "other session"):
+        rows[name] = sessions.start(user=ann, ip="192.0.2.7", user_agent="tests", device_name=name)[0].id
+    for name in ("trusted device", "kept trusted device"):
+        rows[name] = devices.remember(user=ann, device_name=name)[0].id
+    rows["session of ben"] = sessions.start(user=ben, ip="192.0.2.8")[0].id
+    sessions.start(user=person("guest"))
+    rows["block"] = blocks.block(blocker=ben, blocked_id=rows["guest"]).id
+
+    talk, _ = conversations.start(starter=ann, user_id=ben.id)
+    rows["conversation"] = talk["id"]
+
+    def say(body):
+        return messages.send(sender=ann, conversation_id=talk["id"], body=body)[0]["id"]
+
+    rows["message"] = say("the first wording")
+    messages.edit(editor=ann, message_id=rows["message"], body="what Ann wrote")
+    for name in ("resolved", "dismissed", "kept report"):
+        rows[name] = reports.report(reporter=ben, message_id=say(f"about {name}"), reason="spam").id
+    rows["notification"] = Notification.objects.filter(recipient=ben).latest("id").id
+    rows["push device"] = push.register(user_id=ben.id, session_id=rows["session of ben"], token="token-of-ben").id
+
+    def delivery(name, **fields):
+        fields = {"channel": "push", "kind": "test", "group_key": "test", "device_id": rows["push device"]} | fields
+        fields |= {"recipient": ben, "dedupe_key": name, "expires_at": now, "finished_at": now}
+        rows[name] = Delivery.objects.create(state="dead", last_error="503", tries=6, **fields).id
+
+    delivery("dead push")
+    delivery("dead mail", channel="mail", kind="mail", group_key="", device_id=None)
+    # Mails wait for ever, so that nothing moves by itself while a test looks.
+    ChannelPause.objects.create(channel="mail", reason="refused", until=now + timedelta(days=1))
+    rows["pause"] = "mail"
+    ended = {"state": "ended", "outcome": "missed", "expires_at": now, "ended_at": now}
+    rows["call"] = Call.objects.create(conversation_id=talk["id"], caller=ann, callee=ben, media="audio", **ended).id
+    return {"rows": {name: str(key) for name, key in rows.items()}, "keys": keys}
+
+
+if __name__ == "__main__":
+    django.setup()
+    json.dump(fill(), sys.stdout)

@@ -1,0 +1,123 @@
+"""A staff member in a browser: signs in with a code, uses what is on the page, and looks at what became of it."""
+
+import json
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+
+from axe_playwright_python.sync_playwright import Axe
+from django.contrib import admin
+from django.test import RequestFactory
+from django_otp.oath import totp
+
+from accounts.models import User
+from tests.browser.chromium import watch
+from tests.browser.house import PASSWORD
+from tests.server import ROOT, RunningServer
+
+
+class House(RunningServer):
+    """A running server with a row of everything, and its database to read."""
+
+    def fill(self):
+        command = [sys.executable, "-m", "tests.browser.house"]
+        done = subprocess.run(command, cwd=ROOT, env=self.environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        filled = json.loads(done.stdout)
+        self.rows, self.keys, self.cookies = filled["rows"], filled["keys"], {}
+
+    @property
+    def database(self):
+        return self.log.parent / "var" / "parley.sqlite3"
+
+    def ask(self, statement, *values):
+        """The rows of a SELECT."""
+        with closing(sqlite3.connect(f"file:{self.database}?mode=ro", uri=True)) as connection:
+            return connection.execute(statement, values).fetchall()
+
+    def everything(self):
+        """All that the database holds, one statement a row."""
+        with closing(sqlite3.connect(f"file:{self.database}?mode=ro", uri=True)) as connection:
+            return sorted(connection.iterdump())
+
+    def newest_audit_id(self):
+        return self.ask("SELECT coalesce(max(id), 0) FROM accounts_auditentry")[0][0]
+
+    def audited_since(self, newest_id):
+        """Action, target, reason, details, actor and address of what was added to the audit log."""
+        rows = self.ask(
+            "SELECT action, target_label, reason, details, actor_label, ip, request_id FROM accounts_auditentry"
+            " WHERE id > ? ORDER BY id",
+            newest_id,
+        )
+        assert all(row[6] for row in rows)  # whoever reads a row finds the log lines of its request
+        return [row[:6] for row in rows]
+
+
+def open_page(chromium, house, name):
+    """A page of this staff member, signed in, and what it complains about."""
+    if name not in house.cookies:
+        context = chromium.new_context()
+        page = context.new_page()
+        sign_in(page, house, name)
+        house.cookies[name] = context.storage_state()
+        context.close()
+    context = chromium.new_context(
+        storage_state=house.cookies[name], viewport={"width": 1280, "height": 900}, accept_downloads=True
+    )
+    page = context.new_page()
+    page.set_default_timeout(15_000)
+    return page, watch(page, house.base)
+
+
+def sign_in(page, house, name):
+    page.goto(f"{house.base}/admin/")
+    page.get_by_label("E-mail address").fill(f"{name}.staff@example.com")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_label("Code from your app").fill(f"{totp(bytes.fromhex(house.keys[name])):06d}")
+    page.get_by_role("button", name="Sign in").click()
+    page.locator(".figures").wait_for()
+
+
+def barriers(page):
+    """What stands in the way of people with a screen reader, a keyboard or weak eyes, as axe sees it."""
+    found = Axe().run(page).response["violations"]
+    return [(rule["id"], [node["html"][:160] for node in rule["nodes"]]) for rule in found]
+
+
+def superusers_request():
+    request = RequestFactory().get("/admin/")
+    request.user = User(is_staff=True, is_superuser=True)
+    return request
+
+
+def path_of(model):
+    return f"{model._meta.app_label}/{model._meta.model_name}"
+
+
+def registered_actions():
+    """Every action that the admin knows: the list it stands on, and its name."""
+    request = superusers_request()
+    return {
+        (path_of(model), name) for model, page in admin.site._registry.items() for name in page.get_actions(request)
+    }
+
+
+def registered_forms():
+    """Every list whose rows can be added or changed in a form."""
+    request = superusers_request()
+    registered = admin.site._registry.items()
+    return {("add", path_of(model)) for model, page in registered if page.has_add_permission(request)} | {
+        ("change", path_of(model)) for model, page in registered if page.has_change_permission(request)
+    }
+
+
+def choose(page, house, model, key, label, *, asks=True):
+    """On the list: tick the row, choose the action, go; to the page that asks."""
+    page.goto(f"{house.base}/admin/{model}/")
+    page.locator(f'input.action-select[value="{key}"]').check()
+    page.get_by_label("Action:").first.select_option(label=label)
+    page.get_by_role("button", name="Go").first.click()
+    if asks:
+        page.locator(".asked-effects li").first.wait_for()
