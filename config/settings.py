@@ -130,14 +130,23 @@ if EMBEDDED:
     }
 else:
     _database["ENGINE"] = "config.postgres"
-    _database["OPTIONS"] |= {
-        "connect_timeout": 3,
-        # Uses of a statement of the hot paths (accounts.statements) on a connection before it is prepared.
-        "prepare_threshold": 3,
-        "options": "-c statement_timeout=10000 -c lock_timeout=3500 -c idle_in_transaction_session_timeout=15000",
-    }
     _database["CONN_HEALTH_CHECKS"] = True
+    _database["OPTIONS"]["connect_timeout"] = 3
     _connections = env.str("DATABASE_CONNECTIONS", default="plain")
+    if _connections not in ("plain", "kept", "pool", "bouncer"):
+        raise ImproperlyConfigured("DATABASE_CONNECTIONS must be plain, kept, pool or bouncer.")
+    if _connections == "bouncer":
+        # PgBouncer in transaction mode: every transaction may meet another session of the server, so nothing
+        # stays in one, and the limits below belong to the role.
+        _database["CONN_MAX_AGE"] = None
+        _database["DISABLE_SERVER_SIDE_CURSORS"] = True
+        _database["OPTIONS"]["prepare_threshold"] = None
+    else:
+        _database["OPTIONS"] |= {
+            # Uses of a statement of the hot paths (accounts.statements) on a connection before it is prepared.
+            "prepare_threshold": 3,
+            "options": "-c statement_timeout=10000 -c lock_timeout=3500 -c idle_in_transaction_session_timeout=15000",
+        }
     if _connections == "kept":
         _database["CONN_MAX_AGE"] = None
     elif _connections == "pool":

@@ -1,0 +1,49 @@
+"""How a process is connected to PostgreSQL, by its environment alone."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """
+import json
+from django.conf import settings
+database = settings.DATABASES["default"]
+print(json.dumps({"age": database["CONN_MAX_AGE"], "cursors": database.get("DISABLE_SERVER_SIDE_CURSORS", False)}
+                 | {name: database["OPTIONS"].get(name) for name in ("prepare_threshold", "options", "pool")}))
+"""
+
+
+def settings_with(connections):
+    env = os.environ | {
+        "DJANGO_SETTINGS_MODULE": "config.settings",
+        "DATABASE_URL": "postgres://parley@127.0.0.1:5432/parley",
+        "DATABASE_CONNECTIONS": connections,
+        "DEBUG": "1",
+    }
+    return subprocess.run([sys.executable, "-c", PROGRAM], env=env, capture_output=True, text=True)
+
+
+@pytest.mark.once
+def test_behind_a_bouncer_nothing_stays_in_a_session():
+    found = json.loads(settings_with("bouncer").stdout)
+    assert found == {"age": None, "cursors": True, "prepare_threshold": None, "options": None, "pool": None}
+
+
+@pytest.mark.once
+@pytest.mark.parametrize(
+    ("connections", "age", "has_pool"), [("plain", 0, False), ("kept", None, False), ("pool", 0, True)]
+)
+def test_otherwise_statements_are_prepared_and_limits_travel_along(connections, age, has_pool):
+    found = json.loads(settings_with(connections).stdout)
+    assert (found["age"], bool(found["pool"])) == (age, has_pool)
+    assert found["prepare_threshold"] == 3 and "statement_timeout=10000" in found["options"]
+
+
+@pytest.mark.once
+def test_another_word_is_refused_with_the_choices():
+    done = settings_with("many")
+    assert done.returncode != 0
+    assert "DATABASE_CONNECTIONS must be plain, kept, pool or bouncer." in done.stderr
