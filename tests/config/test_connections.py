@@ -11,7 +11,7 @@ PROGRAM = """
 import json
 from django.conf import settings
 database = settings.DATABASES["default"]
-print(json.dumps({"age": database["CONN_MAX_AGE"], "cursors": database.get("DISABLE_SERVER_SIDE_CURSORS", False)}
+print(json.dumps({"age": database.get("CONN_MAX_AGE", 0), "cursors": database.get("DISABLE_SERVER_SIDE_CURSORS", False)}
                  | {name: database["OPTIONS"].get(name) for name in ("prepare_threshold", "options", "pool")}))
 """
 
