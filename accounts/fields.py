@@ -95,7 +95,7 @@ class CodeField(TextField):
 
 
 class PasswordField(serializers.CharField):
-    """A password exactly as typed: neither trimmed nor composed."""
+    """A password exactly as typed, not trimmed; the hasher composes it."""
 
     default_error_messages = {"not_text": _("This must be text.")}
 

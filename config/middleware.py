@@ -7,6 +7,7 @@ steps aside everywhere else.
 import re
 import secrets
 from collections.abc import Callable
+from contextlib import suppress
 
 from django.conf import settings
 from django.contrib.auth.middleware import AuthenticationMiddleware
@@ -17,6 +18,8 @@ from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpR
 from django.middleware.csrf import CsrfViewMiddleware
 from django.middleware.security import SecurityMiddleware
 from django.utils import translation
+from django.utils.cache import patch_vary_headers
+from django.utils.translation.trans_real import parse_accept_lang_header
 from rest_framework.exceptions import MethodNotAllowed
 
 from accounts import request_context
@@ -83,12 +86,21 @@ class LanguageMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        accepted = request.headers.get("Accept-Language", "")[:200].strip()
-        asked = bool(accepted) and accepted != "*"
-        language = translation.get_language_from_request(request) if asked else settings.LANGUAGE_CODE
-        request.language_was_asked_for = asked  # type: ignore[attr-defined]
-        with translation.override(language):
-            return self.get_response(request)
+        asked = _language_asked_for(request)
+        request.language_was_asked_for = asked is not None  # type: ignore[attr-defined]
+        with translation.override(asked or settings.LANGUAGE_CODE):
+            response = self.get_response(request)
+            response.setdefault("Content-Language", translation.get_language() or settings.LANGUAGE_CODE)
+        patch_vary_headers(response, ["Accept-Language"])
+        return response
+
+
+def _language_asked_for(request: HttpRequest) -> str | None:
+    """The first of ours that `Accept-Language` names. A header that names none asks for nothing."""
+    for tag, _quality in parse_accept_lang_header(request.headers.get("Accept-Language", "")[:200]):
+        with suppress(LookupError):
+            return translation.get_supported_language_variant(tag)
+    return None
 
 
 class SecurityHeadersMiddleware(SecurityMiddleware):
@@ -115,6 +127,8 @@ class SecurityHeadersMiddleware(SecurityMiddleware):
                 else self.API_POLICY
             )
         response.setdefault("X-Frame-Options", "DENY")
+        if response.get("Content-Type") == "application/json":
+            response.setdefault("Cache-Control", "no-store")  # tokens and what people wrote
         return response
 
 

@@ -167,6 +167,15 @@ def test_the_hasher_of_the_product_is_argon2_within_its_limits():
     assert hasher.verify(PASSWORD, encoded) and not hasher.verify("wrong", encoded)
 
 
+def test_a_password_is_the_same_however_a_keyboard_spells_its_accents():
+    from accounts.hashers import BoundedArgon2Hasher
+
+    hasher = BoundedArgon2Hasher()
+    composed, decomposed = "caf\u00e9 lantern 42", "cafe\u0301 lantern 42"
+    assert hasher.verify(decomposed, hasher.encode(composed, hasher.salt()))
+    assert hasher.verify(composed, hasher.encode(decomposed, hasher.salt()))
+
+
 def cost_of(anonymous, path, email):
     """What makes an answer slow, counted and not timed: commits, changes, other statements, texts."""
     body = {"password": "wrong", "code": "odd", "new_password": "another horse 9", "email": email}

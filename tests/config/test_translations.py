@@ -173,6 +173,19 @@ def test_without_accept_language_the_account_decides(db):
     assert client.get("/api/v1/messages/conversations/999999", 404)["message"] == "Такой беседы нет."
     german = client.get("/api/v1/messages/conversations/999999", 404, headers={"Accept-Language": "de"})
     assert german["message"] == "Dieses Gespräch gibt es nicht."
+    for none_of_ours in ("xx", "*", "nonsense;;;q=z"):
+        headers = {"Accept-Language": none_of_ours}
+        body = client.get("/api/v1/messages/conversations/999999", 404, headers=headers)
+        assert body["message"] == "Такой беседы нет."
+
+
+def test_a_reply_names_its_language_and_is_kept_by_no_cache(db):
+    client = ApiClient(sign_in(make_user("Olga", language="ru"))[1])
+    for headers, language in (({}, "ru"), ({"Accept-Language": "de-AT"}, "de")):
+        reply = client.raw("GET", "/api/v1/profile", headers=headers)
+        assert reply.headers["Content-Language"] == language
+        assert "Accept-Language" in reply.headers["Vary"]
+        assert reply.headers["Cache-Control"] == "no-store"
 
 
 @pytest.mark.parametrize(
