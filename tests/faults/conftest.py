@@ -26,8 +26,8 @@ def settle(mail_sink):  # noqa: F811
         person.sign_up(mail_sink)
         return person
 
-    def pairs(server, number):  # noqa: F811
-        made = [Person(server, f"Person{place}") for place in range(2 * number)]
+    def pairs(server, number, name="Person"):  # noqa: F811
+        made = [Person(server, f"{name}{place}") for place in range(2 * number)]
         people.extend(made)
         with ThreadPoolExecutor(4) as pool:
             list(pool.map(sign_up, made))

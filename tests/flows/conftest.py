@@ -43,8 +43,8 @@ def mail_sink():
     controller.stop()
 
 
-@pytest.fixture
-def server(tmp_path, mail_sink):
+@contextlib.contextmanager
+def running_server(folder, mail_sink):
     """A server on the backend under test, not yet started; its mail goes to the sink."""
     with contextlib.ExitStack() as stack:
         # Sockets and messages come faster here than a person types.
@@ -52,6 +52,12 @@ def server(tmp_path, mail_sink):
         if ON_POSTGRES:
             environment["DATABASE_URL"] = stack.enter_context(TemporaryDatabase())
             environment["REDIS_URL"] = os.environ.get("TEST_REDIS_URL", "redis://127.0.0.1:6379/0")
-        running = RunningServer(tmp_path, **environment)
+        running = RunningServer(folder, **environment)
         stack.callback(running.kill)
+        yield running
+
+
+@pytest.fixture
+def server(tmp_path, mail_sink):
+    with running_server(tmp_path, mail_sink) as running:
         yield running

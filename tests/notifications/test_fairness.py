@@ -84,3 +84,42 @@ def test_a_wait_that_many_were_asked_for_keeps_nobody_else_waiting(fcm, worker, 
     device = device_of(bob)
     delivery.enqueue_test_push(recipient_id=bob.id)
     wait_for(lambda: fcm.messages(device.registration_id), 5)
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        {"kind": "HANG"},
+        {"kind": "DROP"},
+        {"kind": "QUOTA_EXCEEDED", "retry_after": 120},
+        "INTERNAL",
+        "HTML_502",
+        "GARBAGE",
+    ],
+    ids=lambda trouble: trouble if isinstance(trouble, str) else trouble["kind"],
+)
+def test_others_are_served_while_one_is_in_trouble_and_she_is_afterwards(
+    fcm, worker, settings, alice, bob, device_of, trouble
+):
+    settings.NOTIFICATIONS_PUSH_TIMEOUT_SECONDS = 1
+    settings.NOTIFICATIONS_RETRY_SECONDS = (0.2,)
+    settings.NOTIFICATIONS_TRIES = 100
+    hers, his = device_of(alice), device_of(bob)
+    told = {"kind": trouble} if isinstance(trouble, str) else trouble
+    fcm.script(hers.registration_id, told | {"forever": True})
+    queue_tests(hers, 6)
+    worker()
+    wait_for(lambda: Delivery.objects.filter(recipient=alice, tries__gt=0).exists())
+    queue_tests(his, 20)
+    delivery.enqueue_test_push(recipient_id=bob.id)
+    wait_for(lambda: len(fcm.messages(his.registration_id)) == 21)
+    assert not Delivery.objects.filter(recipient=alice, state="sent").exists()
+    fcm.script(hers.registration_id)
+    if "retry_after" in told:
+        # It is kept to the second; the clock goes on here.
+        wait_for(lambda: Delivery.objects.filter(recipient=alice, state="pending", tries=1).count() == 6)
+        soon = timezone.now() + timedelta(seconds=60)
+        assert Delivery.objects.filter(recipient=alice, due_at__gt=soon).count() == 6
+        Delivery.objects.filter(recipient=alice).update(due_at=timezone.now())
+    wait_for(lambda: set(Delivery.objects.values_list("state", flat=True)) == {"sent"}, 30)
+    assert len(fcm.messages(hers.registration_id)) >= 6
