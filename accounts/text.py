@@ -5,6 +5,7 @@ import secrets
 import unicodedata
 
 from django.conf import settings
+from django.db.models import Model
 from email_validator import EmailNotValidError, validate_email
 
 MAX_ADDRESS = 254
@@ -87,3 +88,8 @@ def new_username(first_name: str) -> str:
 def display_name(first_name: str, last_name: str, username: str) -> str:
     """How a person is called on screens and in pushes."""
     return f"{first_name} {last_name}".strip() or username
+
+
+def row_name(row: Model) -> str:
+    """What staff read for a row, as a model's `__str__`: "session 7"; Django would say "Session object (7)"."""
+    return f"{row._meta.verbose_name} {row.pk}"

@@ -28,8 +28,8 @@ KEYWORDS = {
     "npgettext": ((1, "c"), 2, 3),
     "npgettext_lazy": ((1, "c"), 2, 3),
 }
-# What only staff's pages show: it is collected, but may stay English.
-STAFF = ("admin/**", "admin.py", "staff/**", "models/**", "models.py", "apps.py")
+# Folders of templates that bear another name than their app.
+TEMPLATES = {"accounts": ("accounts", "admin")}
 # What Django and REST framework say to people and have not translated into all of our languages:
 # the catalogs of config come before theirs.
 OF_LIBRARIES = (
@@ -107,7 +107,7 @@ def compile_all() -> int:
 
 def states() -> Iterator[CatalogState]:
     for app in APPS:
-        texts = [message for message in collected(app, with_staff=False) if message.id]
+        texts = [message for message in collected(app) if message.id]
         for path in (catalog_path(app, locale) for locale in LOCALES if texts):
             if not path.exists():
                 yield CatalogState(path, False, tuple(_shown(text.id) for text in texts))
@@ -130,19 +130,19 @@ def _translated(text: object) -> bool:
     return bool(text) and all(text) if isinstance(text, list | tuple) else bool(text)
 
 
-def collected(app: str, *, with_staff: bool = True) -> Catalog:
+def collected(app: str) -> Catalog:
     """The texts that the Python files and the templates of an app ask for, migrations apart."""
     catalog = Catalog(domain="django", charset="utf-8")
-    ignored = ("migrations/**",) if with_staff else ("migrations/**", *STAFF)
     found = extract_from_dir(
         str(settings.BASE_DIR / app),
-        method_map=[*((room, "ignore") for room in ignored), ("**.py", "python")],
+        method_map=[("migrations/**", "ignore"), ("**.py", "python")],
         keywords=KEYWORDS,
         comment_tags=("Translators:",),
         strip_comment_tags=True,
     )
     places = [(f"{app}/{file}", line, text, comments, context) for file, line, text, comments, context in found]
-    for path in sorted((settings.BASE_DIR / "templates" / app).rglob("*.*")):
+    folders = [settings.BASE_DIR / "templates" / name for name in TEMPLATES.get(app, (app,))]
+    for path in (path for folder in folders for path in folder.rglob("*.*")):
         name = path.relative_to(settings.BASE_DIR).as_posix()
         source = io.BytesIO(templatize(path.read_text(encoding="utf-8"), origin=name).encode())
         for line, text, comments, context in extract("python", source, KEYWORDS, (), {"encoding": "utf-8"}):

@@ -48,7 +48,7 @@ class ConversationAdmin(StaffAdmin):
 
 @admin.register(Message)
 class MessageAdmin(StaffAdmin):
-    list_display = ("id", "conversation_id", "sender", "kind", "length", "created_at", "edited_at", "deleted_at")
+    list_display = ("id", "conversation_number", "sender", "kind", "length", "created_at", "edited_at", "deleted_at")
     list_select_related = ("sender",)
     list_filter = ("kind",)
     search_fields = ("=id", "=conversation__id", "=sender__email", "=sender__id")
@@ -70,6 +70,10 @@ class MessageAdmin(StaffAdmin):
         then=_show,
     )
     actions = ("reveal",)
+
+    @admin.display(description=_("conversation"))
+    def conversation_number(self, message: Message) -> int:
+        return message.conversation_id
 
     @admin.display(description=_("characters"))
     def length(self, message: Message) -> int:

@@ -6,15 +6,21 @@ from django.db.models import F, Q, Value
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from accounts.text import row_name
+
 
 class Conversation(models.Model):
     """The one conversation of two people; its row is the lock for all that happens inside."""
 
-    user_low = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+", db_index=False)
-    user_high = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
+    user_low = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, related_name="+", db_index=False, verbose_name=_("first person")
+    )
+    user_high = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, related_name="+", verbose_name=_("second person")
+    )
     # Messages up to here were cleared by both sides and are gone.
-    purged_up_to_id = models.BigIntegerField(default=0)
-    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    purged_up_to_id = models.BigIntegerField(_("cleared up to message"), default=0)
+    created_at = models.DateTimeField(_("created at"), default=timezone.now, editable=False)
 
     class Meta:
         verbose_name = _("conversation")
@@ -24,8 +30,7 @@ class Conversation(models.Model):
             models.CheckConstraint(condition=Q(user_low__lt=F("user_high")), name="conversation_ordered"),
         ]
 
-    def __str__(self) -> str:
-        return f"{self._meta.verbose_name} {self.pk}"
+    __str__ = row_name
 
     def other_id(self, user_id: int) -> int:
         """The id of the other one."""
@@ -66,14 +71,18 @@ class Message(models.Model):
         IMAGE = "image", _("image")
         CALL = "call", _("call")
 
-    conversation = models.ForeignKey(Conversation, models.CASCADE, related_name="messages", db_index=False)
-    sender = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+", db_index=False)
-    kind = models.CharField(max_length=5, choices=Kind.choices, default=Kind.TEXT)
+    conversation = models.ForeignKey(
+        Conversation, models.CASCADE, related_name="messages", db_index=False, verbose_name=_("conversation")
+    )
+    sender = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, related_name="+", db_index=False, verbose_name=_("sender")
+    )
+    kind = models.CharField(_("kind"), max_length=5, choices=Kind.choices, default=Kind.TEXT)
     body = models.TextField(null=True, blank=True)
     # The body as search compares it (accounts.text.fold).
     body_folded = models.TextField(blank=True)
     # No foreign key: the message replied to may be purged while the reply stays.
-    reply_to_id = models.BigIntegerField(null=True, blank=True)
+    reply_to_id = models.BigIntegerField(_("reply to message"), null=True, blank=True)
     image = models.OneToOneField("accounts.Image", models.SET_NULL, null=True, blank=True, related_name="+")
     call_id = models.BigIntegerField(null=True, blank=True, unique=True)
     call_media = models.CharField(max_length=5, blank=True)
@@ -83,9 +92,9 @@ class Message(models.Model):
     # What the sender asked for under this client_id, as SHA-256: edits do not change it.
     request_digest = models.CharField(max_length=64, blank=True)
     counts_as_unread = models.BooleanField(default=True)
-    edited_at = models.DateTimeField(null=True, blank=True)
-    deleted_at = models.DateTimeField(null=True, blank=True)
-    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    edited_at = models.DateTimeField(_("edited at"), null=True, blank=True)
+    deleted_at = models.DateTimeField(_("deleted at"), null=True, blank=True)
+    created_at = models.DateTimeField(_("created at"), default=timezone.now, editable=False)
 
     class Meta:
         verbose_name = _("message")
@@ -97,8 +106,7 @@ class Message(models.Model):
         # By the negative id: an order that only this index has (see selectors/tables.py, BETWEEN).
         indexes = [models.Index(F("conversation"), F("id") * Value(-1), name="message_keyset")]
 
-    def __str__(self) -> str:
-        return f"{self._meta.verbose_name} {self.pk}"
+    __str__ = row_name
 
 
 class MessageRevision(models.Model):
@@ -129,15 +137,38 @@ class Report(models.Model):
         RESOLVED = "resolved", _("resolved")
         DISMISSED = "dismissed", _("dismissed")
 
-    message = models.ForeignKey(Message, models.SET_NULL, null=True, blank=True, related_name="reports")
-    reporter = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
-    reported = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
+    message = models.ForeignKey(
+        Message, models.SET_NULL, null=True, blank=True, related_name="reports", verbose_name=_("message")
+    )
+    reporter = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        verbose_name=_("reported by"),
+    )
+    reported = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        verbose_name=_("reported person"),
+    )
     reason = models.CharField(_("reason"), max_length=100)
     comment = models.TextField(_("comment"), blank=True)
     snapshot = models.JSONField(_("what the message said"), default=dict)
     state = models.CharField(_("state"), max_length=10, choices=State.choices, default=State.OPEN, db_index=True)
     resolution = models.CharField(_("resolution"), max_length=500, blank=True)
-    resolved_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
+    resolved_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        verbose_name=_("resolved by"),
+    )
     resolved_at = models.DateTimeField(_("resolved at"), null=True, blank=True)
     created_at = models.DateTimeField(_("reported at"), default=timezone.now, editable=False)
 
@@ -148,3 +179,5 @@ class Report(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["message", "reporter"], name="report_once"),
         ]
+
+    __str__ = row_name

@@ -4,7 +4,10 @@ from typing import Any
 
 from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin as DjangosGroupAdmin
-from django.contrib.auth.models import Group
+from django.contrib.auth.models import Group, Permission
+from django.db.models import ManyToManyField
+from django.http import HttpRequest
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django_otp.plugins.otp_static.models import StaticDevice
 from django_otp.plugins.otp_totp.models import TOTPDevice
@@ -16,6 +19,16 @@ from accounts.staff.lists import AuditedAdmin, ReasonModelForm, StaffAdmin, aske
 from accounts.unit_of_work import unit_of_work
 
 admin.site.unregister(Group)
+
+# What Django allows with the rows of any model; the permissions of our models bring their own words.
+OF_EVERY_MODEL = {"add": _("Add"), "change": _("Change"), "delete": _("Delete"), "view": _("View")}
+
+
+def _permission_name(permission: Permission) -> str:
+    """In the reader's language: what the database holds is English."""
+    action, _underscore, model = permission.codename.partition("_")
+    is_stock = action in OF_EVERY_MODEL and model == permission.content_type.model
+    return f"{permission.content_type} | {OF_EVERY_MODEL[action] if is_stock else gettext(permission.name)}"
 
 
 def _remove_group(by: User, group: Group, data: dict[str, Any]) -> None:
@@ -43,6 +56,14 @@ class GroupAdmin(AuditedAdmin, DjangosGroupAdmin):
 
     def has_change_permission(self, request: Any, obj: Any = None) -> bool:
         return bool(request.user.has_perm("auth.change_group"))
+
+    def formfield_for_manytomany(
+        self, db_field: ManyToManyField, request: HttpRequest | None = None, **kwargs: Any
+    ) -> Any:
+        field = super().formfield_for_manytomany(db_field, request=request, **kwargs)
+        if db_field.name == "permissions":
+            field.label_from_instance = _permission_name  # type: ignore[method-assign, union-attr]
+        return field
 
     def audit_label(self, row: Any) -> str:
         return f"group {row.name}"

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from accounts.exceptions import EmailTaken, UsernameTaken
-from accounts.text import display_name, fold, new_username, normalise_address
+from accounts.text import display_name, fold, new_username, normalise_address, row_name
 
 
 class UserManager(BaseUserManager["User"]):
@@ -49,7 +49,7 @@ class UserManager(BaseUserManager["User"]):
 class PasswordLock(models.Model):
     """Wrong passwords in a row, and the wait that they brought about."""
 
-    wrong_passwords = models.PositiveIntegerField(default=0)
+    wrong_passwords = models.PositiveIntegerField(_("wrong passwords in a row"), default=0)
     wrong_password_at = models.DateTimeField(null=True, blank=True)
     locked_until = models.DateTimeField(_("locked until"), null=True, blank=True)
 
@@ -81,7 +81,7 @@ class User(PasswordLock, AbstractBaseUser, PermissionsMixin):
     is_staff = models.BooleanField(_("staff"), default=False)
     created_at = models.DateTimeField(_("joined"), default=timezone.now, editable=False)
     last_seen_at = models.DateTimeField(_("last seen"), null=True, blank=True)
-    username_changed_at = models.DateTimeField(null=True, blank=True)
+    username_changed_at = models.DateTimeField(_("username changed at"), null=True, blank=True)
 
     # What people search is compared without case and accents (accounts.text.fold).
     # Migration 0002 gives them a plain byte order on PostgreSQL, so that one index serves prefix and order.
@@ -100,7 +100,7 @@ class User(PasswordLock, AbstractBaseUser, PermissionsMixin):
     # Somebody else tried to register this address before it was confirmed.
     contested_at = models.DateTimeField(null=True, blank=True)
     # The last time a password was set by a mailed code alone.
-    password_reset_at = models.DateTimeField(null=True, blank=True)
+    password_reset_at = models.DateTimeField(_("password reset at"), null=True, blank=True)
 
     # Failed codes today, over all purposes: many make the next codes longer.
     failed_codes = models.PositiveIntegerField(default=0)
@@ -109,15 +109,17 @@ class User(PasswordLock, AbstractBaseUser, PermissionsMixin):
     # Second step
     second_password = models.CharField(max_length=128, blank=True)
     second_password_hint = models.CharField(max_length=64, blank=True)
-    second_password_changed_at = models.DateTimeField(null=True, blank=True)
+    second_password_changed_at = models.DateTimeField(_("second password changed at"), null=True, blank=True)
     wrong_second_passwords = models.PositiveIntegerField(default=0)
     wrong_second_passwords_day = models.DateField(null=True, blank=True)
 
     # Privacy
-    who_can_message = models.CharField(max_length=10, choices=WhoCanMessage.choices, default=WhoCanMessage.EVERYONE)
-    read_receipts = models.BooleanField(default=True)
-    show_last_seen = models.BooleanField(default=True)
-    relay_calls = models.BooleanField(default=False)
+    who_can_message = models.CharField(
+        _("who can message"), max_length=10, choices=WhoCanMessage.choices, default=WhoCanMessage.EVERYONE
+    )
+    read_receipts = models.BooleanField(_("read receipts"), default=True)
+    show_last_seen = models.BooleanField(_("shows when last seen"), default=True)
+    relay_calls = models.BooleanField(_("calls through the relay"), default=False)
 
     USERNAME_FIELD = "email"
     EMAIL_FIELD = "email"
@@ -185,9 +187,13 @@ class User(PasswordLock, AbstractBaseUser, PermissionsMixin):
 class Block(models.Model):
     """One person wants to hear nothing from another."""
 
-    blocker = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="blocks_made")
-    blocked = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="blocks_met")
-    created_at = models.DateTimeField(default=timezone.now)
+    blocker = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, related_name="blocks_made", verbose_name=_("blocked by")
+    )
+    blocked = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, related_name="blocks_met", verbose_name=_("blocked person")
+    )
+    created_at = models.DateTimeField(_("created at"), default=timezone.now)
 
     class Meta:
         verbose_name = _("block")
@@ -196,3 +202,5 @@ class Block(models.Model):
             models.UniqueConstraint(fields=["blocker", "blocked"], name="block_once"),
             models.CheckConstraint(condition=~models.Q(blocker=models.F("blocked")), name="block_not_oneself"),
         ]
+
+    __str__ = row_name

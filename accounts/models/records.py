@@ -5,6 +5,8 @@ from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from accounts.text import row_name
+
 
 class Image(models.Model):
     """A re-encoded picture: an avatar, or the image of a message. Its token is its path."""
@@ -39,18 +41,34 @@ class RateCount(models.Model):
 class AuditEntry(models.Model):
     """Who did what to whom, and why. Rows are only ever added."""
 
-    actor = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
+    actor = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        verbose_name=_("account of who acted"),
+    )
     # How the actor is known when no account stands behind it: "cli:root", "purge".
-    actor_label = models.CharField(max_length=100)
-    action = models.CharField(max_length=60, db_index=True)
-    target = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
-    target_label = models.CharField(max_length=200, blank=True)
-    reason = models.CharField(max_length=500, blank=True)
-    details = models.JSONField(default=dict, blank=True)
-    request_id = models.CharField(max_length=64, blank=True)
-    ip = models.GenericIPAddressField(null=True, blank=True)
-    created_at = models.DateTimeField(default=timezone.now, db_index=True)
+    actor_label = models.CharField(_("who"), max_length=100)
+    action = models.CharField(_("action"), max_length=60, db_index=True)
+    target = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        verbose_name=_("account acted on"),
+    )
+    target_label = models.CharField(_("whom"), max_length=200, blank=True)
+    reason = models.CharField(_("reason"), max_length=500, blank=True)
+    details = models.JSONField(_("details"), default=dict, blank=True)
+    request_id = models.CharField(_("request id"), max_length=64, blank=True)
+    ip = models.GenericIPAddressField(_("IP address"), null=True, blank=True)
+    created_at = models.DateTimeField(_("created at"), default=timezone.now, db_index=True)
 
     class Meta:
         verbose_name = _("audit entry")
         verbose_name_plural = _("audit log")
+
+    __str__ = row_name

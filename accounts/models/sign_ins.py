@@ -7,40 +7,46 @@ from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from accounts.text import row_name
+
 
 class TrustedDevice(models.Model):
     """A device that may skip the second step; its token is stored hashed."""
 
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="trusted_devices")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, related_name="trusted_devices", verbose_name=_("user")
+    )
     digest = models.CharField(max_length=64, unique=True)
-    device_name = models.CharField(max_length=200, blank=True)
-    created_at = models.DateTimeField(default=timezone.now)
-    last_used_at = models.DateTimeField(default=timezone.now)
-    expires_at = models.DateTimeField()
+    device_name = models.CharField(_("device"), max_length=200, blank=True)
+    created_at = models.DateTimeField(_("created at"), default=timezone.now)
+    last_used_at = models.DateTimeField(_("last used at"), default=timezone.now)
+    expires_at = models.DateTimeField(_("expires at"))
 
     class Meta:
         verbose_name = _("trusted device")
         verbose_name_plural = _("trusted devices")
+
+    __str__ = row_name
 
 
 class Session(models.Model):
     """One sign-in. Its row is read with its user on every request: ending it ends the token."""
 
     sid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="sessions")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="sessions", verbose_name=_("user"))
     trusted_device = models.ForeignKey(TrustedDevice, models.SET_NULL, null=True, blank=True)
     generation = models.PositiveIntegerField(default=1)
     # When the newest generation was first used: from then on the one before it has a minute left.
     generation_used_at = models.DateTimeField(null=True, blank=True)
-    device_name = models.CharField(max_length=200, blank=True)
-    ip = models.GenericIPAddressField(null=True, blank=True)
-    user_agent = models.CharField(max_length=400, blank=True)
-    created_at = models.DateTimeField(default=timezone.now)
-    last_used_at = models.DateTimeField(default=timezone.now)
-    token_expires_at = models.DateTimeField()
-    expires_at = models.DateTimeField()
-    ended_at = models.DateTimeField(null=True, blank=True)
-    ended_reason = models.CharField(max_length=40, blank=True)
+    device_name = models.CharField(_("device"), max_length=200, blank=True)
+    ip = models.GenericIPAddressField(_("IP address"), null=True, blank=True)
+    user_agent = models.CharField(_("browser or app"), max_length=400, blank=True)
+    created_at = models.DateTimeField(_("created at"), default=timezone.now)
+    last_used_at = models.DateTimeField(_("last used at"), default=timezone.now)
+    token_expires_at = models.DateTimeField(_("token expires at"))
+    expires_at = models.DateTimeField(_("expires at"))
+    ended_at = models.DateTimeField(_("ended at"), null=True, blank=True)
+    ended_reason = models.CharField(_("why it ended"), max_length=40, blank=True)
     # After a recovery code: until then a new second password needs no old one.
     second_password_free_until = models.DateTimeField(null=True, blank=True)
 
@@ -52,5 +58,4 @@ class Session(models.Model):
             models.Index(fields=["token_expires_at"], name="session_expiry"),
         ]
 
-    def __str__(self) -> str:
-        return f"{self._meta.verbose_name} {self.pk}"
+    __str__ = row_name

@@ -5,25 +5,29 @@ from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from accounts.text import row_name
+
 
 class Code(models.Model):
     """The one live code of a user and purpose, as a keyed digest bound to purpose and address."""
 
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="codes")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="codes", verbose_name=_("user"))
     # signup, reset, two_step, change_email, or action:<name>
-    purpose = models.CharField(max_length=40)
-    address = models.EmailField(max_length=254)
+    purpose = models.CharField(_("purpose"), max_length=40)
+    address = models.EmailField(_("address"), max_length=254)
     digest = models.CharField(max_length=64)
-    tries = models.PositiveSmallIntegerField(default=0)
-    created_at = models.DateTimeField(default=timezone.now)
-    expires_at = models.DateTimeField()
-    used_at = models.DateTimeField(null=True, blank=True)
+    tries = models.PositiveSmallIntegerField(_("tries"), default=0)
+    created_at = models.DateTimeField(_("created at"), default=timezone.now)
+    expires_at = models.DateTimeField(_("expires at"))
+    used_at = models.DateTimeField(_("used at"), null=True, blank=True)
 
     class Meta:
         verbose_name = _("one-time code")
         verbose_name_plural = _("one-time codes")
         constraints = [models.UniqueConstraint(fields=["user", "purpose"], name="code_one_per_purpose")]
         indexes = [models.Index(fields=["expires_at"], name="code_expiry")]
+
+    __str__ = row_name
 
 
 class PendingToken(models.Model):

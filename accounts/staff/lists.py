@@ -53,7 +53,7 @@ class StaffAdmin(admin.ModelAdmin):
 
     def named(self, row: Model) -> str:
         """What a row is called where people read it: by itself, or "session 7 (ann_x2y3z)"."""
-        if not self.list_select_related and type(row).__str__ is not Model.__str__:
+        if not self.list_select_related:
             return str(row)
         people = [getattr(row, field) for field in self.list_select_related or ()]  # type: ignore[union-attr]
         names = ", ".join(str(person) for person in people if person is not None)

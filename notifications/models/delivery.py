@@ -6,6 +6,8 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from accounts.text import row_name
+
 
 class Delivery(models.Model):
     class Channel(models.TextChoices):
@@ -45,20 +47,31 @@ class Delivery(models.Model):
         verbose_name=_("recipient"),
     )
     device = models.ForeignKey(
-        "notifications.Device", models.SET_NULL, null=True, blank=True, related_name="+", db_index=False
+        "notifications.Device",
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        db_index=False,
+        verbose_name=_("push device"),
     )
     notification = models.ForeignKey(
-        "notifications.Notification", models.SET_NULL, null=True, blank=True, related_name="+"
+        "notifications.Notification",
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        verbose_name=_("notification"),
     )
     # Mail: everything needed to send it, wiped afterwards. Push: ids only, never a text.
     payload = models.JSONField(default=dict, blank=True)
     state = models.CharField(_("state"), max_length=9, choices=State.choices, default=State.PENDING)
     due_at = models.DateTimeField(_("due at"), default=timezone.now)
     expires_at = models.DateTimeField(_("expires at"))
-    lease_until = models.DateTimeField(null=True, blank=True)
+    lease_until = models.DateTimeField(_("being sent until"), null=True, blank=True)
     tries = models.PositiveSmallIntegerField(_("tries"), default=0)
     last_error = models.CharField(_("last error"), max_length=300, blank=True)
-    provider_id = models.CharField(max_length=200, blank=True)
+    provider_id = models.CharField(_("id at the provider"), max_length=200, blank=True)
     created_at = models.DateTimeField(_("created at"), default=timezone.now)
     # The latest occurrence that this push stands for.
     touched_at = models.DateTimeField(default=timezone.now)
@@ -86,17 +99,21 @@ class Delivery(models.Model):
             ),
         ]
 
+    __str__ = row_name
+
 
 class ChannelPause(models.Model):
     """A channel that rests because the service behind it refuses everybody; no row: it works."""
 
-    channel = models.CharField(max_length=4, primary_key=True, choices=Delivery.Channel.choices)
+    channel = models.CharField(_("channel"), max_length=4, primary_key=True, choices=Delivery.Channel.choices)
     reason = models.CharField(_("reason"), max_length=300)
     # From here on a few rows are sent as a probe; the first success ends the pause.
     until = models.DateTimeField(_("until"))
-    failures = models.PositiveIntegerField(default=1)
+    failures = models.PositiveIntegerField(_("failures"), default=1)
     started_at = models.DateTimeField(_("since"), default=timezone.now)
 
     class Meta:
         verbose_name = _("paused channel")
         verbose_name_plural = _("paused channels")
+
+    __str__ = row_name

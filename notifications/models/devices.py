@@ -10,29 +10,35 @@ from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from accounts.text import row_name
+
 
 class Device(models.Model):
     """A push token of one person on one device, bound to the sign-in that registered it."""
 
     class Platform(models.TextChoices):
-        ANDROID = "android"
-        IOS = "ios"
-        WEB = "web"
+        ANDROID = "android", "Android"
+        IOS = "ios", "iOS"
+        WEB = "web", _("web")
 
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="push_devices")
-    session = models.ForeignKey("accounts.Session", models.CASCADE, related_name="push_devices")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, related_name="push_devices", verbose_name=_("user")
+    )
+    session = models.ForeignKey(
+        "accounts.Session", models.CASCADE, related_name="push_devices", verbose_name=_("session")
+    )
     # The token. Shown to nobody; its digest is what is unique, for an index entry has a size limit.
     registration_id = models.TextField()
     token_digest = models.CharField(max_length=64, unique=True)
-    device_id = models.CharField(max_length=255, null=True, blank=True)
+    device_id = models.CharField(_("device id"), max_length=255, null=True, blank=True)
     type = models.CharField(_("platform"), max_length=10, choices=Platform.choices, default=Platform.ANDROID)
     name = models.CharField(max_length=255, null=True, blank=True)
-    active = models.BooleanField(default=True)
-    failures = models.PositiveSmallIntegerField(default=0)
-    locale = models.CharField(max_length=35, blank=True)
-    app_version = models.CharField(max_length=50, blank=True)
-    date_created = models.DateTimeField(default=timezone.now)
-    last_seen_at = models.DateTimeField(default=timezone.now)
+    active = models.BooleanField(_("in use"), default=True)
+    failures = models.PositiveSmallIntegerField(_("failures"), default=0)
+    locale = models.CharField(_("language"), max_length=35, blank=True)
+    app_version = models.CharField(_("app version"), max_length=50, blank=True)
+    date_created = models.DateTimeField(_("created at"), default=timezone.now)
+    last_seen_at = models.DateTimeField(_("last seen"), default=timezone.now)
 
     class Meta:
         verbose_name = _("push device")
@@ -46,8 +52,7 @@ class Device(models.Model):
             )
         ]
 
-    def __str__(self) -> str:
-        return f"{self._meta.verbose_name} {self.pk}"
+    __str__ = row_name
 
     @property
     def masked_token(self) -> str:

@@ -5,6 +5,7 @@ from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from accounts.text import row_name
 from notifications import kinds
 
 
@@ -12,26 +13,30 @@ class Notification(models.Model):
     """A row of somebody's feed: one occurrence, or a group of them."""
 
     recipient = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.CASCADE, related_name="notifications", db_index=False
+        settings.AUTH_USER_MODEL,
+        models.CASCADE,
+        related_name="notifications",
+        db_index=False,
+        verbose_name=_("recipient"),
     )
     kind = models.CharField(_("type"), max_length=20, choices=kinds.choices)
     # What an open row collects: "post:7", "conversation:9", "all", or "" for a row that collects nothing.
     group_key = models.CharField(max_length=40, blank=True)
     # Accepts further occurrences: unread, and not older than the window of its kind.
-    is_open = models.BooleanField(default=True)
-    actor = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
+    is_open = models.BooleanField(_("still collects"), default=True)
+    actor = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+", verbose_name=_("from whom"))
     # Null where the actor is the target.
-    target_id = models.BigIntegerField(null=True, blank=True)
+    target_id = models.BigIntegerField(_("target id"), null=True, blank=True)
     # Empty where the title is the actor's name: that is taken from the account when read.
-    target_title = models.CharField(max_length=120, blank=True)
-    count = models.PositiveIntegerField(default=1)
+    target_title = models.CharField(_("target"), max_length=120, blank=True)
+    count = models.PositiveIntegerField(_("number"), default=1)
     # Kind `message`: the first message of the row; its count is of unread messages from there on.
     first_message_id = models.BigIntegerField(null=True, blank=True)
     is_read = models.BooleanField(_("read"), default=False)
-    read_at = models.DateTimeField(null=True, blank=True)
-    first_at = models.DateTimeField(default=timezone.now)
+    read_at = models.DateTimeField(_("read at"), null=True, blank=True)
+    first_at = models.DateTimeField(_("first occurrence"), default=timezone.now)
     # The latest occurrence.
-    created_at = models.DateTimeField(default=timezone.now)
+    created_at = models.DateTimeField(_("latest occurrence"), default=timezone.now)
 
     class Meta:
         verbose_name = _("notification")
@@ -56,8 +61,7 @@ class Notification(models.Model):
             ),
         ]
 
-    def __str__(self) -> str:
-        return f"{self._meta.verbose_name} {self.pk}"
+    __str__ = row_name
 
 
 class Member(models.Model):

@@ -6,6 +6,8 @@ from django.db.models import F, Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from accounts.text import row_name
+
 
 class Call(models.Model):
     class Media(models.TextChoices):
@@ -29,11 +31,11 @@ class Call(models.Model):
 
     # The conversation belongs to another app: its id is all that is needed here.
     conversation_id = models.BigIntegerField(_("conversation"))
-    caller = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
-    callee = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
-    media = models.CharField(max_length=5, choices=Media.choices)
-    state = models.CharField(max_length=10, choices=State.choices, default=State.RINGING)
-    outcome = models.CharField(max_length=9, choices=Outcome.choices, blank=True)
+    caller = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+", verbose_name=_("caller"))
+    callee = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+", verbose_name=_("callee"))
+    media = models.CharField(_("media"), max_length=5, choices=Media.choices)
+    state = models.CharField(_("state"), max_length=10, choices=State.choices, default=State.RINGING)
+    outcome = models.CharField(_("outcome"), max_length=9, choices=Outcome.choices, blank=True)
     # What the caller's device named this invitation: asking again finds the same call.
     client_id = models.CharField(max_length=64, null=True, blank=True)
     created_at = models.DateTimeField(_("created at"), default=timezone.now)
@@ -59,6 +61,8 @@ class Call(models.Model):
             models.Index(fields=["expires_at"], condition=~Q(state="ended"), name="call_due"),
             models.Index(fields=["created_at"], name="call_created"),
         ]
+
+    __str__ = row_name
 
     @property
     def duration_s(self) -> int | None:

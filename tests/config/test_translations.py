@@ -58,8 +58,8 @@ def test_every_app_has_every_language_and_nothing_is_left_to_translate():
 def test_a_text_that_no_catalog_knows_is_told(monkeypatch):
     known = translations.collected
 
-    def with_another(app, **options):
-        catalog = known(app, **options)
+    def with_another(app):
+        catalog = known(app)
         catalog.add("Nobody has translated this.")
         return catalog
 
@@ -68,11 +68,10 @@ def test_a_text_that_no_catalog_knows_is_told(monkeypatch):
         call_command("messages", check=True)
 
 
-def test_templates_are_collected_and_staff_pages_are_told_apart():
-    readers = translations.collected("accounts", with_staff=False)
-    everybody = translations.collected("accounts")
-    assert readers.get("Hello %(name)s,") and readers.get("Return to the old address")
-    assert everybody.get("Sign out everywhere") and not readers.get("Sign out everywhere")
+def test_templates_are_collected_and_so_are_the_pages_of_staff():
+    texts = translations.collected("accounts")
+    assert texts.get("Hello %(name)s,") and texts.get("Return to the old address")
+    assert texts.get("Sign out everywhere") and texts.get("What will happen")
 
 
 @pytest.mark.parametrize("path", catalogs())
