@@ -276,7 +276,6 @@ NOTIFICATIONS_MAIL_TRANSPORT = _mail_transport(env.str("EMAIL_URL", default=f"fi
 MEDIA_ROOT = Path(env.str("MEDIA_ROOT", default=str(VAR_DIR / "media")))
 MEDIA_SENDFILE = env.str("MEDIA_SENDFILE", default="")
 STATIC_URL = "/static/"
-STATIC_ROOT = BASE_DIR / "staticfiles"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 # Found where they are: a release needs no collectstatic.
 WHITENOISE_USE_FINDERS = True
