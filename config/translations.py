@@ -37,6 +37,7 @@ OF_LIBRARIES = (
     gettext_noop("Must be a valid UUID."),
     gettext_noop("Ensure this field has at least {min_length} elements."),
     gettext_noop("Ensure this field has no more than {max_length} elements."),
+    gettext_noop("Surrogate characters are not allowed: U+{code_point:X}."),
     gettext_noop("This dictionary may not be empty."),
     gettext_noop("Invalid input."),
     ngettext_lazy(

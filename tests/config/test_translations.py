@@ -134,15 +134,19 @@ def test_an_error_body_follows_accept_language(db, language):
         empty = client.post("/api/v1/auth/login", {}, 400, headers=headers)
         weak = {"first_name": "A", "last_name": "B", "email": "a@example.com", "password": "12345"}
         short = client.post("/api/v1/auth/signup", weak, 400, headers=headers)
+        over = {"first_name": "A" * 51, "last_name": "\ud800", "email": "a@example.com", "password": "p" * 257}
+        long = client.post("/api/v1/auth/signup", over, 400, headers=headers)
         return [
             wrong["message"],
             empty["message"],
             *(text for field in ("email", "password") for text in empty["fields"][field]),
             *short["fields"]["password"],
+            *(text for field in ("first_name", "last_name", "password") for text in long["fields"][field]),
         ]
 
-    ours, english = bodies(language), bodies("en")
-    assert len(ours) == len(english) > 4
+    # English first: what was said to one reader is not what the next one hears.
+    english, ours = bodies("en"), bodies(language)
+    assert len(ours) == len(english) > 7
     assert [text for text in ours if text in english] == []
 
 
