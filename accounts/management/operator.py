@@ -4,6 +4,7 @@ Data on stdout, notes and progress on stderr; `--json`, `--dry-run`, `--yes`; ex
 1 failed, 2 wrong usage, 3 nothing matched; colours and bars on a terminal only.
 """
 
+import argparse
 import getpass
 import json
 import os
@@ -14,7 +15,7 @@ from typing import Any, TypeVar
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.core.serializers.json import DjangoJSONEncoder
-from django.db import OperationalError
+from django.db import DatabaseError
 from django.db.models import Q
 from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
@@ -64,8 +65,9 @@ class OperatorCommand(BaseCommand):
             sys.stdout.flush()
         except APIException as error:
             raise CommandError(str(error.detail)) from error
-        except OperationalError as error:
-            raise CommandError(f"The database does not answer: {error}") from error
+        except DatabaseError as error:
+            reason = (str(error).splitlines() or [type(error).__name__])[0]
+            raise CommandError(f"The database refuses: {reason}. See `manage.py doctor`.") from error
         except BrokenPipeError:
             # `… | head` closed the pipe: no traceback, and nothing more to write at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -101,7 +103,9 @@ class UserCommand(OperatorCommand):
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("user", help="e-mail address or id")
-        parser.add_argument("--reason", default="", required=self.reason_is_required, help="kept in the audit log")
+        kind = words if self.reason_is_required else str
+        required = self.reason_is_required
+        parser.add_argument("--reason", default="", type=kind, required=required, help="kept in the audit log")
 
     def outlook(self, user: User, **options: Any) -> dict[str, Any]:
         """What the change comes to, read before it happens."""
@@ -131,6 +135,9 @@ def actor() -> str:
 
 def find_user(text: str) -> User:
     """The account of an e-mail address or id. NothingMatched without one."""
+    if not text.isprintable():
+        # Bytes of a shell that are no UTF-8 arrive as lone surrogates, which no database takes.
+        raise NothingMatched(f"There is no account {text!r}.")
     query = Q(email=text.strip().lower())
     if (user_id := parse_id(text)) is not None:
         query |= Q(id=user_id)
@@ -149,5 +156,28 @@ def moment(text: str) -> Any:
     except ValueError:
         found = None
     if found is None:
-        raise ValueError(text)
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a day (2027-01-01) nor a moment in ISO 8601")
     return found if timezone.is_aware(found) else timezone.make_aware(found, timezone.get_default_timezone())
+
+
+def later(text: str) -> Any:
+    """argparse type: a `moment` that is still to come."""
+    found = moment(text)
+    if found <= timezone.now():
+        raise argparse.ArgumentTypeError(f"{text!r} is over")
+    return found
+
+
+def positive(text: str) -> int:
+    """argparse type: the id of a row, or a number of rows."""
+    number = parse_id(text)
+    if number is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 on")
+    return number
+
+
+def words(text: str) -> str:
+    """argparse type: text that says something."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("it is empty")
+    return text

@@ -5,6 +5,7 @@ import zipfile
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
 
 from accounts.models import AuditEntry, Session, User
 from tests.factories import make_user, sign_in
@@ -75,6 +76,52 @@ def test_a_block_with_an_end_says_so(alice, capsys):
 def test_a_wrong_date_is_wrong_usage(alice):
     with pytest.raises(CommandError):
         call_command("block_user", alice.email, "--reason", "x", "--until", "tomorrow")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--reason", "x", "--until", "2020-01-01"],
+        ["--reason", ""],
+        ["--reason", " "],
+    ],
+)
+def test_a_block_that_would_be_over_or_has_no_reason_is_wrong_usage(alice, words):
+    with pytest.raises(CommandError, match=r"--until: '2020-01-01' is over|--reason: it is empty"):
+        call_command("block_user", alice.email, *words)
+    alice.refresh_from_db()
+    assert alice.blocked_at is None
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("purge_expired", ["--limit", "0"]),
+        ("purge_expired", ["--limit=-5"]),
+        ("retry_deliveries", ["--limit", "0"]),
+        ("retry_deliveries", ["9" * 30]),
+        ("send_test_push", ["1", "--device", "9" * 30]),
+        ("serve", ["--port", "99999"]),
+        ("serve", ["--port=-1"]),
+    ],
+)
+def test_numbers_out_of_range_are_wrong_usage(name, words):
+    with pytest.raises(CommandError, match=r"is no whole number from 1 on|is no port"):
+        call_command(name, *words)
+
+
+def test_a_name_in_broken_utf8_is_nobodys(db):
+    with pytest.raises(CommandError) as failure:
+        call_command("show_user", "\udcff@example.com")
+    assert failure.value.returncode == 3
+
+
+@pytest.mark.django_db
+def test_a_database_without_tables_is_told_in_one_line():
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE accounts_user RENAME TO elsewhere")
+    with pytest.raises(CommandError, match=r"The database refuses: .*accounts_user.* See `manage.py doctor`\.$"):
+        call_command("show_user", "1")
 
 
 def test_show_user_shows_standing_and_no_secret(alice, capsys):

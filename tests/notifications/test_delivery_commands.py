@@ -1,6 +1,7 @@
 """The operator's commands of the queue."""
 
 import json
+import socket
 from datetime import timedelta
 
 import pytest
@@ -30,6 +31,13 @@ def row(**fields):
         "dedupe_key": f"k{Delivery.objects.count()}", "expires_at": now, "finished_at": now,
     } | fields  # fmt: skip
     return Delivery.objects.create(**fields)
+
+
+def test_fake_fcm_says_in_one_line_that_its_port_is_taken():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        with pytest.raises(CommandError, match=f"^Cannot listen on 127.0.0.1:{port}: "):
+            call_command("fake_fcm", "--port", port)
 
 
 @pytest.mark.django_db

@@ -2,7 +2,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from accounts.management.operator import UserCommand, actor, moment
+from accounts.management.operator import UserCommand, actor, later
 from accounts.models import User
 from accounts.services import standing
 
@@ -14,7 +14,7 @@ class Command(UserCommand):
     def arguments(self, parser: CommandParser) -> None:
         super().arguments(parser)
         parser.add_argument(
-            "--until", type=moment, help="a day (2027-01-01) or a moment in UTC; without it, until unblocked"
+            "--until", type=later, help="a day (2027-01-01) or a moment in UTC; without it, until unblocked"
         )
 
     def outlook(self, user: User, **options: Any) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from django.core.management.base import CommandParser
 from django.db import transaction
 from django.utils import timezone
 
-from accounts.management.operator import OperatorCommand, actor
+from accounts.management.operator import OperatorCommand, actor, positive
 from accounts.services import audit, pictures
 from accounts.services import retention as accounts
 from messaging.services import retention as messaging
@@ -21,7 +21,7 @@ class Command(OperatorCommand):
     )
 
     def arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--limit", type=int, default=1000, help="rows of a kind in one transaction (1000)")
+        parser.add_argument("--limit", type=positive, default=1000, help="rows of a kind in one transaction (1000)")
 
     def act(self, **options: Any) -> dict[str, Any]:
         removed: dict[str, int] = {}

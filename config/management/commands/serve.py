@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import errno
 import socket
 import sys
@@ -24,7 +25,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
-        parser.add_argument("--port", type=int, help="port; without it 8000, or the next free one")
+        parser.add_argument("--port", type=port_number, help="port; without it 8000, or the next free one")
         parser.add_argument("--workers", type=int, default=1, help="processes (1); more than one needs REDIS_URL")
         parser.add_argument("--deliver", action="store_true", help="deliver mail and push here on PostgreSQL, too")
         parser.add_argument("--no-deliver", action="store_true", help="leave delivery to `manage.py deliver`")
@@ -52,6 +53,13 @@ class Command(BaseCommand):
                 stack.enter_context(preparation.delivery_thread())
             server.serve(host=host, port=port, workers=workers, listener=listener, access_log=options["access_log"])
         self.stderr.write("Stopped.")
+
+
+def port_number(text: str) -> int:
+    """argparse type: what a listener may ask for; getaddrinfo would take a larger one modulo 65,536."""
+    if not text.isdecimal() or int(text) > 65_535:
+        raise argparse.ArgumentTypeError(f"{text!r} is no port")
+    return int(text)
 
 
 def listen(host: str, port: int | None) -> socket.socket:

@@ -42,7 +42,7 @@ class Command(BaseCommand):
                     self.stdout.write(json.dumps(result, ensure_ascii=False))
                     rejected += str(result["result"]).startswith("rejected:")
         except DatabaseError as error:
-            raise CommandError(f"The database does not answer: {error}".splitlines()[0]) from error
+            raise CommandError(f"The database refuses: {error}".splitlines()[0]) from error
         if rejected:
             raise CommandError(f"{rejected} of {len(events)} events were rejected.")
 

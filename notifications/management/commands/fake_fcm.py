@@ -11,7 +11,7 @@ from typing import Any
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from notifications.management.fcm_server import Fake, FcmServer
 
@@ -41,7 +41,10 @@ class Command(BaseCommand):
             public_key=public.decode(),
             delay=options["delay"],
         )
-        server = FcmServer((options["host"], options["port"]), fake)
+        try:
+            server = FcmServer((options["host"], options["port"]), fake)
+        except (OSError, OverflowError) as error:
+            raise CommandError(f"Cannot listen on {options['host']}:{options['port']}: {error}") from error
         host, port = server.server_address[:2]
         endpoint = f"http://{host!s}:{port}"
         fake.token_uri = f"{endpoint}/token"

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from accounts.management.operator import NothingMatched, OperatorCommand, actor, moment
+from accounts.management.operator import NothingMatched, OperatorCommand, actor, moment, positive
 from notifications.services import delivery
 
 
@@ -12,11 +12,11 @@ class Command(OperatorCommand):
     help = "Send again the pushes that were given up; with --state pending, send now what waits."
 
     def arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("ids", nargs="*", type=int, help="only these rows")
+        parser.add_argument("ids", nargs="*", type=positive, help="only these rows")
         parser.add_argument("--state", choices=["dead", "pending"], default="dead")
         parser.add_argument("--channel", choices=["push", "mail"])
         parser.add_argument("--since", type=moment, help="only rows from this day or moment on")
-        parser.add_argument("--limit", type=_positive, default=1000)
+        parser.add_argument("--limit", type=positive, default=1000)
         parser.add_argument("--reason", default="", help="kept in the audit log")
 
     def act(self, **options: Any) -> dict[str, Any]:
@@ -32,10 +32,3 @@ class Command(OperatorCommand):
         if not options["dry_run"]:
             delivery.retry(ids=ids, actor_label=actor(), reason=options["reason"])
         return {"count": len(ids), "ids": ids, "dry_run": options["dry_run"]}
-
-
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise ValueError(text)
-    return number

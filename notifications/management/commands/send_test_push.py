@@ -5,7 +5,7 @@ from typing import Any
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import CommandError, CommandParser
 
-from accounts.management.operator import NothingMatched, OperatorCommand, actor, find_user
+from accounts.management.operator import NothingMatched, OperatorCommand, actor, find_user, positive
 from accounts.services import audit
 from accounts.unit_of_work import unit_of_work
 from notifications.services import delivery
@@ -16,7 +16,7 @@ class Command(OperatorCommand):
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("user", help="e-mail address or id")
-        parser.add_argument("--device", type=int, action="append", help="only this device (its id)")
+        parser.add_argument("--device", type=positive, action="append", help="only this device (its id)")
 
     def act(self, **options: Any) -> dict[str, Any]:
         user = find_user(options["user"])
