@@ -5,7 +5,7 @@ import zipfile
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import connection
+from django.db import connection, transaction
 
 from accounts.models import AuditEntry, Session, User
 from tests.factories import make_user, sign_in
@@ -120,7 +120,10 @@ def test_a_name_in_broken_utf8_is_nobodys(db):
 def test_a_database_without_tables_is_told_in_one_line():
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE accounts_user RENAME TO elsewhere")
-    with pytest.raises(CommandError, match=r"The database refuses: .*accounts_user.* See `manage.py doctor`\.$"):
+    with (
+        pytest.raises(CommandError, match=r"The database refuses: .*accounts_user.* See `manage.py doctor`\.$"),
+        transaction.atomic(),
+    ):
         call_command("show_user", "1")
 
 
