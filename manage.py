@@ -11,10 +11,16 @@ def main() -> None:
         # Request threads share a pool; what stays for long has connections of its own.
         os.environ.setdefault("DATABASE_CONNECTIONS", "pool")
     try:
+        from django.core.exceptions import ImproperlyConfigured
         from django.core.management import execute_from_command_line
     except ImportError:
         sys.exit("Django is not installed here. Run: python3 dev.py setup")
-    execute_from_command_line(sys.argv)
+    try:
+        execute_from_command_line(sys.argv)
+    except ImproperlyConfigured as error:
+        if "--traceback" in sys.argv:
+            raise
+        sys.exit(str(error))
 
 
 if __name__ == "__main__":

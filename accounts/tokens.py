@@ -84,8 +84,10 @@ def _ring(keys: str) -> dict[str, KeyRingBackend]:
     ring: dict[str, KeyRingBackend] = {}
     for pair in filter(None, keys.split(",")):
         kid, separator, secret = pair.strip().partition(":")
-        if not separator or len(secret.encode()) < MIN_SECRET_BYTES:
+        if not separator or not kid or len(secret.encode()) < MIN_SECRET_BYTES:
             raise ImproperlyConfigured("TOKEN_KEYS is kid:secret[,kid:secret…], each secret at least 32 bytes.")
+        if kid in ring:
+            raise ImproperlyConfigured(f"TOKEN_KEYS names the key {kid!r} twice.")
         ring[kid] = KeyRingBackend(kid, secret)
     if not ring:
         raise ImproperlyConfigured("TOKEN_KEYS holds no key.")

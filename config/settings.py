@@ -7,19 +7,23 @@ outboxes under `var/`. PostgreSQL, Redis, SMTP and FCM are a matter of environme
 import secrets
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext_lazy as _
 
+from config import environment
+
 env = environ.Env()
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = Path(env.str("VAR_DIR", default=str(BASE_DIR / "var")))
-VAR_DIR.mkdir(parents=True, exist_ok=True)
+try:
+    VAR_DIR.mkdir(parents=True, exist_ok=True)
+except OSError as error:
+    raise ImproperlyConfigured(f"VAR_DIR={VAR_DIR} cannot be a folder: {error.strerror}.") from error
 
-DEBUG = env.bool("DEBUG", default=True)
+DEBUG = environment.switch("DEBUG", default=True)
 
 
 def _secret(name: str) -> str:
@@ -46,7 +50,7 @@ CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 CORS_ALLOWED_ORIGINS = env.list("CORS_ALLOWED_ORIGINS", default=[])
 CORS_URLS_REGEX = r"^/api/"
 CORS_EXPOSE_HEADERS = ["X-Request-Id", "Retry-After", "ETag", "X-Poll-Interval"]
-TRUSTED_PROXIES = env.int("TRUSTED_PROXIES", default=0)
+TRUSTED_PROXIES = environment.number("TRUSTED_PROXIES", default=0, least=0)
 
 # --- Applications ---------------------------------------------------------------------------
 
@@ -113,10 +117,10 @@ TEMPLATES = [
 
 # How many requests `config.asgi` answers at once. Each finds a connection in the pool: whoever must wait
 # does so before, in the line for a thread (config.admission); threads that stay leave the pool alone.
-REQUEST_THREADS = max(1, env.int("DATABASE_POOL_SIZE", default=16))
+REQUEST_THREADS = environment.number("DATABASE_POOL_SIZE", default=16, least=1)
 
 DATABASES: dict[str, dict[str, Any]] = {
-    "default": env.db_url("DATABASE_URL", default=f"sqlite:///{VAR_DIR / 'parley.sqlite3'}")
+    "default": environment.database("DATABASE_URL", default=f"sqlite:///{VAR_DIR / 'parley.sqlite3'}")
 }
 _database = DATABASES["default"]
 _database.setdefault("OPTIONS", {})
@@ -154,7 +158,7 @@ else:
         _sizes = {"min_size": min(2, REQUEST_THREADS), "max_size": REQUEST_THREADS, "max_waiting": 64}
         _database["OPTIONS"]["pool"] = {**_sizes, "timeout": 3, "max_lifetime": 1800}
 
-REDIS_URL = env.str("REDIS_URL", default="")
+REDIS_URL = environment.redis("REDIS_URL")
 # Wake-ups are small and may be lost; a dead Redis must never slow a request.
 CHANNEL_PREFIX = env.str("CHANNEL_PREFIX", default="parley")
 if REDIS_URL:
@@ -218,7 +222,7 @@ AUTH_PASSWORD_VALIDATORS = [
         "OPTIONS": {"user_attributes": ("first_name", "last_name", "email")},
     },
 ]
-RATELIMIT_ENABLE = env.bool("RATELIMIT_ENABLE", default=True)
+RATELIMIT_ENABLE = environment.switch("RATELIMIT_ENABLE", default=True)
 
 # --- Notifications --------------------------------------------------------------------------
 
@@ -237,34 +241,8 @@ DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="Parley <no-reply@loc
 EMAIL_TIMEOUT = 10
 
 
-def _mail_transport(url: str) -> dict[str, Any]:
-    """EMAIL_URL as the backend that stands behind the queue, with its options."""
-    parts = urlsplit(url)
-    if parts.scheme in ("smtp", "smtps", "smtp+tls"):
-        return {
-            "BACKEND": "django.core.mail.backends.smtp.EmailBackend",
-            "OPTIONS": {
-                "host": parts.hostname or "localhost",
-                "port": parts.port or {"smtp": 25, "smtps": 465, "smtp+tls": 587}[parts.scheme],
-                "username": unquote(parts.username or ""),
-                "password": unquote(parts.password or ""),
-                "use_ssl": parts.scheme == "smtps",
-                "use_tls": parts.scheme == "smtp+tls",
-                "timeout": EMAIL_TIMEOUT,
-            },
-        }
-    if parts.scheme == "file":
-        return {
-            "BACKEND": "django.core.mail.backends.filebased.EmailBackend",
-            "OPTIONS": {"file_path": unquote(parts.path)},
-        }
-    if parts.scheme == "console":
-        return {"BACKEND": "django.core.mail.backends.console.EmailBackend", "OPTIONS": {}}
-    raise ImproperlyConfigured("EMAIL_URL must start with smtp://, smtps://, file:// or console://.")
-
-
 MAILBOX_DIR = VAR_DIR / "mail"
-NOTIFICATIONS_MAIL_TRANSPORT = _mail_transport(env.str("EMAIL_URL", default=f"file://{MAILBOX_DIR}"))
+NOTIFICATIONS_MAIL_TRANSPORT = environment.mail("EMAIL_URL", default=f"file://{MAILBOX_DIR}", timeout=EMAIL_TIMEOUT)
 
 # --- Files ----------------------------------------------------------------------------------
 
@@ -280,9 +258,9 @@ DATA_UPLOAD_MAX_NUMBER_FILES = 2
 
 # --- Calls ----------------------------------------------------------------------------------
 
-REALTIME_CALL_RING_SECONDS = env.int("CALL_RING_SECONDS", default=60)
-REALTIME_CALL_CONNECT_SECONDS = env.int("CALL_CONNECT_SECONDS", default=30)
-REALTIME_CALL_LOST_SECONDS = env.int("CALL_LOST_SECONDS", default=60)
+REALTIME_CALL_RING_SECONDS = environment.number("CALL_RING_SECONDS", default=60, least=1)
+REALTIME_CALL_CONNECT_SECONDS = environment.number("CALL_CONNECT_SECONDS", default=30, least=1)
+REALTIME_CALL_LOST_SECONDS = environment.number("CALL_LOST_SECONDS", default=60, least=1)
 REALTIME_TURN_URLS = env.list("TURN_URLS", default=[])
 REALTIME_TURN_SECRET = env.str("TURN_SECRET", default="")
 REALTIME_STUN_URLS = env.list("STUN_URLS", default=[])
@@ -344,7 +322,8 @@ SPECTACULAR_SETTINGS = {
 # --- Operations -----------------------------------------------------------------------------
 
 METRICS_TOKEN = env.str("METRICS_TOKEN", default="")
-LOG_FORMAT = env.str("LOG_FORMAT", default="text")
+LOG_FORMAT = environment.choice("LOG_FORMAT", ("text", "json"), default="text")
+LOG_LEVEL = environment.choice("LOG_LEVEL", ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"), default="INFO")
 SENTRY_DSN = env.str("SENTRY_DSN", default="")
 if SENTRY_DSN:
     from config.telemetry import start_sentry
@@ -365,7 +344,7 @@ LOGGING = {
             "filters": ["context"],
         }
     },
-    "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="INFO")},
+    "root": {"handlers": ["console"], "level": LOG_LEVEL},
     "loggers": {
         # On a laptop the mailbox and the browser tell what happens; a line per request is for a fleet.
         "parley.access": {"level": "INFO" if LOG_FORMAT == "json" else "WARNING"},

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django.core.exceptions import ImproperlyConfigured
+
 from config.logs import without_secrets
 
 DROPPED_HEADERS = ("authorization", "cookie", "x-action-token", "x-device-token", "webhook-signature")
@@ -9,15 +11,20 @@ DROPPED_HEADERS = ("authorization", "cookie", "x-action-token", "x-device-token"
 
 def start_sentry(dsn: str) -> None:
     """Reports unhandled errors. Bodies, tokens, cookies and the query stay here."""
-    import sentry_sdk
+    try:
+        import sentry_sdk
 
-    sentry_sdk.init(
-        dsn=dsn,
-        send_default_pii=False,
-        max_request_body_size="never",
-        include_local_variables=False,
-        before_send=clean,
-    )
+        sentry_sdk.init(
+            dsn=dsn,
+            send_default_pii=False,
+            max_request_body_size="never",
+            include_local_variables=False,
+            before_send=clean,
+        )
+    except ImportError as error:
+        raise ImproperlyConfigured("SENTRY_DSN needs: pip install -r requirements-optional.txt") from error
+    except ValueError as error:
+        raise ImproperlyConfigured(f"SENTRY_DSN is no address of a Sentry project: {error}.") from error
 
 
 def clean(event: Any, hint: Any) -> Any:

@@ -1,12 +1,16 @@
 """What is wrong with the settings of push, mail and events, and how to mend it. Nothing is connected to."""
 
 import ipaddress
+import json
+from email.utils import parseaddr
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from django.conf import settings
 from django.core import checks
-from django.core.exceptions import ImproperlyConfigured
+from django.core.exceptions import ImproperlyConfigured, ValidationError
+from django.core.validators import validate_email
 
 from notifications.conf import conf
 from notifications.tokens import MIN_KEY_BYTES, sources
@@ -27,7 +31,7 @@ def push(**options: Any) -> list[checks.CheckMessage]:
         )
     if conf.PUSH_BACKEND != "fcm":
         return found
-    if not conf.FCM_CREDENTIALS or not Path(conf.FCM_CREDENTIALS).is_file():
+    if not _is_service_account(conf.FCM_CREDENTIALS):
         found.append(
             checks.Error(
                 "PUSH_BACKEND=fcm without a service-account file.",
@@ -47,6 +51,21 @@ def push(**options: Any) -> list[checks.CheckMessage]:
                 )
             )
     return found
+
+
+@checks.register()
+def sender(**options: Any) -> list[checks.CheckMessage]:
+    try:
+        validate_email(parseaddr(settings.DEFAULT_FROM_EMAIL)[1])
+    except ValidationError:
+        return [
+            checks.Error(
+                f"DEFAULT_FROM_EMAIL is {settings.DEFAULT_FROM_EMAIL!r}: no mail server takes that.",
+                hint="Set DEFAULT_FROM_EMAIL=Name <name@example.com>.",
+                id="notifications.E004",
+            )
+        ]
+    return []
 
 
 @checks.register(deploy=True)
@@ -95,6 +114,14 @@ def event_keys(**options: Any) -> list[checks.CheckMessage]:
             id="notifications.W010",
         )
     ]
+
+
+def _is_service_account(path: str) -> bool:
+    try:
+        account = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(account, dict) and account.get("type") == "service_account"
 
 
 def loopback_endpoint(endpoint: str) -> str:

@@ -11,7 +11,7 @@ class RealtimeConfig(AppConfig):
         from accounts import ratelimits
         from accounts.services import export
         from notifications.services.delivery import register_presence
-        from realtime import receivers  # noqa: F401
+        from realtime import checks, receivers  # noqa: F401
         from realtime.conf import conf
         from realtime.selectors import files_of
         from realtime.services import receipts

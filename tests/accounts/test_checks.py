@@ -22,6 +22,8 @@ def test_the_settings_of_the_tests_are_clean():
         ("ACCOUNTS_TOKEN_KEYS", "", ["accounts.E001"]),
         ("ACCOUNTS_TOKEN_KEYS", "a:short", ["accounts.E001"]),
         ("ACCOUNTS_TOKEN_KEYS", "no kid " * 9, ["accounts.E001"]),
+        ("ACCOUNTS_TOKEN_KEYS", f":{'k' * 40}", ["accounts.E001"]),
+        ("ACCOUNTS_TOKEN_KEYS", f"a:{'k' * 40},a:{'l' * 40}", ["accounts.E001"]),
         ("ACCOUNTS_RATES", {"login": (5, 60)}, ["accounts.E003"]),
         ("ACCOUNTS_RATES", {"login": ()}, ["accounts.E003"]),
         ("ACCOUNTS_RATES", {"login": ((5, 60, "explode"),)}, ["accounts.E003"]),

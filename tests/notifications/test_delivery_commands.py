@@ -124,9 +124,19 @@ def test_the_log_is_kept_for_two_weeks():
     assert sorted(Delivery.objects.values_list("id", flat=True)) == [one.id for one in kept]
 
 
-def test_checks_say_how_to_mend_the_settings(settings):
+def test_checks_say_how_to_mend_the_settings(settings, tmp_path):
     from notifications import checks
 
+    assert checks.sender() == []
+    settings.DEFAULT_FROM_EMAIL = "Parley <no-reply"
+    assert [found.id for found in checks.sender()] == ["notifications.E004"]
+    settings.NOTIFICATIONS_PUSH_BACKEND = "fcm"
+    settings.NOTIFICATIONS_FCM_CREDENTIALS = str(tmp_path / "account.json")
+    for content in ("root:x:0:0", "[]", '{"type": "authorized_user"}'):
+        (tmp_path / "account.json").write_text(content)
+        assert [found.id for found in checks.push()] == ["notifications.E002"]
+    (tmp_path / "account.json").write_text('{"type": "service_account"}')
+    assert checks.push() == []
     settings.NOTIFICATIONS_PUSH_BACKEND = "fcm"
     settings.NOTIFICATIONS_FCM_CREDENTIALS = ""
     settings.NOTIFICATIONS_FCM_ENDPOINT = "https://fcm.example.com"

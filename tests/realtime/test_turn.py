@@ -11,6 +11,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
+from realtime import checks
 from realtime.services import turn
 
 
@@ -33,6 +34,14 @@ def test_a_turn_credential_is_the_hmac_of_expiry_and_pseudonym(settings):
     assert pseudonym != "7"
     again = turn.ice(label="8:9", relay_only=False)["ice_servers"][1]["username"]
     assert again.split(":")[1] != pseudonym
+
+
+def test_addresses_that_browsers_refuse_are_found(settings):
+    servers(settings, urls=["turn:turn.example.com:3478?transport=udp", "turns:[::1]:5349"])
+    assert checks.ice_servers() == []
+    settings.REALTIME_TURN_URLS = ["turn://turn.example.com", "nonsense"]
+    settings.REALTIME_STUN_URLS = ["http://stun.example.com", "turn:h"]
+    assert [found.id for found in checks.ice_servers()] == ["realtime.E001"] * 4
 
 
 def test_who_wants_relayed_calls_gets_the_relay_alone(settings):

@@ -1,0 +1,24 @@
+"""What is wrong with the settings of calls, and how to mend it. Nothing is connected to."""
+
+import re
+from typing import Any
+
+from django.core import checks
+
+from realtime.conf import conf
+
+
+@checks.register()
+def ice_servers(**options: Any) -> list[checks.CheckMessage]:
+    """realtime.E001: a browser that is given one wrong address refuses to call at all."""
+    given = [("TURN_URLS", "turns?", url) for url in conf.TURN_URLS]
+    given += [("STUN_URLS", "stuns?", url) for url in conf.STUN_URLS]
+    return [
+        checks.Error(
+            f"{name} holds {url!r}.",
+            hint=f"Write {scheme.removesuffix('s?')}:host:port or {scheme.removesuffix('?')}:host:port, without slashes.",
+            id="realtime.E001",
+        )
+        for name, scheme, url in given
+        if not re.fullmatch(rf"{scheme}:[^/\s]+", url)
+    ]

@@ -1,0 +1,76 @@
+"""A wrong value in the environment stops the start in one line that names its variable."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+from config import environment
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize(
+    ("name", "read", "wrong"),
+    [
+        ("DEBUG", lambda: environment.switch("DEBUG", default=True), ["", "maybe", "ture", "2"]),
+        ("CALLS", lambda: environment.number("CALLS", default=60, least=1), ["x", "0", "-5", "1.5", "1e3"]),
+        ("LEVEL", lambda: environment.choice("LEVEL", ("INFO", "DEBUG"), default="INFO"), ["loud", "debug"]),
+        (
+            "DATABASE_URL",
+            lambda: environment.database("DATABASE_URL", default="sqlite:///x"),
+            ["nonsense", "mysql://u:secret@h/x", "postgres://u:secret@h:port/x"],
+        ),
+        ("REDIS_URL", lambda: environment.redis("REDIS_URL"), ["nonsense", "http://h:6379"]),
+    ],
+)
+def test_a_wrong_value_names_its_variable(monkeypatch, name, read, wrong):
+    for value in wrong:
+        monkeypatch.setenv(name, value)
+        with pytest.raises(ImproperlyConfigured, match=f"^{name} is ") as raised:
+            read()
+        assert "secret" not in str(raised.value)
+
+
+def test_switches_are_said_in_a_few_ways(monkeypatch):
+    for value, meaning in [("1", True), ("True", True), ("on", True), ("0", False), ("false", False), ("No", False)]:
+        monkeypatch.setenv("DEBUG", value)
+        assert environment.switch("DEBUG", default=not meaning) is meaning
+
+
+def test_an_empty_value_is_none(monkeypatch):
+    for name in ("CALLS", "LEVEL", "DATABASE_URL", "REDIS_URL"):
+        monkeypatch.setenv(name, "")
+    assert environment.number("CALLS", default=60, least=1) == 60
+    assert environment.choice("LEVEL", ("INFO",), default="INFO") == "INFO"
+    assert environment.database("DATABASE_URL", default="sqlite:///x")["NAME"] == "x"
+    assert environment.redis("REDIS_URL") == ""
+
+
+@pytest.mark.parametrize("url", ["nonsense", "smtp://h:port", "file://", "http://h"])
+def test_mail_goes_somewhere(monkeypatch, url):
+    monkeypatch.setenv("EMAIL_URL", url)
+    with pytest.raises(ImproperlyConfigured, match=r"^EMAIL_URL "):
+        environment.mail("EMAIL_URL", default="console://", timeout=10)
+
+
+@pytest.mark.once
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"RATELIMIT_ENABLE": "ture"}, "RATELIMIT_ENABLE is 1 or 0, not 'ture'."),
+        ({"VAR_DIR": "/dev/null"}, "VAR_DIR=/dev/null cannot be a folder: File exists."),
+        ({"SENTRY_DSN": "nonsense"}, "SENTRY_DSN "),
+        ({"DEBUG": "0"}, "SECRET_KEY must be set when DEBUG=0."),
+    ],
+)
+def test_commands_say_it_in_one_line(tmp_path, changes, words):
+    env = {"PATH": os.environ["PATH"], "VAR_DIR": str(tmp_path)} | changes
+    command = [sys.executable, "manage.py", "serve"]
+    result = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=60, check=False)
+    assert result.returncode == 1
+    assert result.stderr.startswith(words)
+    assert result.stderr.count("\n") == 1
