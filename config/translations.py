@@ -40,6 +40,10 @@ OF_LIBRARIES = (
     gettext_noop("Surrogate characters are not allowed: U+{code_point:X}."),
     gettext_noop("This dictionary may not be empty."),
     gettext_noop("Invalid input."),
+    gettext_noop("Model name"),
+    gettext_noop("Add link"),
+    gettext_noop("Change or view list link"),
+    gettext_noop("Error:"),
     ngettext_lazy(
         "This password is too short. It must contain at least %d character.",
         "This password is too short. It must contain at least %d characters.",

@@ -54,6 +54,7 @@ class Participant(models.Model):
     has_written = models.BooleanField(default=False)
 
     class Meta:
+        verbose_name = _("participant")
         constraints = [
             models.UniqueConstraint(fields=["conversation", "user"], name="participant_once"),
         ]
@@ -116,6 +117,9 @@ class MessageRevision(models.Model):
     body = models.TextField(blank=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
+    class Meta:
+        verbose_name = _("earlier text of a message")
+
 
 class Reaction(models.Model):
     message = models.ForeignKey(Message, models.CASCADE, related_name="reactions", db_index=False)
@@ -124,6 +128,7 @@ class Reaction(models.Model):
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
+        verbose_name = _("reaction")
         constraints = [
             models.UniqueConstraint(fields=["message", "user", "emoji"], name="reaction_once"),
         ]

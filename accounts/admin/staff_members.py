@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django import forms
+from django.apps import apps
 from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin as DjangosGroupAdmin
 from django.contrib.auth.models import Group, Permission
@@ -9,7 +11,7 @@ from django.db.models import ManyToManyField
 from django.http import HttpRequest
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
-from django_otp.plugins.otp_static.models import StaticDevice
+from django_otp.plugins.otp_static.models import StaticDevice, StaticToken
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from accounts.models import User
@@ -78,10 +80,41 @@ def _remove_factor(by: User, device: TOTPDevice, data: dict[str, Any]) -> None:
         audit.record(action="admin.second_factor_removed", actor=by, target=device.user, reason=data["reason"])
 
 
+# django-otp has no translations. Migrations compare what a table was made with, not these names.
+NAMES_OF_TABLES = {
+    TOTPDevice: (_("app that gives codes"), _("apps that give codes")),
+    StaticDevice: (_("set of static codes"), _("sets of static codes")),
+    StaticToken: (_("static code"), _("static codes")),
+}
+NAMES_OF_FIELDS = {
+    "user": _("user"),
+    "name": _("name"),
+    "confirmed": _("in use"),
+    "created_at": _("created at"),
+    "last_used_at": _("last used at"),
+    "throttling_failure_count": _("wrong codes in a row"),
+}
+apps.get_app_config("otp_totp").verbose_name = _("Second factors")
+apps.get_app_config("otp_static").verbose_name = _("Codes for a lost phone")
+for table, names in NAMES_OF_TABLES.items():
+    table._meta.verbose_name, table._meta.verbose_name_plural = names
+    for field in table._meta.get_fields():
+        if field.name in NAMES_OF_FIELDS:
+            field.verbose_name = NAMES_OF_FIELDS[field.name]
+
+
+class WithoutHelp(forms.ModelForm):
+    """Its help texts are English, too, and say no more than the names."""
+
+    class Meta:
+        help_texts = dict.fromkeys(NAMES_OF_FIELDS, "")
+
+
 @admin.register(TOTPDevice)
 class AppAdmin(StaffAdmin):
     """Apps that give codes; never their key."""
 
+    form = WithoutHelp
     list_display = ("id", "user", "name", "confirmed", "created_at", "last_used_at")
     list_select_related = ("user",)
     list_filter = ("confirmed",)
@@ -105,6 +138,7 @@ class AppAdmin(StaffAdmin):
 class StaticCodesAdmin(StaffAdmin):
     """How many codes for a lost phone somebody has left; never the codes."""
 
+    form = WithoutHelp
     list_display = ("id", "user", "codes_left", "created_at", "last_used_at")
     list_select_related = ("user",)
     search_fields = ("=user__id", "=user__email")

@@ -28,6 +28,7 @@ class Migration(migrations.Migration):
                 ('touched_at', models.DateTimeField(db_index=True, default=django.utils.timezone.now)),
             ],
             options={
+                'verbose_name': 'unknown address',
                 'abstract': False,
             },
         ),
@@ -147,6 +148,9 @@ class Migration(migrations.Migration):
                 ('expires_at', models.DateTimeField()),
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='email_changes', to=settings.AUTH_USER_MODEL)),
             ],
+            options={
+                'verbose_name': 'change of address',
+            },
         ),
         migrations.CreateModel(
             name='Image',
@@ -163,6 +167,9 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(db_index=True, default=django.utils.timezone.now)),
                 ('owner', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
+            options={
+                'verbose_name': 'picture',
+            },
         ),
         migrations.CreateModel(
             name='RateCount',
@@ -173,6 +180,7 @@ class Migration(migrations.Migration):
                 ('count', models.PositiveIntegerField(default=0)),
             ],
             options={
+                'verbose_name': 'rate count',
                 'constraints': [models.UniqueConstraint(fields=('key', 'window_starts_at'), name='ratecount_window')],
             },
         ),
@@ -185,6 +193,9 @@ class Migration(migrations.Migration):
                 ('used_at', models.DateTimeField(blank=True, null=True)),
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='recovery_codes', to=settings.AUTH_USER_MODEL)),
             ],
+            options={
+                'verbose_name': 'recovery code',
+            },
         ),
         migrations.CreateModel(
             name='Session',
@@ -224,6 +235,9 @@ class Migration(migrations.Migration):
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='pending_tokens', to=settings.AUTH_USER_MODEL)),
                 ('session', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, to='accounts.session')),
             ],
+            options={
+                'verbose_name': 'token of an unfinished step',
+            },
         ),
         migrations.CreateModel(
             name='TrustedDevice',

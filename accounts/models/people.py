@@ -63,6 +63,9 @@ class UnknownAddress(PasswordLock):
     key = models.CharField(max_length=64, unique=True, help_text=_("keyed digest of the address"))
     touched_at = models.DateTimeField(default=timezone.now, db_index=True)
 
+    class Meta:
+        verbose_name = _("unknown address")
+
 
 class User(PasswordLock, AbstractBaseUser, PermissionsMixin):
     class WhoCanMessage(models.TextChoices):

@@ -26,6 +26,9 @@ class Image(models.Model):
     upload_digest = models.CharField(max_length=64, help_text=_("SHA-256 of the uploaded bytes"))
     created_at = models.DateTimeField(default=timezone.now, db_index=True)
 
+    class Meta:
+        verbose_name = _("picture")
+
 
 class RateCount(models.Model):
     """A rate counted in the database while the fast counter is out of reach."""
@@ -35,6 +38,7 @@ class RateCount(models.Model):
     count = models.PositiveIntegerField(default=0)
 
     class Meta:
+        verbose_name = _("rate count")
         constraints = [models.UniqueConstraint(fields=["key", "window_starts_at"], name="ratecount_window")]
 
 

@@ -49,6 +49,7 @@ class PendingToken(models.Model):
     used_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
+        verbose_name = _("token of an unfinished step")
         indexes = [models.Index(fields=["expires_at"], name="pendingtoken_expiry")]
 
 
@@ -61,6 +62,7 @@ class RecoveryCode(models.Model):
     used_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
+        verbose_name = _("recovery code")
         constraints = [models.UniqueConstraint(fields=["user", "digest"], name="recoverycode_unique")]
 
 
@@ -75,3 +77,6 @@ class EmailChange(models.Model):
     confirmed_at = models.DateTimeField(null=True, blank=True)
     undone_at = models.DateTimeField(null=True, blank=True)
     expires_at = models.DateTimeField()
+
+    class Meta:
+        verbose_name = _("change of address")

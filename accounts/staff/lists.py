@@ -13,6 +13,7 @@ from django.db.models import ManyToManyField, Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils.functional import Promise, cached_property
+from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 from rest_framework.exceptions import APIException
 
@@ -66,14 +67,17 @@ class StaffAdmin(admin.ModelAdmin):
     def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **options: Any) -> Any:
         row = context["original"]
         if row is not None:
-            context |= {"subtitle": self.named(row), "audit_label": self.audit_label(row)}
+            title = capfirst(self.opts.verbose_name)
+            context |= {"title": title, "subtitle": self.named(row), "audit_label": self.audit_label(row)}
         return super().render_change_form(request, context, *args, **options)
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
         # Django passes over an action that somebody may not do; whoever asks for it shall hear no.
         if set(request.POST.getlist("action")) - {"", *self.get_actions(request)}:
             raise PermissionDenied
-        return super().changelist_view(request, extra_context)
+        # Django's own title puts the name into a sentence, where many languages would have to inflect it.
+        title = {"title": capfirst(self.opts.verbose_name_plural)}
+        return super().changelist_view(request, title | (extra_context or {}))
 
     def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> HttpResponse:
         raise Http404  # what staff did is in the audit log

@@ -67,6 +67,9 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
                 ('message', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='revisions', to='messaging.message')),
             ],
+            options={
+                'verbose_name': 'earlier text of a message',
+            },
         ),
         migrations.CreateModel(
             name='Participant',
@@ -82,6 +85,9 @@ class Migration(migrations.Migration):
                 ('conversation', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='participants', to='messaging.conversation')),
                 ('user', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
+            options={
+                'verbose_name': 'participant',
+            },
         ),
         migrations.CreateModel(
             name='Reaction',
@@ -92,6 +98,9 @@ class Migration(migrations.Migration):
                 ('message', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='reactions', to='messaging.message')),
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
+            options={
+                'verbose_name': 'reaction',
+            },
         ),
         migrations.CreateModel(
             name='Report',

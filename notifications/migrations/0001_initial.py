@@ -81,6 +81,7 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(db_index=True, default=django.utils.timezone.now)),
             ],
             options={
+                'verbose_name': 'event of another service',
                 'constraints': [models.UniqueConstraint(fields=('source', 'event_id'), name='ingestedevent_once')],
             },
         ),
@@ -117,6 +118,9 @@ class Migration(migrations.Migration):
                 ('actor', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('notification', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='members', to='notifications.notification')),
             ],
+            options={
+                'verbose_name': 'member of a notification',
+            },
         ),
         migrations.CreateModel(
             name='Delivery',

@@ -75,6 +75,7 @@ class Member(models.Model):
     occurred_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
+        verbose_name = _("member of a notification")
         constraints = [
             models.UniqueConstraint(
                 fields=["notification", "actor"],
@@ -118,4 +119,5 @@ class IngestedEvent(models.Model):
     created_at = models.DateTimeField(default=timezone.now, db_index=True)
 
     class Meta:
+        verbose_name = _("event of another service")
         constraints = [models.UniqueConstraint(fields=["source", "event_id"], name="ingestedevent_once")]
