@@ -44,6 +44,8 @@ def fill():
         user = person(f"{name}.staff", password=PASSWORD, is_staff=True, is_superuser=not group)
         user.groups.set(Group.objects.filter(name=group))
         keys[name] = app_of(user).bin_key.hex()
+    person("newcomer.staff", password=PASSWORD, is_staff=True, is_superuser=True)
+    person("online", password=PASSWORD)
     rows["app"] = app_of(person("lostphone", is_staff=True)).id
     rows["static"] = user.staticdevice_set.create(name="static codes").id
     rows["support group"] = Group.objects.get(name="Support").id

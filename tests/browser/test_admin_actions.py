@@ -126,8 +126,14 @@ def audited(house, since, name, action, reason):
     return rows[0][1], rows[0][3]
 
 
+@pytest.fixture(scope="module")
+def looked_at():
+    """The forms that axe has seen: the page around them is one and the same."""
+    return set()
+
+
 @pytest.mark.parametrize("walk", WALKS, ids=str)
-def test_an_action(page_of, house, walk):
+def test_an_action(page_of, house, looked_at, walk):
     page, complaints = page_of(walk.by)
     key = house.rows[walk.row]
 
@@ -148,7 +154,9 @@ def test_an_action(page_of, house, walk):
         button.click()
         assert "This field is required." in page.get_by_role("alert").inner_text()
         assert (state(), house.newest_audit_id()) == (walk.before, since)
-    assert barriers(page) == []
+    if tuple(walk.fields) not in looked_at:
+        looked_at.add(tuple(walk.fields))
+        assert barriers(page) == []
     for label, text in walk.fields.items():
         page.get_by_label(label).fill(text)
     button.click()

@@ -4,7 +4,7 @@ import pytest
 
 from tests.browser.chromium import needs_chromium
 from tests.browser.house import PASSWORD
-from tests.browser.staff import barriers, registered_actions, registered_forms
+from tests.browser.staff import registered_actions, registered_forms
 from tests.browser.test_admin_actions import WALKS, WITH_AN_ANSWER
 from tests.browser.test_admin_pages import DETAILS
 
@@ -50,7 +50,6 @@ def test_pages_open_and_offer_nothing_that_changes(auditor, house, path):
         links = [link.get_attribute("href") for link in content.get_by_role("link").all()]
         assert not [link for link in links if "/add/" in link or "/delete/" in link]
     assert complaints == []
-    assert barriers(page) == []
 
 
 def test_the_overview_leads_to_what_may_be_seen_alone(auditor, house):
