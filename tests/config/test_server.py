@@ -133,6 +133,21 @@ def test_serve_ends_with_0_on_sigterm(server):
     assert "Traceback" not in server.output()
 
 
+def test_a_body_in_chunks_is_a_body_with_its_limit(server):
+    server.start()
+
+    def told(body: bytes) -> str:
+        content = iter([body[:9], body[9:]])  # httpx knows no length and sends chunks, as .NET does with JSON
+        headers = {"Content-Type": "application/json"}
+        return httpx.post(f"{server.base}/api/v1/auth/login", content=content, headers=headers, timeout=20).json()[
+            "error"
+        ]
+
+    assert told(b'{"email": "nobody@example.com", "password": "lantern 42"}') == "invalid_credentials"
+    assert told(b"{") == "parse_error"
+    assert told(b" " * 300_000) == "file_too_large"
+
+
 def test_serve_takes_the_next_free_port_unless_one_is_named(server):
     first = subprocess.Popen(
         [sys.executable, "manage.py", "serve", "--prepare", "--no-demo"],
