@@ -14,14 +14,18 @@ from django.test import Client
 from config import markdown
 from config.pages import QUICK_START, README_ADDRESS
 
-pytestmark = pytest.mark.skipif(not shutil.which("curl"), reason="needs curl")
+ROOT = Path(settings.BASE_DIR)
+NAMED = re.compile(
+    r"`((?:accounts|benchmarks|config|deploy|docs|messaging|notifications|realtime|templates|tests)/[^`\s]*)`"
+)
 
 
 def blocks():
-    text = (Path(settings.BASE_DIR) / "README.md").read_text(encoding="utf-8")
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
     return re.findall(r"^```bash\n(.*?)^```$", markdown.section(text, QUICK_START), re.MULTILINE | re.DOTALL)
 
 
+@pytest.mark.skipif(not shutil.which("curl"), reason="needs curl")
 @pytest.mark.timeout(180)
 def test_the_walk_runs_as_it_stands(server):
     # The walk reads the mailbox of this machine.
@@ -43,3 +47,12 @@ def test_the_quick_start_page_shows_the_same_blocks():
     page = html.unescape(Client().get("/docs/quickstart").content.decode())
     for block in blocks():
         assert block.replace(README_ADDRESS, "http://testserver") in page
+
+
+def test_files_that_the_guides_name_exist():
+    guides = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]
+    named = {(guide.name, name) for guide in guides for name in NAMED.findall(guide.read_text(encoding="utf-8"))}
+    assert len(named) > 20
+    # What a reader makes from an example is there as the example.
+    there = {name for _, name in named if (ROOT / name).exists() or (ROOT / f"{name}.example").exists()}
+    assert not [(guide, name) for guide, name in sorted(named) if name not in there]

@@ -6,6 +6,7 @@ import json
 import pytest
 from django.core.management import CommandError, call_command
 
+from accounts.models import AuditEntry
 from notifications.models import Notification
 
 
@@ -37,6 +38,16 @@ def test_flags_make_one_event(alice, bob, as_alice):
     back = flags(alice, bob, **{"event-id": "evt_2"})
     assert emit(*back, "--retract") == [{"event_id": "evt_2", "result": "retracted"}]
     assert not Notification.objects.exists()
+
+
+def test_a_run_leaves_an_audit_row_and_a_dry_one_nothing(alice, bob):
+    assert emit(*flags(alice, bob), "--dry-run", "--json") == [{"event_id": "evt_1", "result": "created"}]
+    assert not Notification.objects.exists()
+    assert not AuditEntry.objects.exists()
+    assert emit(*flags(alice, bob)) == [{"event_id": "evt_1", "result": "created"}]
+    row = AuditEntry.objects.get()
+    assert (row.action, row.details) == ("emit_event", {"results": {"created": 1}})
+    assert row.actor_label.startswith("cli:")
 
 
 def test_an_event_id_is_made_up_when_none_is_given(alice, bob):

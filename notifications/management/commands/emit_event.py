@@ -3,12 +3,16 @@
 import json
 import sys
 import uuid
+from collections import Counter
+from contextlib import nullcontext
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import DatabaseError
+from django.db import DatabaseError, transaction
 
 from accounts.fields import parse_id
+from accounts.management.operator import actor
+from accounts.services import audit
 from notifications.conf import conf
 from notifications.services import ingestion
 
@@ -26,6 +30,8 @@ class Command(BaseCommand):
         parser.add_argument("--event-id", help="counts once, however often it is told; random without")
         parser.add_argument("--occurred-at", help="a moment in ISO 8601; now without")
         parser.add_argument("--retract", action="store_true", help="take it back")
+        parser.add_argument("--dry-run", action="store_true", help="say what would happen, change nothing")
+        parser.add_argument("--json", action="store_true", help="a line of JSON for each event, with or without it")
 
     def handle(self, *args: Any, **options: Any) -> None:
         names = (
@@ -34,13 +40,20 @@ class Command(BaseCommand):
         )  # fmt: skip
         given = {name: options[name] for name in names if options[name] is not None}
         events = [_event(given, retract=options["retract"])] if given or options["retract"] else _lines()
-        rejected = 0
+        counts: Counter[str] = Counter()
         try:
-            for start in range(0, len(events), conf.EVENTS_PER_REQUEST):
-                batch = events[start : start + conf.EVENTS_PER_REQUEST]
-                for result in ingestion.ingest(source=ingestion.LOCAL, events=batch):
-                    self.stdout.write(json.dumps(result, ensure_ascii=False))
-                    rejected += str(result["result"]).startswith("rejected:")
+            # Each event is a transaction of its own; a dry run is one that is taken back.
+            with transaction.atomic() if options["dry_run"] else nullcontext():
+                for start in range(0, len(events), conf.EVENTS_PER_REQUEST):
+                    batch = events[start : start + conf.EVENTS_PER_REQUEST]
+                    for result in ingestion.ingest(source=ingestion.LOCAL, events=batch):
+                        self.stdout.write(json.dumps(result, ensure_ascii=False))
+                        counts[str(result["result"])] += 1
+                if options["dry_run"]:
+                    transaction.set_rollback(True)
+            rejected = sum(count for result, count in counts.items() if result.startswith("rejected:"))
+            if not options["dry_run"] and rejected < len(events):
+                audit.record(action="emit_event", actor_label=actor(), results=dict(counts))
         except DatabaseError as error:
             raise CommandError(f"The database refuses: {error}".splitlines()[0]) from error
         if rejected:
