@@ -69,7 +69,7 @@ def _measure(request: HttpRequest) -> None:
     while body.tell() < REFUSED_BODY_READ and (piece := meta["wsgi.input"].read(65_536)):
         body.write(piece)
     meta["CONTENT_LENGTH"] = str(body.tell())
-    request._stream = LimitedStream(body, body.tell())  # type: ignore[attr-defined, arg-type]
+    request._stream = LimitedStream(body, body.tell())  # type: ignore[arg-type, assignment]
     body.seek(0)
 
 

@@ -91,7 +91,7 @@ def user_by_id(user_id: int) -> User:
 
 
 def contactable_user(user_id: int) -> User:
-    """A person whom others may write to: confirmed and not blocked by staff. UserNotFound."""
+    """A person whom others may write to: confirmed, not leaving, not blocked by staff. UserNotFound."""
     user = _contactable().filter(id=user_id).first()
     if user is None:
         raise UserNotFound
@@ -117,7 +117,7 @@ def search_people(viewer: User, q: str, limit: int) -> list[User]:
 
 
 def _contactable() -> QuerySet[User]:
-    confirmed = User.objects.exclude(email_verified_at=None)
+    confirmed = User.objects.exclude(email_verified_at=None).filter(erase_after=None)
     return confirmed.exclude(blocked_by_staff(timezone.now()))
 
 

@@ -38,6 +38,16 @@ def test_it_signs_out_everywhere_and_says_when(alice, as_alice):
     assert f"{alice.erase_after:%Y-%m-%d}" in mail.outbox[-1].body
 
 
+def test_who_leaves_is_not_offered_to_others_unless_they_come_back(alice, as_alice, as_bob):
+    start = {"user_id": alice.id}
+    delete_account(as_alice, alice)
+    assert as_bob.get(f"/api/v1/messages/users?q={alice.username}")["users"] == []
+    assert as_bob.post("/api/v1/messages/conversations", start, status=404)["error"] == "user_not_found"
+    login(alice)
+    assert len(as_bob.get(f"/api/v1/messages/users?q={alice.username}")["users"]) == 1
+    as_bob.post("/api/v1/messages/conversations", start, status=201)
+
+
 def test_signing_in_cancels(alice, as_alice):
     delete_account(as_alice, alice)
     with time_machine.travel(timezone.now() + timedelta(days=13)):

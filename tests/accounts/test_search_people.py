@@ -43,6 +43,7 @@ def test_who_is_never_found(alice, bob, charlie):
     make_user("Carla", verified=False)
     make_user("Carlo", blocked_at=now)
     make_user("Carmen", blocked_at=now, blocked_until=now + timedelta(hours=1))
+    make_user("Casper", erase_after=now + timedelta(days=14))
     back = make_user("Carol", blocked_at=now, blocked_until=now - timedelta(hours=1))
     make_user("Alice", username="another_alice")
     Block.objects.create(blocker=alice, blocked=bob)
