@@ -16,7 +16,8 @@ access = logging.getLogger("parley.access")
 
 # A session token, whatever carries it, and the signature in a picture's path.
 _SECRETS = re.compile(r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*|(?<=[?&]s=)[0-9a-f]{40}")
-_STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+# What every record holds; uvicorn adds the message once more, in colours.
+_STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "color_message"}
 
 
 def without_secrets(text: str) -> str:

@@ -46,6 +46,7 @@ def test_json_lines_tell_outcomes_and_no_secret(server, mail_sink, alice):
         assert secret not in text
     lines = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
     assert not any(code in line["message"] or reset_code in line["message"] for line in lines)
+    assert not any("color_message" in line for line in lines)
     asked = [line for line in lines if line["logger"] == "parley.access"]
     assert all(line["request_id"] and line["status"] and line["at"].endswith("+00:00") for line in asked)
     logins = [line for line in asked if line["message"].startswith("POST /api/v1/auth/login")]
