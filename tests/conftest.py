@@ -1,6 +1,7 @@
 """Alice and Bob know each other, Charlie is a stranger: the same people in every test."""
 
 import pytest
+from django.db import connection
 
 from tests.client import ApiClient
 from tests.clock import Clock
@@ -13,6 +14,18 @@ def pytest_collection_modifyitems(config, items):
     if ON_POSTGRES:
         config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("once")])
         items[:] = [item for item in items if not item.get_closest_marker("once")]
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup, django_db_blocker):
+    """A thread that has yet to close its connection does not keep the database from being removed."""
+    yield
+    if ON_POSTGRES:
+        with django_db_blocker.unblock(), connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
 
 
 @pytest.fixture
