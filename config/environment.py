@@ -55,6 +55,14 @@ def redis(name: str) -> str:
     return value
 
 
+def prefix(name: str) -> str:
+    """The beginning of paths in a URL."""
+    value = os.environ.get(name, "").strip()
+    if value and not value.startswith("/"):
+        raise ImproperlyConfigured(f"{name} is the beginning of a path, /like-this/, not {value!r}.")
+    return value
+
+
 def mail(name: str, *, default: str, timeout: float) -> dict[str, Any]:
     """The mail backend that stands behind the queue, with its options."""
     parts = urlsplit(os.environ.get(name, "").strip() or default)

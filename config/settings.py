@@ -247,7 +247,7 @@ NOTIFICATIONS_MAIL_TRANSPORT = environment.mail("EMAIL_URL", default=f"file://{M
 # --- Files ----------------------------------------------------------------------------------
 
 MEDIA_ROOT = Path(env.str("MEDIA_ROOT", default=str(VAR_DIR / "media")))
-MEDIA_SENDFILE = env.str("MEDIA_SENDFILE", default="")
+MEDIA_SENDFILE = environment.prefix("MEDIA_SENDFILE")
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 # Found where they are: a release needs no collectstatic.

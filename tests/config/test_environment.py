@@ -25,6 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
             ["nonsense", "mysql://u:secret@h/x", "postgres://u:secret@h:port/x"],
         ),
         ("REDIS_URL", lambda: environment.redis("REDIS_URL"), ["nonsense", "http://h:6379"]),
+        ("SENDFILE", lambda: environment.prefix("SENDFILE"), ["pictures", "http://h/"]),
     ],
 )
 def test_a_wrong_value_names_its_variable(monkeypatch, name, read, wrong):
