@@ -136,9 +136,7 @@ else:
     _database["ENGINE"] = "config.postgres"
     _database["CONN_HEALTH_CHECKS"] = True
     _database["OPTIONS"]["connect_timeout"] = 3
-    _connections = env.str("DATABASE_CONNECTIONS", default="plain")
-    if _connections not in ("plain", "kept", "pool", "bouncer"):
-        raise ImproperlyConfigured("DATABASE_CONNECTIONS must be plain, kept, pool or bouncer.")
+    _connections = environment.choice("DATABASE_CONNECTIONS", ("plain", "kept", "pool", "bouncer"), default="plain")
     if _connections == "bouncer":
         # PgBouncer in transaction mode: every transaction may meet another session of the server, so nothing
         # stays in one, and the limits below belong to the role.

@@ -46,4 +46,4 @@ def test_otherwise_statements_are_prepared_and_limits_travel_along(connections, 
 def test_another_word_is_refused_with_the_choices():
     done = settings_with("many")
     assert done.returncode != 0
-    assert "DATABASE_CONNECTIONS must be plain, kept, pool or bouncer." in done.stderr
+    assert "DATABASE_CONNECTIONS is one of plain, kept, pool, bouncer, not 'many'." in done.stderr

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from django.core.exceptions import ImproperlyConfigured
 
 from config import telemetry
 
@@ -25,6 +26,19 @@ def test_neither_is_imported_when_unset(tmp_path):
         [sys.executable, "-c", program], cwd=ROOT, env=env, capture_output=True, text=True, timeout=60
     )
     assert result.stdout.strip() == "[]", result.stdout + result.stderr
+
+
+@pytest.mark.parametrize(
+    ("missing", "start", "named"),
+    [
+        ("sentry_sdk", lambda: telemetry.start_sentry("https://key@example.com/1"), "SENTRY_DSN"),
+        ("opentelemetry", lambda: telemetry.traced(None), "OTEL_EXPORTER_OTLP_ENDPOINT"),
+    ],
+)
+def test_a_missing_library_is_named_with_its_setting(monkeypatch, missing, start, named):
+    monkeypatch.setitem(sys.modules, missing, None)
+    with pytest.raises(ImproperlyConfigured, match=f"{named} needs: pip install -r requirements-optional.txt"):
+        start()
 
 
 def test_a_report_leaves_without_what_opens_an_account():
