@@ -9,7 +9,8 @@ from django.template.response import TemplateResponse
 from django.utils.translation import gettext_lazy as _
 
 from accounts.services import audit
-from accounts.staff.lists import ReasonForm, StaffAdmin, asked_action
+from accounts.staff.actions import ReasonForm, asked_action
+from accounts.staff.lists import StaffAdmin
 from accounts.staff.overview import Figure, about, add_section
 from messaging.models import Conversation, Message, Report
 from messaging.services import reports

@@ -7,7 +7,8 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from accounts.services import audit
-from accounts.staff.lists import NoForm, NothingToDo, ReasonForm, StaffAdmin, asked_action
+from accounts.staff.actions import NoForm, NothingToDo, ReasonForm, asked_action
+from accounts.staff.lists import StaffAdmin
 from accounts.staff.overview import Figure, about, add_section
 from accounts.unit_of_work import unit_of_work
 from notifications.models import ChannelPause, Delivery, Device, Notification

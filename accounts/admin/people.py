@@ -14,16 +14,9 @@ from accounts.fields import parse_id
 from accounts.models import Block, User
 from accounts.services import audit, recovery_codes
 from accounts.services import standing as staff
-from accounts.staff.lists import (
-    AuditedAdmin,
-    NoForm,
-    NothingToDo,
-    ReasonForm,
-    ReasonModelForm,
-    StaffAdmin,
-    asked_action,
-    asked_download,
-)
+from accounts.staff.actions import NoForm, NothingToDo, ReasonForm, asked_action
+from accounts.staff.downloads import asked_download
+from accounts.staff.lists import AuditedAdmin, ReasonModelForm, StaffAdmin
 from accounts.text import fold
 
 EXPORTED = ("id", "email", "username", "first_name", "last_name", "language", "created_at", "last_seen_at")

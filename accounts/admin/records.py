@@ -3,7 +3,8 @@
 from django.contrib import admin
 
 from accounts.models import AuditEntry
-from accounts.staff.lists import StaffAdmin, download_action
+from accounts.staff.downloads import download_action
+from accounts.staff.lists import StaffAdmin
 
 COLUMNS = (
     "id",

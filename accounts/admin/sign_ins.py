@@ -9,7 +9,8 @@ from django.utils.translation import gettext_lazy as _
 from accounts.admin.filters import LiveFilter
 from accounts.models import Code, Session, TrustedDevice, User
 from accounts.services import audit, devices, sessions
-from accounts.staff.lists import NothingToDo, StaffAdmin, asked_action
+from accounts.staff.actions import NothingToDo, asked_action
+from accounts.staff.lists import StaffAdmin
 from accounts.unit_of_work import unit_of_work
 
 

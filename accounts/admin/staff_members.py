@@ -17,7 +17,8 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 from accounts.models import User
 from accounts.services import audit
 from accounts.staff import second_factor
-from accounts.staff.lists import AuditedAdmin, ReasonModelForm, StaffAdmin, asked_action
+from accounts.staff.actions import asked_action
+from accounts.staff.lists import AuditedAdmin, ReasonModelForm, StaffAdmin
 from accounts.unit_of_work import unit_of_work
 
 admin.site.unregister(Group)

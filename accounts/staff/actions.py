@@ -1,0 +1,98 @@
+"""Actions that ask first: a page with what will happen, a form, then yes or back."""
+
+from collections.abc import Callable, Iterable
+from typing import Any, cast
+
+from django import forms
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+from rest_framework.exceptions import APIException
+
+from accounts.models import User
+from accounts.staff.lists import StaffAdmin
+
+NAMED_AT_MOST = 10
+
+
+class NothingToDo(Exception):
+    """An action met a row that is already as it should be, or cannot become so; the text says which."""
+
+
+class ReasonForm(forms.Form):
+    reason = forms.CharField(label=_("Reason"), max_length=500, widget=forms.TextInput)
+
+
+class NoForm(forms.Form):
+    """For actions that need no more than a yes."""
+
+
+Act = Callable[[User, Any, dict[str, Any]], None]
+Then = Callable[[admin.ModelAdmin, HttpRequest, list[Any]], HttpResponse]
+Effects = Callable[[QuerySet], Iterable[str | Promise]]
+
+
+def asked_action(
+    *,
+    name: str,
+    label: str | Promise,
+    permission: str,
+    effects: Effects,
+    act: Act,
+    form_class: type[forms.Form] = ReasonForm,
+    at_most: int = 500,
+    then: Then | None = None,
+) -> Callable[[StaffAdmin, HttpRequest, QuerySet], HttpResponse | None]:
+    """An admin action with a page between: what it will do, a form, then yes or back.
+
+    `act(staff_member, row, cleaned_data)` is called for each row; NothingToDo and what a service refuses are shown.
+    `then(admin, request, rows)` answers with a page of its own instead of the list.
+    """
+
+    def action(self: StaffAdmin, request: HttpRequest, queryset: QuerySet) -> HttpResponse | None:
+        if not request.user.has_perm(permission):
+            messages.error(request, _("You may not do this."))
+            return None
+        rows = list(queryset[: at_most + 1])
+        if len(rows) > at_most:
+            messages.error(request, _("Please choose at most %(most)d rows.") % {"most": at_most})
+            return None
+        confirmed = request.POST.get("confirmed") == "1"
+        form = form_class(request.POST if confirmed else None)
+        if confirmed and form.is_valid():
+            done = []
+            for row in rows:
+                try:
+                    act(cast(User, request.user), row, form.cleaned_data)
+                    done.append(row)
+                except NothingToDo as nothing:
+                    messages.warning(request, f"{self.named(row)}: {nothing}")
+                except APIException as error:
+                    messages.error(request, f"{self.named(row)}: {error.detail}")
+            if done and then is not None:
+                return then(self, request, done)
+            if done:
+                names = [self.named(row) for row in done[:NAMED_AT_MOST]] + ["…"] * (len(done) > NAMED_AT_MOST)
+                said = {"action": label, "count": len(done), "rows": ", ".join(names)}
+                messages.success(request, _("%(action)s: done for %(count)d: %(rows)s.") % said)
+            return None
+        context = {
+            **self.admin_site.each_context(request),
+            "title": label,
+            "opts": self.opts,
+            "rows": [(row.pk, self.named(row)) for row in rows],
+            "effects": list(effects(queryset)),
+            "form": form,
+            "action": name,
+            "media": self.media,
+        }
+        return TemplateResponse(request, "admin/asked_action.html", context)
+
+    action.__name__ = name
+    action.short_description = label  # type: ignore[attr-defined]
+    codename = permission.rsplit(".", 1)[-1]
+    action.allowed_permissions = (codename,)  # type: ignore[attr-defined]
+    return action
