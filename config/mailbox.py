@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email import message_from_bytes, policy
+from email.header import decode_header, make_header
 from email.message import EmailMessage
 from email.utils import getaddresses, parsedate_to_datetime
 from pathlib import Path
 
 from django.conf import settings
+
+from accounts.text import normalise_address
 
 SHOWN = 200
 # Django's file backend ends every mail with a line of dashes.
@@ -46,18 +50,23 @@ class Push:
     created_at: datetime
 
 
-def newest_files(folder: Path) -> list[Path]:
-    if not folder.is_dir():
-        return []
-    files = [path for path in folder.iterdir() if path.is_file() and not path.name.startswith(".")]
-    return sorted(files, key=lambda path: path.stat().st_mtime_ns, reverse=True)
+def newest_files(folder: Path) -> Iterator[tuple[bytes, datetime]]:
+    """What the files of a folder hold and when they were written, newest first; one removed meanwhile is left out."""
+    ages: dict[Path, float] = {}
+    for path in folder.iterdir() if folder.is_dir() else ():
+        with suppress(FileNotFoundError):
+            if path.is_file() and not path.name.startswith("."):
+                ages[path] = path.stat().st_mtime
+    for path in sorted(ages, key=lambda path: ages[path], reverse=True):
+        with suppress(FileNotFoundError):
+            yield path.read_bytes(), datetime.fromtimestamp(ages[path], tz=UTC)
 
 
 def mails(*, to: str = "") -> list[Mail]:
     """The newest mails first, at most 200; with `to`, only those to that address."""
-    wanted, found = to.strip().casefold(), []
-    for path in newest_files(settings.MAILBOX_DIR):
-        for mail in reversed(list(_mails_in(path))):
+    wanted, found = _as_sent(to.strip().casefold()), []
+    for content, written_at in newest_files(settings.MAILBOX_DIR):
+        for mail in reversed(list(_mails_in(content, written_at, wanted))):
             addresses = [address.casefold() for _, address in getaddresses([mail.to])]
             if not wanted or wanted in addresses:
                 found.append(mail)
@@ -68,10 +77,18 @@ def mails(*, to: str = "") -> list[Mail]:
     return found[:SHOWN]
 
 
-def _mails_in(path: Path) -> Iterator[Mail]:
-    written_at = datetime.fromtimestamp(path.stat().st_mtime, tz=UTC)
-    for raw in _RULE.split(path.read_bytes()):
-        if not raw.strip():
+def _as_sent(address: str) -> str:
+    """As it stands in a mail: the domain in ASCII. What is no address is looked for as it is."""
+    try:
+        return normalise_address(address)
+    except ValueError:
+        return address
+
+
+def _mails_in(content: bytes, written_at: datetime, wanted: str) -> Iterator[Mail]:
+    for raw in _RULE.split(content):
+        # Reading a mail costs more than finding out that it is none of these. Other scripts are encoded in it.
+        if not raw.strip() or (wanted.isascii() and wanted.encode() not in raw.lower()):
             continue
         message = message_from_bytes(raw.lstrip(), _class=EmailMessage, policy=policy.default)
         body = message.get_body(("plain", "html"))
@@ -83,7 +100,7 @@ def _mails_in(path: Path) -> Iterator[Mail]:
         except (TypeError, ValueError):
             created_at = written_at
         yield Mail(
-            to=str(message["To"] or ""),
+            to=str(make_header(decode_header(str(message["To"] or "")))),
             subject=str(message["Subject"] or ""),
             text=text,
             code=code[1] if code else "",
@@ -95,9 +112,8 @@ def _mails_in(path: Path) -> Iterator[Mail]:
 def pushes() -> list[Push]:
     """The newest push messages first, at most 200."""
     found = []
-    for path in newest_files(settings.NOTIFICATIONS_PUSH_OUTBOX):
-        written_at = datetime.fromtimestamp(path.stat().st_mtime, tz=UTC)
-        for line in reversed(_documents(path.read_text(encoding="utf-8"))):
+    for content, written_at in newest_files(settings.NOTIFICATIONS_PUSH_OUTBOX):
+        for line in reversed(_documents(content.decode(errors="replace"))):
             found.append(_push(line, written_at))
         if len(found) >= SHOWN:
             break

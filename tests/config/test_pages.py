@@ -2,6 +2,7 @@
 
 import re
 from email.message import EmailMessage
+from pathlib import Path
 
 import pytest
 from django.core.mail import EmailMultiAlternatives
@@ -144,3 +145,22 @@ def test_the_page_about_the_socket_names_every_command_and_event(browser):
     for name in ("command.call.invite", "command.presence.watch", "message.new", "call.signal", "ready"):
         assert f'id="{name}"' in html
     assert "Answered by <code>{call, ice_servers, ice_transport_policy}</code>." in html
+
+
+@pytest.mark.parametrize("address", ["ann@example.com", f"{'a' * 200}@example.com", "анна@пример.рф"])
+def test_a_mail_is_found_by_its_address_whatever_that_looks_like(settings, tmp_path, address):
+    settings.MAILBOX_DIR = tmp_path
+    backend = EmailBackend(file_path=str(tmp_path))
+    for to in (address, "somebody.else@example.com"):
+        backend.send_messages([EmailMultiAlternatives("Hello", "Hello", "from@example.com", [to])])
+    assert len(mailbox.mails(to=address.upper())) == 1
+
+
+def test_a_mail_that_is_deleted_while_it_is_looked_for_is_not_there(settings, tmp_path, monkeypatch):
+    settings.MAILBOX_DIR = tmp_path
+    EmailBackend(file_path=str(tmp_path)).send_messages(
+        [EmailMultiAlternatives("Hello", "Hello", "from@example.com", ["ann@example.com"])]
+    )
+    read = Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda path: (path.unlink(), read(path))[1])
+    assert mailbox.mails() == []
