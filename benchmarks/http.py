@@ -59,7 +59,7 @@ def prepare() -> dict[str, list]:
     from django.db import connection
 
     from accounts.services import registration, sessions
-    from benchmarks import bare
+    from benchmarks import bare, database
     from messaging.services import conversations, messages
 
     call_command("migrate", verbosity=0)
@@ -83,6 +83,7 @@ def prepare() -> dict[str, list]:
             "INSERT INTO bare_message (conversation_id, sender_id, body)"
             " SELECT c, 1, 'message ' || n FROM generate_series(1, 60) n, generate_series(1, 64) c"
         )
+    database.settle()
     connection.close()
     return {"tokens": tokens, "conversations": ids, "bare": [bare.token()]}
 

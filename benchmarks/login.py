@@ -29,10 +29,12 @@ def prepare() -> str:
     from django.db import connection
 
     from accounts.services.registration import create_user
+    from benchmarks import database
 
     call_command("migrate", verbosity=0)
     email = f"{secrets.token_hex(4)}@example.com"
     create_user(email=email, password=PASSWORD, first_name="Bench", verified=True)
+    database.settle()
     connection.close()
     return email
 

@@ -44,6 +44,7 @@ def prepare(sockets):
     from django.db import connection
 
     from accounts.services import registration, sessions
+    from benchmarks import database
     from messaging.services import conversations
 
     call_command("migrate", verbosity=0)
@@ -57,6 +58,7 @@ def prepare(sockets):
         conversations.start(starter=one, user_id=other.id)[0]["id"]
         for one, other in list(zip(people[::2], people[1::2], strict=True))[:PAIRS]
     ]
+    database.settle()
     connection.close()
     return {"tokens": tokens, "talks": talks, "crowd": [tokens[n % len(tokens)] for n in range(sockets)]}
 

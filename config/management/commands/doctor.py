@@ -88,6 +88,20 @@ def _database() -> Iterator[Line]:
     yield Line(health.OK, f"{kind} {name} answers")
     waiting = preparation.unapplied_migrations()
     yield _line(not waiting, f"migrations are applied ({len(waiting)} wait)", "manage.py migrate")
+    if not settings.EMBEDDED:
+        yield from _autovacuum()
+
+
+def _autovacuum() -> Iterator[Line]:
+    """Every message updates rows that are there: without autovacuum the dead ones make lists and `typing` crawl."""
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW autovacuum")
+        is_on = cursor.fetchone() == ("on",)
+    mend = "ALTER SYSTEM SET autovacuum = on; SELECT pg_reload_conf();"
+    if is_on or not settings.DEBUG:
+        yield _line(is_on, "autovacuum is on", mend)
+    else:
+        yield Line(NOTE, "autovacuum is off: do not measure here", mend)
 
 
 def _redis() -> Iterator[Line]:

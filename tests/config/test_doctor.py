@@ -1,0 +1,20 @@
+"""What the doctor says of PostgreSQL itself."""
+
+import pytest
+from django.db import connection
+
+from config.management.commands import doctor
+from tests.server import ON_POSTGRES
+
+
+@pytest.mark.skipif(not ON_POSTGRES, reason="SQLite needs no autovacuum")
+@pytest.mark.parametrize("debug", [True, False])
+def test_a_server_without_autovacuum_is_noticed(db, settings, debug):
+    settings.DEBUG = debug
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW autovacuum")
+        is_on = cursor.fetchone()[0] == "on"
+    (line,) = doctor._autovacuum()
+    worst = doctor.NOTE if debug else doctor.MISSING
+    assert line.state == ("ok" if is_on else worst)
+    assert ("autovacuum = on" in line.mend) is not is_on
