@@ -1,6 +1,8 @@
 """What log lines and audit rows must know about the request at hand: its id, and who called."""
 
 import ipaddress
+import re
+import secrets
 from contextvars import ContextVar, Token
 from dataclasses import dataclass
 
@@ -17,7 +19,14 @@ class RequestContext:
     session_id: int | None = None
 
 
+_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+
 _current: ContextVar[RequestContext | None] = ContextVar("request_context", default=None)
+
+
+def id_for(offered: str) -> str:
+    """The id of a request: what its sender offered, if that may stand in a log line, else a new one."""
+    return offered if _ID.fullmatch(offered) else secrets.token_hex(8)
 
 
 def enter(*, request_id: str, request: HttpRequest | None = None) -> Token[RequestContext | None]:

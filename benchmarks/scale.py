@@ -36,6 +36,7 @@ def prepare(rows: int) -> dict[int, tuple[Any, int]]:
     from django.db import connection
 
     from accounts.services.registration import create_user
+    from benchmarks import database
     from messaging.models import Message, Participant
     from messaging.services import conversations
 
@@ -63,7 +64,7 @@ def prepare(rows: int) -> dict[int, tuple[Any, int]]:
             made[size] = one, number
         for _, definition in indexes:
             cursor.execute(definition)
-        cursor.execute("ANALYZE")
+        database.settle()
     return made
 
 

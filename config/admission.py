@@ -5,8 +5,6 @@ without connections), the requests behind them would otherwise wait without end 
 """
 
 import asyncio
-import re
-import secrets
 from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -20,7 +18,6 @@ Application = Callable[..., Awaitable[None]]
 WAIT_SECONDS = 3.0
 # Whose turn is near waits a little longer.
 GRACE_SECONDS = 1.0
-_REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
 
 class Line:
@@ -93,7 +90,7 @@ class Admission:
 async def _refuse(scope: dict[str, Any], send: Callable[..., Any]) -> None:
     """503 in the envelope, made without a thread."""
     offered = dict(scope["headers"]).get(b"x-request-id", b"")
-    request_id = offered.decode() if _REQUEST_ID.fullmatch(offered) else secrets.token_hex(8)
+    request_id = request_context.id_for(offered.decode("latin-1"))
     entered = request_context.enter(request_id=request_id)
     try:
         response = errors.busy()

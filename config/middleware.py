@@ -4,7 +4,6 @@ The API carries a bearer token and needs neither cookies nor CSRF, so the middle
 steps aside everywhere else.
 """
 
-import re
 import secrets
 from collections.abc import Callable
 from contextlib import suppress
@@ -30,7 +29,6 @@ from config.errors import ADMIN_PREFIX
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 
-_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 # Of a body that is refused so much is still read, in bytes.
 REFUSED_BODY_READ = 16 * 1024 * 1024
 PATHS_BY_ADDRESS = frozenset({"/healthz", "/readyz", "/metrics"})
@@ -44,7 +42,7 @@ class RequestContextMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         offered = request.headers.get("X-Request-Id", "")
-        request_id = offered if _REQUEST_ID.fullmatch(offered) else secrets.token_hex(8)
+        request_id = request_context.id_for(offered)
         token = request_context.enter(request_id=request_id, request=request)
         try:
             _measure(request)

@@ -153,8 +153,13 @@ else:
         _database["CONN_MAX_AGE"] = None
     elif _connections == "pool":
         _database["CONN_MAX_AGE"] = 0
-        _sizes = {"min_size": min(2, REQUEST_THREADS), "max_size": REQUEST_THREADS, "max_waiting": 64}
-        _database["OPTIONS"]["pool"] = {**_sizes, "timeout": 3, "max_lifetime": 1800}
+        _database["OPTIONS"]["pool"] = {
+            "min_size": min(2, REQUEST_THREADS),
+            "max_size": REQUEST_THREADS,
+            "max_waiting": 64,
+            "timeout": 3,
+            "max_lifetime": 1800,
+        }
 
 REDIS_URL = environment.redis("REDIS_URL")
 # Wake-ups are small and may be lost; a dead Redis must never slow a request.
