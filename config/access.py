@@ -1,4 +1,4 @@
-"""Who may see what is meant for the person at this machine."""
+"""Restricts development pages to a browser on this machine."""
 
 from __future__ import annotations
 
@@ -7,17 +7,41 @@ import ipaddress
 from django.conf import settings
 from django.http import HttpRequest
 
-FORWARDED_HEADERS = ("X-Forwarded-For", "Forwarded", "X-Real-Ip")
+# Headers that proxies add to a forwarded request: full names, and prefixes.
+FORWARDED_HEADERS = frozenset(
+    {"via", "forwarded", "x-real-ip", "client-ip", "x-client-ip", "x-cluster-client-ip", "true-client-ip"}
+)
+FORWARDED_PREFIXES = (
+    "x-forwarded",
+    "x-original-",
+    "x-envoy-",
+    "x-proxy",
+    "x-amzn-",
+    "x-azure-",
+    "x-vercel-",
+    "cf-",
+    "cdn-",
+    "cloudfront-",
+    "fastly-",
+    "fly-",
+    "akamai-",
+)
 
 
 def is_loopback(request: HttpRequest) -> bool:
-    """Whether the caller sits on this machine and nobody passed the request on for somebody else."""
+    """Whether the request comes from loopback and was not forwarded by a proxy."""
     try:
         address = ipaddress.ip_address(request.META.get("REMOTE_ADDR") or "")
     except ValueError:
         return False
     mapped = getattr(address, "ipv4_mapped", None)
-    return (mapped or address).is_loopback and not any(name in request.headers for name in FORWARDED_HEADERS)
+    return (mapped or address).is_loopback and not was_forwarded(request)
+
+
+def was_forwarded(request: HttpRequest) -> bool:
+    """Whether a header shows that a proxy forwarded the request."""
+    names = [name.lower() for name in request.headers]
+    return any(name in FORWARDED_HEADERS or name.startswith(FORWARDED_PREFIXES) for name in names)
 
 
 def is_developer(request: HttpRequest) -> bool:

@@ -9,16 +9,17 @@ class ParleyConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from config import checks, schema  # noqa: F401  (checks register; the schema learns the bearer scheme)
+        from config import checks  # noqa: F401  (registers the checks)
         from config.groups import make_groups
+        from config.openapi import security  # noqa: F401  (the document learns the security schemes)
 
-        # Django makes the permissions of each app in turn; after the last one they are all there.
+        # Django creates the permissions app by app; after the last app all of them exist.
         last = [app for app in apps.get_app_configs() if app.models_module][-1]
         post_migrate.connect(make_groups, sender=last, dispatch_uid="staff groups")
 
 
 class StaffAdminConfig(admin.AdminConfig):
-    """Django's admin behind the staff's own door."""
+    """Django's admin with the sign-in for staff."""
 
     default = False
     default_site = "accounts.staff.site.StaffSite"

@@ -12,20 +12,27 @@ from a2wsgi import WSGIMiddleware
 from channels.routing import ProtocolTypeRouter
 from django.core.wsgi import get_wsgi_application
 
+from core import process
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 os.environ.setdefault("DATABASE_CONNECTIONS", "pool")
 
+process.return_large_blocks()
 django = get_wsgi_application()
 
 from django.conf import settings  # noqa: E402
 
-from accounts.connections import leave_pool  # noqa: E402
-from config.admission import Admission  # noqa: E402  (needs the app registry)
+from config.concurrency_limit import Admission  # noqa: E402  (needs the app registry)
+from config.transfer import BodiesFirst, only_read  # noqa: E402
+from core.database import leave_pool  # noqa: E402
+from core.startup import refuse_unsafe_settings  # noqa: E402
 from realtime.consumers import Hub  # noqa: E402
 from realtime.routing import websocket_application  # noqa: E402
 
+refuse_unsafe_settings()
+
 places = settings.REQUEST_THREADS
-pages = Admission(WSGIMiddleware(django, workers=places), places=places)  # type: ignore[arg-type]
+pages = BodiesFirst(Admission(WSGIMiddleware(django, workers=places), places=places))  # type: ignore[arg-type]
 
 
 def watch(environ: dict[str, Any], start_response: Any) -> Any:
@@ -33,19 +40,25 @@ def watch(environ: dict[str, Any], start_response: Any) -> Any:
     return django(environ, start_response)
 
 
-# Whoever watches over the process is answered when all threads hang and the pool is empty, too: each question has
-# a thread of its own, with a connection of its own.
-watched = {path: WSGIMiddleware(watch, workers=1) for path in ("/healthz", "/readyz", "/metrics")}  # type: ignore[arg-type]
+# Health checks and metrics are answered even when all threads hang and the pool is empty: each has a thread and a
+# connection of its own.
+watched = {
+    path: only_read(WSGIMiddleware(watch, workers=1))  # type: ignore[arg-type]
+    for path in ("/healthz", "/readyz", "/metrics")
+}
 
 
 async def http(scope: dict[str, Any], receive: Callable[..., Any], send: Callable[..., Any]) -> None:
-    await watched.get(scope["path"], pages)(scope, receive, send)  # type: ignore[arg-type]
+    await watched.get(scope["path"], pages)(scope, receive, send)
 
 
 router = ProtocolTypeRouter({"http": http, "websocket": websocket_application})
 
 
 async def application(scope: dict[str, Any], receive: Callable[..., Any], send: Callable[..., Any]) -> None:
-    # What runs out ends in time, although nobody may hold a socket since the process started.
+    # Starts the sweep of deadlines, which must run even when no socket has been opened since the process started.
     Hub.here().start()
     await router(scope, receive, send)
+
+
+process.loaded()

@@ -1,4 +1,4 @@
-"""What `check --deploy` says about the environment of a deployment. No check connects anywhere."""
+"""Checks of `check --deploy` on the environment of a deployment. No check opens a connection."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,8 @@
-"""The demo people: two who talk and one who supports, with random passwords kept in `var/`."""
+"""The demo users: two who have a conversation and one support agent, with random passwords kept in `var/`."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import secrets
@@ -12,9 +13,11 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
+from django.http import HttpRequest
 
 from accounts.services import registration
-from accounts.unit_of_work import unit_of_work
+from config.access import is_developer
+from core.transactions import unit_of_work
 from messaging.services import conversations, messages
 
 LINES = (
@@ -26,7 +29,7 @@ LINES = (
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """How to sign in as a demo person."""
+    """The login of a demo user."""
 
     title: str
     email: str
@@ -36,7 +39,7 @@ class Login:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A demo person as they are made."""
+    """The data of a demo user."""
 
     title: str
     email: str
@@ -57,7 +60,7 @@ def passwords_file() -> Path:
 
 
 def known() -> list[Login]:
-    """The logins of the demo people, or none when there are no demo people here."""
+    """The logins of the demo users; none when there are no demo users."""
     try:
         entries = json.loads(passwords_file().read_text(encoding="utf-8"))
         return [Login(**entry) for entry in entries]
@@ -65,25 +68,44 @@ def known() -> list[Login]:
         return []
 
 
-def ensure(*, note: Callable[[str], object]) -> list[Login]:
-    """The demo people's logins; makes those who are missing. A file without its people, or people without
-    their file, are brought together again with new passwords."""
+def client_logins(request: HttpRequest) -> list[dict[str, str]]:
+    """The logins that the web client offers, for a browser on this machine only."""
+    if not is_developer(request):
+        return []
+    names = {part.title for part in PARTS if not part.is_staff}
+    return [
+        {"name": login.title, "email": login.email, "password": login.password}
+        for login in known()
+        if login.title in names
+    ]
+
+
+def ensure(*, note: Callable[[str], object], seed: int | None = None) -> list[Login]:
+    """Creates missing demo users and returns all logins. If users and file do not match, the users get new passwords.
+    With a seed, the passwords are derived from it."""
     logins = known()
     people = get_user_model()._default_manager
     present = set(people.filter(email__in=[part.email for part in PARTS]).values_list("email", flat=True))
-    if {login.email for login in logins} == present == {part.email for part in PARTS}:
+    are_wanted = seed is None or [login.password for login in logins] == [_password(part, seed) for part in PARTS]
+    if are_wanted and {login.email for login in logins} == present == {part.email for part in PARTS}:
         return logins
     note("Making the demo people …")
     with unit_of_work():
-        logins = [_make(part) for part in PARTS]
+        logins = [_make(part, _password(part, seed)) for part in PARTS]
         alice, bob = (people.get(email=part.email) for part in PARTS[:2])
         _talk(alice, bob)
     _keep(logins)
     return logins
 
 
-def _make(part: Part) -> Login:
-    password = secrets.token_urlsafe(9)
+def _password(part: Part, seed: int | None) -> str:
+    """A random password or, for tests of an app, the same one on every machine."""
+    if seed is None:
+        return secrets.token_urlsafe(9)
+    return hashlib.sha256(f"{seed}:{part.email}".encode()).hexdigest()[:12]
+
+
+def _make(part: Part, password: str) -> Login:
     user = get_user_model()._default_manager.filter(email=part.email).first()
     if user is None:
         staff: dict[str, Any] = {"is_staff": True, "is_superuser": True} if part.is_staff else {}
@@ -113,7 +135,7 @@ def _keep(logins: list[Login]) -> None:
     path = passwords_file()
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = path.with_suffix(".new")
-    # Readable by its owner alone from the first byte on.
+    # Created with permissions for its owner only.
     with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
         json.dump([asdict(login) for login in logins], file, indent=1)
     fresh.replace(path)

@@ -1,24 +1,62 @@
-"""Values of the environment, read so that a mistake names its variable instead of meaning something else."""
+"""Reads environment variables strictly: an invalid value raises an error that names its variable."""
 
+import contextlib
+import importlib.util
 import os
+import secrets
+import tempfile
 from collections.abc import Collection
+from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
+
+from core import redis_servers
 
 SWITCH = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
 
 
 def switch(name: str, *, default: bool) -> bool:
-    """1 or 0. A typing error must not open or close anything."""
+    """1 or 0; anything else is an error, so that a typing error changes nothing."""
     value = os.environ.get(name)
     if value is None:
         return default
     if value.strip().lower() not in SWITCH:
         raise ImproperlyConfigured(f"{name} is 1 or 0, not {value!r}.")
     return SWITCH[value.strip().lower()]
+
+
+def missing(*names: str) -> list[str]:
+    """Those of these variables that are not set. ImproperlyConfigured for one when the environment says DEBUG=0.
+
+    None is needed on a single machine where neither DEBUG nor a database server was configured.
+    """
+    unset = [name for name in names if not os.environ.get(name, "").strip()]
+    if unset and "DEBUG" in os.environ:
+        raise ImproperlyConfigured(f"{unset[0]} must be set when DEBUG=0.")
+    return unset if os.environ.get("DATABASE_URL", "").strip() else []
+
+
+def secret(name: str, *, kept_in: Path, prefix: str = "") -> str:
+    """The secret from the environment; without one, a random one that is kept in a file of this folder."""
+    value = os.environ.get(name, "").strip()
+    if value:
+        return value
+    path = kept_in / f"{name.lower()}.txt"
+    if not path.exists():
+        _create_whole(path, prefix + secrets.token_urlsafe(48))
+    return path.read_text().strip()
+
+
+def _create_whole(path: Path, text: str) -> None:
+    """Creates the file in one step, so that two processes that start at once read the same secret."""
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=path.name) as file:
+        file.write(text)
+        file.flush()
+        with contextlib.suppress(FileExistsError):
+            os.link(file.name, path)
 
 
 def number(name: str, *, default: int, least: int) -> int:
@@ -37,26 +75,92 @@ def choice(name: str, options: Collection[str], *, default: str) -> str:
 
 def database(name: str, *, default: str) -> dict[str, Any]:
     """A database's settings. The value may hold a password, so no error repeats it."""
-    form = f"{name} is postgres://user:password@host:port/name or sqlite:///path."
+    form = f"{name} is postgres://user:password@host:port/name (or host:port,host:port) or sqlite:///path."
     value = os.environ.get(name, "").strip() or default
     if not value.startswith(("postgres://", "postgresql://", "sqlite:///")):
         raise ImproperlyConfigured(form)
+    value, hosts = _without_hosts(value)
     try:
-        found: dict[str, Any] = environ.Env.db_url_config(value)
+        config: dict[str, Any] = environ.Env.db_url_config(value)
+        if hosts:
+            config["HOST"], config["PORT"] = _hosts_and_ports(hosts)
     except ValueError as error:
         raise ImproperlyConfigured(form) from error
-    return found
+    return config
+
+
+def _without_hosts(value: str) -> tuple[str, str]:
+    """A list of hosts taken out of the address, because a URL holds one only: the first stays in its place."""
+    scheme, separator, rest = value.partition("://")
+    authority, slash, path = rest.partition("/")
+    user_info, at, hosts = authority.rpartition("@")
+    if "," not in hosts or scheme == "sqlite":
+        return value, ""
+    return f"{scheme}{separator}{user_info}{at}{hosts.split(',')[0]}{slash}{path}", hosts
+
+
+def _hosts_and_ports(hosts: str) -> tuple[str, str]:
+    """As libpq takes them: `h1,h2` and `5432,5433`. It connects to the first that answers and fits."""
+    pairs = [host.rpartition(":") if ":" in host else (host, ":", "5432") for host in hosts.split(",")]
+    if not all(host and port.isdecimal() for host, _, port in pairs):
+        raise ValueError("a host of the list is host:port")
+    return ",".join(host for host, _, _ in pairs), ",".join(port for _, _, port in pairs)
 
 
 def redis(name: str) -> str:
+    """The address of Redis as `core.redis_servers` reads it, empty without one. No error repeats a password."""
     value = os.environ.get(name, "").strip()
-    if value and not value.startswith(("redis://", "rediss://", "unix://")):
-        raise ImproperlyConfigured(f"{name} is redis://host:port/number, rediss:// (TLS) or unix://path.")
+    try:
+        redis_servers.parse(value) if value else []
+    except ValueError as error:
+        raise ImproperlyConfigured(
+            f"{name} is redis://host:port/number, rediss:// (TLS) or unix://path, several of them separated by commas, "
+            "or redis+sentinel://host:port,host:port/service/number."
+        ) from error
     return value
 
 
+def site(name: str, value: str) -> str:
+    """The public address of the service, without a trailing slash."""
+    form = f"{name} is https://chat.example.com: scheme and host, no path."
+    try:
+        parts = urlsplit(value)
+        valid = parts.port is None or parts.port > 0
+    except ValueError as error:
+        raise ImproperlyConfigured(form) from error
+    valid = valid and parts.scheme in ("http", "https") and bool(parts.hostname) and "@" not in parts.netloc
+    if not valid or parts.path not in ("", "/") or parts.query or parts.fragment or any(c.isspace() for c in value):
+        raise ImproperlyConfigured(form)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def media(name: str, value: str | None = None) -> dict[str, Any]:
+    """The storage of images: MEDIA_ROOT, or `s3://key:secret@bucket?endpoint=https://host&region=name`."""
+    value = (os.environ.get(name, "") if value is None else value).strip()
+    if not value:
+        return {"BACKEND": "django.core.files.storage.FileSystemStorage"}
+    parts = urlsplit(value)
+    if parts.scheme != "s3" or not parts.hostname or parts.path.strip("/"):
+        raise ImproperlyConfigured(
+            f"{name} is s3://bucket?endpoint=https://host&region=name, with key:secret@ if needed."
+        )
+    if importlib.util.find_spec("storages") is None or importlib.util.find_spec("boto3") is None:
+        raise ImproperlyConfigured(f"{name} needs `pip install -r requirements-optional.txt`.")
+    query = dict(parse_qsl(parts.query))
+    if unknown := sorted(set(query) - {"endpoint", "region"}):
+        raise ImproperlyConfigured(f"{name} knows endpoint and region, not {', '.join(unknown)}.")
+    options = {
+        "bucket_name": parts.netloc.rpartition("@")[2],
+        "endpoint_url": query.get("endpoint"),
+        "region_name": query.get("region"),
+        "access_key": unquote(parts.username or "") or None,
+        "secret_key": unquote(parts.password or "") or None,
+    }
+    return {"BACKEND": "core.object_storage.BucketStorage", "OPTIONS": {k: v for k, v in options.items() if v}}
+
+
 def prefix(name: str) -> str:
-    """The beginning of paths in a URL."""
+    """A URL path prefix."""
     value = os.environ.get(name, "").strip()
     if value and not value.startswith("/"):
         raise ImproperlyConfigured(f"{name} is the beginning of a path, /like-this/, not {value!r}.")
@@ -64,7 +168,7 @@ def prefix(name: str) -> str:
 
 
 def mail(name: str, *, default: str, timeout: float) -> dict[str, Any]:
-    """The mail backend that stands behind the queue, with its options."""
+    """The mail backend that the outbox uses, with its options."""
     parts = urlsplit(os.environ.get(name, "").strip() or default)
     try:
         port = parts.port

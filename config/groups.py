@@ -1,7 +1,7 @@
-"""The four groups of staff, made by `migrate` and left alone afterwards.
+"""The four staff groups; `migrate` creates them and does not change them afterwards.
 
 Support helps people, Moderator judges reports, Auditor sees everything and changes nothing,
-Operations looks after deliveries. Whoever wants other rights changes the group in the admin.
+Operations manages deliveries. To grant other permissions, change the group in the admin.
 """
 
 from typing import Any
@@ -11,7 +11,7 @@ from django.db.models import Q
 
 APPS = ("accounts", "messaging", "notifications", "realtime")
 
-# Permissions beyond looking; every group may look at what its work needs.
+# Permissions besides `view`; every group may view what its work needs.
 EXTRA = {
     "Support": (
         "block_user",
@@ -26,7 +26,7 @@ EXTRA = {
     "Auditor": (),
     "Operations": ("retry_delivery", "send_test_push", "sign_out_user"),
 }
-# What a group does not even see.
+# Models that a group cannot view.
 UNSEEN = {
     "Support": ("view_report",),
     "Moderator": ("view_delivery", "view_code"),
@@ -35,7 +35,7 @@ UNSEEN = {
 
 
 def make_groups(**kwargs: Any) -> None:
-    """After `migrate`: the groups that do not exist yet, and for Auditor whatever became visible."""
+    """After `migrate`: creates missing groups, and gives Auditor the `view` permission of new models."""
     permissions = Permission.objects.filter(content_type__app_label__in=APPS)
     may_view = Q(codename__startswith="view_")
     for name, extra in EXTRA.items():

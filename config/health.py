@@ -1,4 +1,4 @@
-"""Is the process alive, can it do its work, and how much of it does it do: /healthz, /readyz, /metrics.
+"""Liveness, readiness and metrics: /healthz, /readyz, /metrics.
 
 `/healthz` touches nothing but the process. `/readyz` names what is broken: without the database or with
 migrations missing it answers 503; without Redis or with a delivery queue that lags it is degraded and
@@ -20,6 +20,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from core import redis_servers
 from notifications.selectors import delivery_lag_seconds
 
 OK, DEGRADED, FAILED, UNKNOWN = "ok", "degraded", "failed", "unknown"
@@ -28,7 +29,7 @@ QUEUE_LAG_SECONDS = 120
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """How one part is: its state and, unless it is ok, one sentence that says what to do about it."""
+    """The state of one component and, unless it is ok, one sentence that says what to do."""
 
     state: str
     detail: str = ""
@@ -59,7 +60,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
 
 
 def examine_all() -> dict[str, Finding]:
-    """Every part and how it is; what needs the database is unknown while that is broken."""
+    """The state of every component; those that need the database are unknown while it is unavailable."""
     findings = {"database": database(), "channel_layer": channel_layer()}
     for name, examine in (("migrations", migrations), ("delivery_queue", delivery_queue)):
         try:
@@ -75,8 +76,31 @@ def database() -> Finding:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
     except DatabaseProblem as error:
-        return Finding(FAILED, f"The database does not answer ({error.__class__.__name__}).")
+        return Finding(FAILED, database_problem(error))
     return Finding(OK)
+
+
+# Message of the server or the driver → cause. PostgreSQL's words are in the language of its settings,
+# so the code in brackets comes first where there is one.
+PROBLEMS = (
+    ("does not exist", "The database does not exist. Create it, or correct DATABASE_URL."),
+    ("password authentication failed", "The database refuses the user name or the password. Correct DATABASE_URL."),
+    ("no pg_hba.conf entry", "The database does not let this machine in. Correct its pg_hba.conf."),
+    ("Connection refused", "The database server does not answer: the connection was refused. Start it."),
+    ("could not translate host name", "The host of the database is unknown. Correct DATABASE_URL."),
+    ("failed to resolve host", "The host of the database is unknown. Correct DATABASE_URL."),
+    ("Name or service not known", "The host of the database is unknown. Correct DATABASE_URL."),
+    ("timeout", "The database server does not answer in time."),
+    ("starting up", "The database server is still starting."),
+    ("unable to open database file", "The database file cannot be opened."),
+)
+
+
+def database_problem(error: Exception) -> str:
+    """One sentence about why the database cannot be used. Names neither user nor password."""
+    text = str(error)
+    known = next((sentence for mark, sentence in PROBLEMS if mark in text), None)
+    return known or f"The database does not answer ({error.__class__.__name__})."
 
 
 def migrations() -> Finding:
@@ -106,11 +130,12 @@ def channel_layer() -> Finding:
 
 
 def ping_channel_layer() -> None:
-    client = redis.Redis.from_url(settings.REDIS_URL, socket_connect_timeout=0.5, socket_timeout=0.5)
-    try:
-        client.ping()
-    finally:
-        client.close()
+    for server in redis_servers.configured():
+        client = server.client(socket_connect_timeout=0.5, socket_timeout=0.5)
+        try:
+            client.ping()
+        finally:
+            client.close()
 
 
 def delivery_queue() -> Finding:

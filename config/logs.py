@@ -1,4 +1,4 @@
-"""Log lines: text on a laptop, one JSON object a line in a fleet; never a token, in neither."""
+"""Log formats: text for development, one JSON object a line in production; secrets are removed from both."""
 
 import json
 import logging
@@ -10,23 +10,46 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
-from accounts import request_context
+from core import request_context
 
 access = logging.getLogger("parley.access")
 
-# A session token, whatever carries it, and the signature in a picture's path.
-_SECRETS = re.compile(r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*|(?<=[?&]s=)[0-9a-f]{40}")
+# Patterns of secrets, removed from every text: messages, addresses, tracebacks.
+_SECRETS = re.compile(
+    r"""
+      eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*             # a session token
+    | (?<=[?&]s=)[0-9a-f]{40}                                         # the signature of a picture's path
+    | (?<![\w-])(?=[\w-]*[A-Z])(?=[\w-]*[a-z])[A-Za-z0-9_-]{43}(?![\w-])  # an opaque token of 256 bits
+    | \b[0-9A-HJKMNP-TV-Z]{4}(?:-[0-9A-HJKMNP-TV-Z]{4}){3}\b           # a recovery code
+    | (?<=://)[^\s/@:]*:[^\s/@]+(?=@)                                  # the credentials of a database or mail server
+    | (?P<name>
+        (?i:[\w-]*(?:password|passwd|secret|token|sessionid)[\w-]*\\?["']?\s*[:=]\s*)
+      | (?i:\bbearer\s+)
+      | (?i:[\w-]*code\\?["']?\s*[:=]\s*(?=\\?["']?\d{6,10}\b))      # digits only: a status code is no secret
+      )
+      (?: \\?"(?:[^"\\]|\\[^"])*\\?" | '(?:[^'\\]|\\.)*' | [^\s,;&}\])"']+ )
+    """,
+    re.VERBOSE,
+)
 # What every record holds; uvicorn adds the message once more, in colours.
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "color_message"}
 
 
 def without_secrets(text: str) -> str:
-    """The text with tokens and signatures taken out."""
-    return _SECRETS.sub("[removed]", text)
+    """The text with passwords, codes, tokens and signatures taken out."""
+    return _SECRETS.sub(lambda found: (found["name"] or "") + "[removed]", text)
+
+
+def _clean(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _clean(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_clean(inner) for inner in value]
+    return value if value is None or isinstance(value, bool | int | float) else without_secrets(str(value))
 
 
 class ContextFilter(logging.Filter):
-    """Adds who and which request to a record, and takes tokens out of its text."""
+    """Adds user, session and request id to a record, and removes secrets from its text."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         context = request_context.current()
@@ -40,28 +63,37 @@ class ContextFilter(logging.Filter):
         return True
 
 
+class TextFormatter(logging.Formatter):
+    """Text lines; secrets are removed from tracebacks, too, because these quote values."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return without_secrets(super().format(record))
+
+
 class JsonFormatter(logging.Formatter):
-    """One line of JSON in UTC; whatever a caller passed as `extra` is a key of its own."""
+    """One line of JSON with times in UTC; each key of `extra` becomes a key."""
 
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, Any] = {
             "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "logger": record.name,
-            "message": record.getMessage(),
+            "message": without_secrets(record.getMessage()),
         }
         line |= {
-            key: value
+            key: _clean(value)
             for key, value in vars(record).items()
             if key not in _STANDARD and not key.startswith("_") and value not in (None, "")
         }
         if record.exc_info:
             line["exception"] = without_secrets(self.formatException(record.exc_info))
+        if record.stack_info:
+            line["stack"] = without_secrets(self.formatStack(record.stack_info))
         return json.dumps(line, default=str, ensure_ascii=False)
 
 
 class AccessLogMiddleware:
-    """A line per request: what was asked of which route, by whom, with what result, in how many ms."""
+    """Logs one line per request: method, route, user, status, duration in ms."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -70,7 +102,7 @@ class AccessLogMiddleware:
         started = time.perf_counter()
         response = self.get_response(request)
         match = request.resolver_match
-        # The route, not the path: a path may hold a picture's secret name.
+        # The route, not the path: a path may contain the token of an image.
         access.info(
             "%s %s %s",
             request.method,

@@ -1,4 +1,4 @@
-"""What Prometheus reads at /metrics: requests by route, and the state of the delivery queue.
+"""Metrics for Prometheus at /metrics: requests by route, and the state of the delivery queue.
 
 Numbers are per process: scrape each process of a fleet by itself.
 """
@@ -12,6 +12,7 @@ from datetime import timedelta
 
 from django.conf import settings
 from django.db import Error as DatabaseProblem
+from django.db import connection
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
@@ -20,9 +21,10 @@ from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, Counter, Histogram,
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
+from config.health import OK, channel_layer
 from config.logs import error_of
 from notifications.selectors import deliveries_by_state, delivery_lag_seconds
-from realtime import measures  # noqa: F401  (registers what the live wire measures)
+from realtime import measures  # noqa: F401  (registers what the real-time channel measures)
 from realtime.selectors import calls_by_outcome, sockets_open
 
 REQUESTS = Counter("parley_http_requests", "Answered requests.", ["method", "route", "status"])
@@ -33,6 +35,11 @@ SECONDS = Histogram(
     buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10),
 )
 LIMITS = Counter("parley_limits_hit", "Requests refused with 429.", ["error"])
+POOL_FIGURES = {
+    "pool_size": "Database connections of this process.",
+    "pool_available": "Database connections that are free.",
+    "requests_waiting": "Requests that wait for a database connection.",
+}
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
@@ -55,8 +62,8 @@ class MetricsMiddleware:
         return response
 
 
-class HouseState(Collector):
-    """Asks the database when somebody scrapes, and stays silent while it does not answer."""
+class DatabaseCollector(Collector):
+    """Reads the database at each scrape; yields nothing while it is unavailable."""
 
     def describe(self) -> list[GaugeMetricFamily]:
         # Registering asks for this; without it the registry would collect, and so query, at import.
@@ -82,7 +89,25 @@ class HouseState(Collector):
         yield ended
 
 
-REGISTRY.register(HouseState())
+class ConnectionCollector(Collector):
+    """Redis, and the pool of database connections of this process."""
+
+    def describe(self) -> list[GaugeMetricFamily]:
+        return []
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        if settings.REDIS_URL:
+            answers = channel_layer().state == OK
+            yield GaugeMetricFamily("parley_redis_up", "1 when every Redis server answers.", value=int(answers))
+        pool = getattr(connection, "pool", None)
+        if pool is not None:
+            stats = pool.get_stats()
+            for name, text in POOL_FIGURES.items():
+                yield GaugeMetricFamily(f"parley_database_{name}", text, value=stats.get(name, 0))
+
+
+REGISTRY.register(DatabaseCollector())
+REGISTRY.register(ConnectionCollector())
 
 
 @require_safe
@@ -94,7 +119,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
 
 
 def may_read(request: HttpRequest) -> bool:
-    """Closed until METRICS_TOKEN is set; then for whoever sends it as bearer."""
+    """Whether the request may read metrics: only with METRICS_TOKEN as the bearer token; never while it is unset."""
     if not settings.METRICS_TOKEN:
         return False
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")

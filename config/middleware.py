@@ -1,4 +1,4 @@
-"""What happens around every request: its id, its language, its security headers.
+"""Middleware for every request: request id, language, security headers, error envelope.
 
 The API carries a bearer token and needs neither cookies nor CSRF, so the middleware of the admin
 steps aside everywhere else.
@@ -23,19 +23,18 @@ from django.utils.cache import patch_vary_headers
 from django.utils.translation.trans_real import parse_accept_lang_header
 from rest_framework.exceptions import MethodNotAllowed
 
-from accounts import request_context
-from config import errors
-from config.errors import ADMIN_PREFIX
+from core import errors, request_context
+from core.errors import ADMIN_PREFIX
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 
-# Of a body that is refused so much is still read, in bytes.
+# How many bytes of a refused body are still read.
 REFUSED_BODY_READ = 16 * 1024 * 1024
 PATHS_BY_ADDRESS = frozenset({"/healthz", "/readyz", "/metrics"})
 
 
 class RequestContextMiddleware:
-    """Gives the request an id (a caller's own, when it is sane) and echoes it."""
+    """Gives the request an id (the client's, when it is valid) and returns it in a header."""
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
@@ -58,8 +57,8 @@ class RequestContextMiddleware:
 
 
 def _measure(request: HttpRequest) -> None:
-    """Takes in a body that comes in chunks. It names no length (.NET sends JSON so), and Django and DRF
-    would take it for empty. No more is read than of a refused one: that much is over every limit."""
+    """Reads a chunked body. It has no Content-Length (.NET sends JSON this way), and Django and DRF would treat it as
+    empty. Reads at most REFUSED_BODY_READ bytes, which is above every limit."""
     meta = request.META
     if request.method == "GET" or meta.get("CONTENT_LENGTH") or "HTTP_TRANSFER_ENCODING" not in meta:
         return
@@ -72,8 +71,8 @@ def _measure(request: HttpRequest) -> None:
 
 
 def _read_the_rest(request: HttpRequest) -> None:
-    """Takes in what is still coming of a refused body: a server that closes while a client sends
-    loses its answer on the way, and the app sees a broken connection in place of a 413."""
+    """Reads the rest of a refused body: a server that closes while a client sends
+    loses the reply, and the client sees a broken connection instead of a 413."""
     stream = getattr(request, "_stream", None)
     left = REFUSED_BODY_READ
     try:
@@ -84,7 +83,7 @@ def _read_the_rest(request: HttpRequest) -> None:
 
 
 def _host_is_ours(request: HttpRequest) -> bool:
-    """ALLOWED_HOSTS holds for every path but those that machines ask by address."""
+    """ALLOWED_HOSTS applies to every path except health checks and metrics, which are requested by IP address."""
     if request.path_info in PATHS_BY_ADDRESS:
         return True
     try:
@@ -95,7 +94,7 @@ def _host_is_ours(request: HttpRequest) -> bool:
 
 
 class LanguageMiddleware:
-    """Answers in the language of `Accept-Language`; without one, sign-in chooses the account's."""
+    """Replies in the language of `Accept-Language`; without the header, in the language of the account."""
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
@@ -111,7 +110,7 @@ class LanguageMiddleware:
 
 
 def _language_asked_for(request: HttpRequest) -> str | None:
-    """The first of ours that `Accept-Language` names. A header that names none asks for nothing."""
+    """The first supported language in `Accept-Language`. None when it names no supported language."""
     for tag, _quality in parse_accept_lang_header(request.headers.get("Accept-Language", "")[:200]):
         with suppress(LookupError):
             return translation.get_supported_language_variant(tag)
@@ -143,12 +142,12 @@ class SecurityHeadersMiddleware(SecurityMiddleware):
             )
         response.setdefault("X-Frame-Options", "DENY")
         if response.get("Content-Type") == "application/json":
-            response.setdefault("Cache-Control", "no-store")  # tokens and what people wrote
+            response.setdefault("Cache-Control", "no-store")  # tokens and texts of users
         return response
 
 
 class EnvelopeMiddleware:
-    """Answers what a page raises with the envelope, with DEBUG=1 too: Django would show its HTML."""
+    """Turns exceptions of views into the envelope, with DEBUG=1 too, where Django would show its HTML page."""
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
@@ -168,7 +167,7 @@ class EnvelopeMiddleware:
 
 
 class _AdminOnly:
-    """Lets every request that is not the admin's pass untouched."""
+    """Limits a middleware to the admin: other requests skip it."""
 
     async_capable = False
 

@@ -1,4 +1,4 @@
-"""The ASGI server as Parley runs it: uvicorn with a stop that clients can tell from a failure.
+"""The ASGI server: uvicorn with a shutdown that clients can distinguish from a failure.
 
 Imports no Django: worker processes load this module before the settings.
 """
@@ -13,7 +13,9 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import h11
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from uvicorn.supervisors import Multiprocess
@@ -26,6 +28,7 @@ CLOSE_SECONDS = 2.0
 FRAME_BYTES = 65_536
 GRACE_SECONDS = 20
 HEARTBEAT_SECONDS = 20.0
+HEADER_SECONDS = 15.0
 
 
 class RestartingWebSocket(WebSocketsSansIOProtocol):
@@ -68,6 +71,36 @@ class RestartingWebSocket(WebSocketsSansIOProtocol):
         super().connection_lost(exc)
 
 
+class PromptHTTP(H11Protocol):
+    """Closes a connection whose request line and headers do not arrive in time."""
+
+    header_timer: TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._watch_headers()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        waits = self.conn.their_state is h11.IDLE and self.transport.get_protocol() is self
+        if not waits:
+            self._stop_watching()
+        elif self.header_timer is None:
+            self._watch_headers()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_watching()
+        super().connection_lost(exc)
+
+    def _watch_headers(self) -> None:
+        self.header_timer = self.loop.call_later(HEADER_SECONDS, self.transport.abort)
+
+    def _stop_watching(self) -> None:
+        if self.header_timer is not None:
+            self.header_timer.cancel()
+            self.header_timer = None
+
+
 class Server(uvicorn.Server):
     """Ends with exit code 0 after a signal: a stop that was asked for is no failure."""
 
@@ -81,6 +114,7 @@ class Server(uvicorn.Server):
 
 def configuration(*, host: str, port: int, workers: int, access_log: bool) -> uvicorn.Config:
     options: dict[str, Any] = {
+        "http": "config.server:PromptHTTP",
         "ws": "config.server:RestartingWebSocket",
         "ws_per_message_deflate": False,
         "ws_max_size": FRAME_BYTES,
@@ -90,7 +124,7 @@ def configuration(*, host: str, port: int, workers: int, access_log: bool) -> uv
         "timeout_graceful_shutdown": GRACE_SECONDS,
         "timeout_keep_alive": 15,
         # The client's address is counted from the right of X-Forwarded-For by TRUSTED_PROXIES. uvicorn would believe
-        # whatever any neighbour on loopback writes there.
+        # any process on loopback.
         "proxy_headers": False,
         "server_header": False,
         "log_config": None,

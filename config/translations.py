@@ -12,10 +12,16 @@ from babel.messages.extract import extract, extract_from_dir
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 from django.conf import settings
+from django.core.management.base import CommandError
 from django.utils.translation import gettext_noop, ngettext_lazy
 from django.utils.translation.template import templatize
 
-APPS = ("accounts", "messaging", "notifications", "realtime", "config")
+from config import client_texts
+
+APPS = ("core", "accounts", "messaging", "notifications", "realtime", "config")
+# The web client has a catalog of its own, beside that of config.
+CLIENT_APP, CLIENT_DOMAIN = "config", "client"
+CLIENT_SOURCES = "static/app"
 KEYWORDS = {
     "_": None,
     "gettext": None,
@@ -30,8 +36,8 @@ KEYWORDS = {
 }
 # Folders of templates that bear another name than their app.
 TEMPLATES = {"accounts": ("accounts", "admin")}
-# What Django and REST framework say to people and have not translated into all of our languages:
-# the catalogs of config come before theirs.
+# Texts of Django and REST framework that they have not translated into all supported languages: the catalogs of config
+# take precedence.
 OF_LIBRARIES = (
     gettext_noop("Not a valid string."),
     gettext_noop("Must be a valid UUID."),
@@ -55,9 +61,9 @@ LOCALES = ("ru", "es", "de", "fr", "pt", "tr", "uk", "ar", "zh_Hans")
 
 @dataclass(frozen=True, slots=True)
 class CatalogState:
-    """One .po file as it stands: whether its .mo is what it compiles to, and what nobody has translated yet.
+    """One .po file as it stands: whether its .mo is current, and which texts are not translated.
 
-    Not translated is also what the sources say and the file does not know.
+    Texts of the sources that the file does not contain count as not translated.
     """
 
     path: Path
@@ -71,7 +77,7 @@ def po_files() -> Iterator[Path]:
 
 
 def compiled(path: Path) -> bytes:
-    """What the .mo beside this .po must be."""
+    """The .mo content that this .po compiles to."""
     buffer = io.BytesIO()
     write_mo(buffer, read(path))
     return buffer.getvalue()
@@ -110,10 +116,17 @@ def compile_all() -> int:
     return changed
 
 
-def states() -> Iterator[CatalogState]:
+def templates() -> Iterator[tuple[str, Catalog]]:
+    """Per catalog: the app that holds it, and what the sources ask for. Its domain names the files."""
     for app in APPS:
-        texts = [message for message in collected(app) if message.id]
-        for path in (catalog_path(app, locale) for locale in LOCALES if texts):
+        yield app, collected(app)
+    yield CLIENT_APP, collected_from_client()
+
+
+def states() -> Iterator[CatalogState]:
+    for app, template in templates():
+        texts = [message for message in template if message.id]
+        for path in (catalog_path(app, locale, template.domain) for locale in LOCALES if texts):
             if not path.exists():
                 yield CatalogState(path, False, tuple(_shown(text.id) for text in texts))
                 continue
@@ -123,8 +136,8 @@ def states() -> Iterator[CatalogState]:
             yield CatalogState(path, target.exists() and target.read_bytes() == compiled(path), missing)
 
 
-def catalog_path(app: str, locale: str) -> Path:
-    return settings.BASE_DIR / app / "locale" / locale / "LC_MESSAGES" / "django.po"
+def catalog_path(app: str, locale: str, domain: str | None = "django") -> Path:
+    return settings.BASE_DIR / app / "locale" / locale / "LC_MESSAGES" / f"{domain}.po"
 
 
 def _shown(message_id: object) -> str:
@@ -157,6 +170,19 @@ def collected(app: str) -> Catalog:
     return catalog
 
 
+def collected_from_client() -> Catalog:
+    """The texts that the JavaScript of the web client asks for."""
+    catalog = Catalog(domain=CLIENT_DOMAIN, charset="utf-8")
+    for path in sorted((settings.BASE_DIR / CLIENT_SOURCES).rglob("*.js")):
+        name = path.relative_to(settings.BASE_DIR).as_posix()
+        try:
+            for line, text in client_texts.texts(path.read_text(encoding="utf-8")):
+                catalog.add(text, None, [(name, line)], _flags(text))
+        except ValueError as error:
+            raise CommandError(f"{name}: {error}") from error
+    return catalog
+
+
 def _flags(message: object) -> tuple[str, ...]:
     text = _shown(message)
     if "%(" in text:
@@ -164,10 +190,10 @@ def _flags(message: object) -> tuple[str, ...]:
     return ("python-brace-format",) if "{" in text else ()
 
 
-def fresh(app: str, locale: str) -> Catalog:
+def fresh(app: str, locale: str, domain: str | None) -> Catalog:
     """An empty catalog."""
-    header = f"# Parley: {app}."
-    catalog = Catalog(locale, "django", header, "Parley", "1.0", charset="utf-8", fuzzy=False)
+    header = f"# Parley: {app if domain == 'django' else domain}."
+    catalog = Catalog(locale, domain, header, "Parley", "1.0", charset="utf-8", fuzzy=False)
     catalog.msgid_bugs_address = catalog.last_translator = catalog.language_team = ""
     catalog.revision_date = catalog.creation_date
     return catalog
@@ -176,13 +202,12 @@ def fresh(app: str, locale: str) -> Catalog:
 def update() -> int:
     """Merge the texts of the sources into every catalog; what is gone is dropped. Returns how many files changed."""
     changed = 0
-    for app in APPS:
-        template = collected(app)
+    for app, template in templates():
         if not len(template):
             continue
         for locale in LOCALES:
-            path = catalog_path(app, locale)
-            catalog = read(path) if path.exists() else fresh(app, locale)
+            path = catalog_path(app, locale, template.domain)
+            catalog = read(path) if path.exists() else fresh(app, locale, template.domain)
             catalog.update(template, no_fuzzy_matching=True, update_creation_date=False)
             catalog.obsolete.clear()
             buffer = io.BytesIO()

@@ -1,16 +1,26 @@
-"""HTTP in the fleet: `granian --interface wsgi config.wsgi:application`."""
+"""WSGI entry point of the HTTP processes: `granian --interface wsgi config.wsgi:application`."""
 
 import os
 
 from django.core.wsgi import get_wsgi_application
 
+from core import process
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 # A WSGI server keeps its threads, so each thread keeps its connection.
 os.environ.setdefault("DATABASE_CONNECTIONS", "kept")
 
-application = get_wsgi_application()
+traces = bool(os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT"))
+process.return_large_blocks()
+# DRF, PyJWT and redis load them where they are installed; what needs one of them loads it when it is used.
+with process.left_out("requests", "cryptography", *([] if traces else ["opentelemetry"])):
+    application = get_wsgi_application()
+    import config.urls  # noqa: F401  (all views are loaded now, not by the first request)
+    from core.startup import refuse_unsafe_settings
 
-if os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT"):
+refuse_unsafe_settings()
+if traces:
     from config.telemetry import traced
 
     application = traced(application)
+process.loaded()

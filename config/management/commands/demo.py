@@ -1,4 +1,4 @@
-"""`manage.py demo`: people to try the product with."""
+"""`manage.py demo`: creates demo users."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from config import demo
 
 
 class Command(BaseCommand):
-    help = "Make the demo people (Alice, Bob, an admin) and print their logins. Running it again changes nothing."
+    help = "Create the demo users (Alice, Bob, an admin) and print their logins. Running it again changes nothing."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--json", action="store_true", help="one JSON document on stdout")

@@ -1,4 +1,4 @@
-"""`manage.py doctor`: what is there, what is missing, and the exact next command."""
+"""`manage.py doctor`: reports what is present and what is missing, with the command that fixes it."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from django.core import checks
 from django.core.management.base import BaseCommand, CommandParser
 from django.db import connection
 
-from config import health, preparation, translations
+from config import health, startup, translations
 
 MISSING, NOTE = "missing", "note"
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """One thing that was looked at. `mend` is the command or setting that puts it right."""
+class CheckResult:
+    """The result of one check. `mend` is the command or setting that fixes it."""
 
     state: str
     what: str
@@ -30,7 +30,7 @@ class Line:
 
 
 class Command(BaseCommand):
-    help = "Say what is missing, each with the command that mends it. Exit code 1 when something is."
+    help = "Report what is missing, with the command that fixes it. Exit code 1 when something is missing."
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -50,50 +50,48 @@ class Command(BaseCommand):
             sys.exit(1)
 
 
-def examine() -> Iterator[Line]:
+def examine() -> Iterator[CheckResult]:
     yield from _settings()
     yield from _database()
     yield from _redis()
     yield from _mail_and_push()
     yield from _calls()
     stale = [str(state.path.relative_to(settings.BASE_DIR)) for state in translations.states() if not state.up_to_date]
-    yield _line(not stale, "translations are compiled", "python3 dev.py messages")
+    yield _line(not stale, "translations are compiled", "python3 dev.py translations")
 
 
-def _line(good: bool, what: str, mend: str) -> Line:
-    return Line(health.OK, what) if good else Line(MISSING, what, mend)
+def _line(good: bool, what: str, mend: str) -> CheckResult:
+    return CheckResult(health.OK, what) if good else CheckResult(MISSING, what, mend)
 
 
-def _settings() -> Iterator[Line]:
+def _settings() -> Iterator[CheckResult]:
     yield _line(
         os.access(settings.VAR_DIR, os.W_OK), f"{settings.VAR_DIR} is writable", f"chown -R $USER '{settings.VAR_DIR}'"
     )
-    mode = "DEBUG=1: for a developer's machine" if settings.DEBUG else "DEBUG=0: production"
-    yield Line(NOTE, mode)
+    mode = "DEBUG=1: for a developer's machine" if settings.DEBUG else "DEBUG is off: production"
+    yield CheckResult(NOTE, mode)
     deploy = not settings.DEBUG
     for message in checks.run_checks(include_deployment_checks=deploy):
         if message.level >= (checks.WARNING if deploy else checks.ERROR):
-            yield Line(MISSING, f"{message.id}: {message.msg}", message.hint or "")
+            yield CheckResult(MISSING, f"{message.id}: {message.msg}", message.hint or "")
 
 
-def _database() -> Iterator[Line]:
+def _database() -> Iterator[CheckResult]:
     finding = health.database()
     kind = "SQLite" if settings.EMBEDDED else "PostgreSQL"
     name = connection.settings_dict["NAME"]
     if finding.state != health.OK:
-        yield Line(
-            MISSING, f"{kind} {name}: {finding.detail}", "Start it or mend DATABASE_URL: manage.py wait_for_services"
-        )
+        yield CheckResult(MISSING, f"{kind} {name}: {finding.detail}", "manage.py wait_for_services")
         return
-    yield Line(health.OK, f"{kind} {name} answers")
-    waiting = preparation.unapplied_migrations()
+    yield CheckResult(health.OK, f"{kind} {name} answers")
+    waiting = startup.unapplied_migrations()
     yield _line(not waiting, f"migrations are applied ({len(waiting)} wait)", "manage.py migrate")
     if not settings.EMBEDDED:
         yield from _autovacuum()
 
 
-def _autovacuum() -> Iterator[Line]:
-    """Every message updates rows that are there: without autovacuum the dead ones make lists and `typing` crawl."""
+def _autovacuum() -> Iterator[CheckResult]:
+    """Every message updates existing rows: without autovacuum, dead rows make lists and `typing` slow."""
     with connection.cursor() as cursor:
         cursor.execute("SHOW autovacuum")
         is_on = cursor.fetchone() == ("on",)
@@ -101,24 +99,26 @@ def _autovacuum() -> Iterator[Line]:
     if is_on or not settings.DEBUG:
         yield _line(is_on, "autovacuum is on", mend)
     else:
-        yield Line(NOTE, "autovacuum is off: do not measure here", mend)
+        yield CheckResult(NOTE, "autovacuum is off: do not measure here", mend)
 
 
-def _redis() -> Iterator[Line]:
+def _redis() -> Iterator[CheckResult]:
     if not settings.REDIS_URL:
-        yield Line(NOTE, "no REDIS_URL: wake-ups stay in memory, one server process only")
+        yield CheckResult(NOTE, "no REDIS_URL: wake-ups stay in memory, one server process only")
         return
     finding = health.channel_layer()
-    yield _line(finding.state == health.OK, "Redis answers", "Start it or mend REDIS_URL: manage.py wait_for_services")
+    yield _line(
+        finding.state == health.OK, "Redis answers", "Start it or correct REDIS_URL: manage.py wait_for_services"
+    )
 
 
-def _mail_and_push() -> Iterator[Line]:
+def _mail_and_push() -> Iterator[CheckResult]:
     backend = settings.NOTIFICATIONS_MAIL_TRANSPORT["BACKEND"].rsplit(".", 2)[-2]
-    yield Line(
+    yield CheckResult(
         NOTE, f"mail leaves through {backend}" + (f" into {settings.MAILBOX_DIR}" if backend == "filebased" else "")
     )
     push = settings.NOTIFICATIONS_PUSH_BACKEND
-    yield Line(NOTE, f"push leaves through {push}")
+    yield CheckResult(NOTE, f"push leaves through {push}")
     if push == "fcm":
         path = settings.NOTIFICATIONS_FCM_CREDENTIALS
         yield _line(
@@ -127,15 +127,15 @@ def _mail_and_push() -> Iterator[Line]:
             "PUSH_FCM_CREDENTIALS=/path/to/service-account.json",
         )
     if not settings.EMBEDDED:
-        yield Line(NOTE, "on PostgreSQL mail and push leave from `manage.py deliver` (or `serve --deliver`)")
+        yield CheckResult(NOTE, "on PostgreSQL mail and push leave from `manage.py deliver` (or `serve --deliver`)")
 
 
-def _calls() -> Iterator[Line]:
+def _calls() -> Iterator[CheckResult]:
     if not settings.REALTIME_TURN_URLS:
-        yield Line(NOTE, "no TURN_URLS: calls work where the two devices reach each other directly")
+        yield CheckResult(NOTE, "no TURN_URLS: calls work where the two devices reach each other directly")
     else:
         yield _line(
             bool(settings.REALTIME_TURN_SECRET), "TURN_SECRET is set", "TURN_SECRET=<static-auth-secret of coturn>"
         )
     if settings.DEBUG and not shutil.which("turnserver"):
-        yield Line(NOTE, "no turnserver here; tests of relayed calls need it: apt-get install coturn")
+        yield CheckResult(NOTE, "no turnserver here; tests of relayed calls need it: apt-get install coturn")

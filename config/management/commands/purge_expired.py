@@ -4,9 +4,9 @@ from django.core.management.base import CommandParser
 from django.db import transaction
 from django.utils import timezone
 
-from accounts.management.operator import OperatorCommand, actor, positive
 from accounts.services import audit, pictures
 from accounts.services import retention as accounts
+from core.operator import OperatorCommand, actor, positive
 from messaging.services import retention as messaging
 from notifications.services import retention as notifications
 from realtime.services import retention as realtime
@@ -16,8 +16,8 @@ APPS = {"accounts": accounts, "messaging": messaging, "notifications": notificat
 
 class Command(OperatorCommand):
     help = (
-        "Remove what has had its time: codes, sessions, tokens, unconfirmed and leaving accounts, event log, "
-        "cleared messages, orphan media, delivery log. Safe to run twice at once; run it every hour."
+        "Delete expired data: codes, sessions, tokens, unconfirmed accounts and accounts due for deletion, event log, "
+        "cleared messages, orphan media, delivery log. Two runs at once are safe; run it every hour."
     )
 
     def arguments(self, parser: CommandParser) -> None:
@@ -30,7 +30,7 @@ class Command(OperatorCommand):
                 counts = self.once(app, options["limit"], dry_run=options["dry_run"])
                 for kind, count in counts.items():
                     removed[f"{name}.{kind}"] = removed.get(f"{name}.{kind}", 0) + count
-                # A dry run sees the same rows again: it tells of the first batch.
+                # A dry run would see the same rows again, so it reports the first batch only.
                 if options["dry_run"] or not any(counts.values()):
                     break
         if not options["dry_run"]:

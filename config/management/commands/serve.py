@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import argparse
 import errno
+import os
 import socket
 import sys
 from contextlib import ExitStack
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
-from config import preparation, server
+from config import server, startup
+from core.operator import PlainCommand
+from core.startup import refuse_unsafe_settings
 
 FIRST_PORT = 8000
 PORTS_TRIED = 100
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
-class Command(BaseCommand):
+class Command(PlainCommand):
     help = "Serve everything: REST, sockets, pages and, with SQLite, the delivery of mail and push."
     # --prepare migrates first; a check that stops the server belongs before a release, into `check --deploy`.
     requires_system_checks: list[str] = []
@@ -32,27 +36,39 @@ class Command(BaseCommand):
         parser.add_argument("--access-log", action="store_true", help="a line per request")
         parser.add_argument("--prepare", action="store_true", help="first migrate and, with DEBUG=1, make demo people")
         parser.add_argument("--no-demo", action="store_true", help="with --prepare: no demo people")
+        parser.add_argument("--seed", type=int, help="with --prepare: the same demo passwords on every machine")
 
     def handle(self, *args: Any, **options: Any) -> None:
         workers: int = options["workers"]
+        if options["seed"] is not None and not (settings.DEBUG and options["host"] in LOOPBACK):
+            raise CommandError("--seed makes known passwords: only with DEBUG=1 and on 127.0.0.1.", returncode=2)
         if workers < 1:
             raise CommandError("--workers must be at least 1.", returncode=2)
         if workers > 1 and not settings.REDIS_URL:
             raise CommandError("More than one worker needs REDIS_URL: they wake each other through it.", returncode=2)
+        refuse_unsafe_settings(laptop=True)
         logins = []
         if options["prepare"]:
-            logins = preparation.prepare(demo=settings.DEBUG and not options["no_demo"], note=self.stderr.write)
+            demo = settings.DEBUG and not options["no_demo"]
+            logins = startup.prepare(demo=demo, note=self.note, seed=options["seed"])
         listener = listen(options["host"], options["port"])
         host, port = listener.getsockname()[:2]
-        self.stdout.write(preparation.table(host=host, port=port, logins=logins))
+        if options["port"] is None and port != FIRST_PORT:
+            self.note(
+                f"Port {FIRST_PORT} is taken: this server uses {port}. In the README, set BASE=http://127.0.0.1:{port}"
+            )
+        if not os.environ.get("SITE_URL"):
+            # For this process, and for worker processes, which read the environment.
+            settings.SITE_URL = os.environ["SITE_URL"] = startup.served_at(host, port)
+        self.stdout.write(startup.table(host=host, port=port, logins=logins))
         sys.stdout.flush()
 
         deliver = not options["no_deliver"] and (settings.EMBEDDED or options["deliver"] or options["prepare"])
         with ExitStack() as stack:
             if deliver:
-                stack.enter_context(preparation.delivery_thread())
+                stack.enter_context(startup.delivery_thread())
             server.serve(host=host, port=port, workers=workers, listener=listener, access_log=options["access_log"])
-        self.stderr.write("Stopped.")
+        self.note("Stopped.")
 
 
 def port_number(text: str) -> int:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import connections
 
 from config import health
+from core.operator import PlainCommand
 
 PAUSE_SECONDS = 0.5
+NOTE_SECONDS = 3
 
 
-class Command(BaseCommand):
+class Command(PlainCommand):
     help = "Wait until the database (and Redis, when REDIS_URL is set) answers."
     requires_system_checks: list[str] = []
 
@@ -21,14 +23,25 @@ class Command(BaseCommand):
         parser.add_argument("--timeout", type=float, default=60, help="seconds to wait (60)")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        deadline = time.monotonic() + options["timeout"]
-        while silent := [name for name, examine in SERVICES.items() if examine().state != health.OK]:
-            if time.monotonic() >= deadline:
-                raise CommandError(f"No answer within {options['timeout']:g} s from: {', '.join(silent)}.")
+        started = said = time.monotonic()
+        while silent := missing():
+            now = time.monotonic()
+            if now - started >= options["timeout"]:
+                reasons = " ".join(f"{name}: {detail}" for name, detail in silent.items())
+                raise CommandError(f"No answer within {options['timeout']:g} s from: {', '.join(silent)}. {reasons}")
+            if said == started or now - said >= NOTE_SECONDS:
+                self.note("; ".join(f"Waiting for the {name}: {detail}" for name, detail in silent.items()))
+                said = now
             # A connection that failed once would be kept as it is.
             connections.close_all()
             time.sleep(PAUSE_SECONDS)
-        self.stderr.write("Everything answers.")
+        self.note("Everything answers.")
+
+
+def missing() -> dict[str, str]:
+    """The services that do not answer yet, each with the reason."""
+    findings = {name: examine() for name, examine in SERVICES.items()}
+    return {name: finding.detail for name, finding in findings.items() if finding.state != health.OK}
 
 
 SERVICES = {"database": health.database, "redis": health.channel_layer}

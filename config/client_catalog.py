@@ -1,0 +1,97 @@
+"""The translations of the web client as JSON, one file a language: `/app/catalog/<language>.json`."""
+
+from __future__ import annotations
+
+import gettext
+import json
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.cache import get_conditional_response
+from django.utils.translation import to_locale
+from django.views.decorators.http import require_safe
+
+# What each plural form of a catalog is called in CLDR, in gettext's order. A browser picks by these names
+# (Intl.PluralRules); a name that is not here (fractions, millions) takes the last form.
+PLURAL_CATEGORIES = {
+    "ru": ("one", "few", "many"),
+    "uk": ("one", "few", "many"),
+    # Babel's formula counts 100, 101 and 102 before 11 to 99.
+    "ar": ("zero", "one", "two", "few", "other", "many"),
+    "tr": ("other",),
+    "zh-hans": ("other",),
+}
+ONE_AND_MANY = ("one", "other")
+# Portuguese as our catalog counts it: "0 mensagens".
+PLURAL_LOCALES = {"pt": "pt-PT"}
+YEAR = 31_536_000
+
+
+@dataclass(frozen=True, slots=True)
+class ClientCatalog:
+    """The JSON of a language and its hash."""
+
+    content: bytes
+    fingerprint: str
+
+
+def path_of(language: str) -> Path:
+    return settings.BASE_DIR / "config" / "locale" / to_locale(language) / "LC_MESSAGES" / "client.mo"
+
+
+def catalog(language: str) -> ClientCatalog:
+    """The catalog as its file stands now; an empty one for English."""
+    path = path_of(language)
+    return _read(language, path.stat().st_mtime_ns if path.exists() else 0)
+
+
+@lru_cache(maxsize=2 * 16)
+def _read(language: str, _changed_at: int) -> ClientCatalog:
+    texts: dict[str, str | list[str]] = {}
+    path = path_of(language)
+    if path.exists():
+        with path.open("rb") as file:
+            # As in Django's own JSONCatalog: the standard library has no public way to list a catalog.
+            rows = gettext.GNUTranslations(file)._catalog  # type: ignore[attr-defined]
+        for key, text in sorted(rows.items(), key=str):
+            if not isinstance(key, tuple):
+                texts[key] = text
+            elif key[1] == 0:
+                texts[key[0]] = [rows.get((key[0], form), "") for form in range(len(plural_categories(language)))]
+    texts.pop("", None)
+    data = {
+        "language": language,
+        "plural_locale": PLURAL_LOCALES.get(language, language),
+        "plural_categories": plural_categories(language),
+        "texts": texts,
+    }
+    content = json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode()
+    return ClientCatalog(content, sha256(content).hexdigest()[:16])
+
+
+def plural_categories(language: str) -> tuple[str, ...]:
+    return PLURAL_CATEGORIES.get(language, ONE_AND_MANY)
+
+
+def addresses() -> dict[str, str]:
+    """The URL of each language's catalog; it changes with the content, so clients may cache it for ever."""
+    languages = [code for code, _name in settings.LANGUAGES if code != settings.LANGUAGE_CODE]
+    return {code: f"{reverse('client-catalog', args=[code])}?v={catalog(code).fingerprint}" for code in languages}
+
+
+@require_safe
+def client_catalog(request: HttpRequest, language: str) -> HttpResponse:
+    if language not in dict(settings.LANGUAGES):
+        raise Http404
+    found = catalog(language)
+    etag = f'"{found.fingerprint}"'
+    response = get_conditional_response(request, etag=etag) or HttpResponse(found.content, "application/json")
+    response["ETag"] = etag
+    named = request.GET.get("v") == found.fingerprint
+    response["Cache-Control"] = f"public, max-age={YEAR}, immutable" if named else "public, no-cache"
+    return response

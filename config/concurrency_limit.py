@@ -1,0 +1,89 @@
+"""Limits concurrent HTTP requests to the number of threads; a request that waits too long gets 503.
+
+Views are synchronous and each holds a thread. When all threads hang (a lock in the database, a pool
+without connections), the requests behind them would otherwise wait without a limit and without a reply.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from config.transfer import reply_without_thread, start_of
+from core import errors
+
+Application = Callable[..., Awaitable[None]]
+
+WAIT_SECONDS = 3.0
+# A request whose turn is near waits a little longer.
+GRACE_SECONDS = 1.0
+
+
+class RequestQueue:
+    """A fixed number of slots on one event loop; other requests wait in order of arrival."""
+
+    def __init__(self, places: int) -> None:
+        self._free = places
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._left = 0
+
+    async def enter(self) -> bool:
+        """Waits for a slot. True when it has one, to be released by `leave`; False when the queue does not move.
+
+        A request that has waited WAIT_SECONDS gives up, unless at the current rate its turn comes within
+        GRACE_SECONDS. So a refusal comes after the sum of both at the latest.
+        """
+        if self._free:
+            self._free -= 1
+            return True
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(turn)
+        left_before = self._left
+        try:
+            if await _comes(turn, WAIT_SECONDS):
+                return True
+            soon = (self._left - left_before) * GRACE_SECONDS / WAIT_SECONDS
+            if self._waiting.index(turn) < soon and await _comes(turn, GRACE_SECONDS):
+                return True
+            self._waiting.remove(turn)
+            return False
+        except asyncio.CancelledError:
+            if turn.done():
+                self.leave()
+            else:
+                self._waiting.remove(turn)
+            raise
+
+    def leave(self) -> None:
+        self._left += 1
+        if self._waiting:
+            self._waiting.popleft().set_result(None)
+        else:
+            self._free += 1
+
+
+async def _comes(turn: asyncio.Future[None], seconds: float) -> bool:
+    done, _pending = await asyncio.wait([turn], timeout=seconds)
+    return bool(done)
+
+
+class Admission:
+    """ASGI middleware: passes at most as many requests to `app` as it has threads."""
+
+    def __init__(self, app: Application, *, places: int) -> None:
+        self._app = app
+        self._places = places
+        self._lines: WeakKeyDictionary[asyncio.AbstractEventLoop, RequestQueue] = WeakKeyDictionary()
+
+    async def __call__(self, scope: dict[str, Any], receive: Callable[..., Any], send: Callable[..., Any]) -> None:
+        line = self._lines.setdefault(asyncio.get_running_loop(), RequestQueue(self._places))
+        if not await line.enter():
+            response = reply_without_thread(scope, errors.busy)
+            await send(start_of(response))
+            await send({"type": "http.response.body", "body": response.content})
+            return
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            line.leave()

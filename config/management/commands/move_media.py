@@ -1,0 +1,48 @@
+"""`manage.py move_media`: copies all images to another storage, before MEDIA_URL or MEDIA_ROOT changes."""
+
+from typing import Any
+
+from django.core.exceptions import ImproperlyConfigured
+from django.core.files.storage import FileSystemStorage, Storage
+from django.core.management.base import CommandError, CommandParser
+from django.utils.module_loading import import_string
+
+from accounts.services import pictures
+from config import environment
+from core.operator import OperatorCommand
+
+CHUNK = 50
+
+
+class Command(OperatorCommand):
+    help = "Copy all images to a folder or an object store. Safe to stop and to repeat."
+
+    def arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--to", required=True, help="a folder, or s3://key:secret@bucket?endpoint=https://host")
+
+    def act(self, **options: Any) -> dict[str, Any]:
+        target = storage_at(options["to"])
+        ids = pictures.picture_ids()
+        copied = missing = 0
+        try:
+            for start in self.progress(range(0, len(ids), CHUNK), what="pictures"):
+                done, lost = pictures.copy_files(
+                    target=target, ids=ids[start : start + CHUNK], dry_run=options["dry_run"]
+                )
+                copied, missing = copied + done, missing + lost
+        except OSError as error:
+            raise CommandError(f"Stopped after {copied} files: {error}. Repeat the command to go on.") from error
+        key = "would_copy" if options["dry_run"] else "copied"
+        return {"pictures": len(ids), key: copied, "missing": missing}
+
+
+def storage_at(place: str) -> Storage:
+    """The storage for an address. CommandError for an invalid address."""
+    if "://" not in place:
+        return FileSystemStorage(location=place)
+    try:
+        config = environment.media("--to", place)
+    except ImproperlyConfigured as error:
+        raise CommandError(str(error), returncode=2) from error
+    storage: Storage = import_string(config["BACKEND"])(**config["OPTIONS"])
+    return storage

@@ -1,0 +1,84 @@
+"""The operations as a Postman collection (format 2.1), which Bruno imports, too."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+SCHEMA = "https://schema.getpostman.com/json/collection/v2.1.0/collection.json"
+METHODS = ("get", "post", "put", "patch", "delete")
+
+
+def collection(document: dict[str, Any]) -> dict[str, Any]:
+    """A folder per tag, a request per operation with its recorded example."""
+    folders: dict[str, list[dict[str, Any]]] = {tag["name"]: [] for tag in document["tags"]}
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            if method in METHODS:
+                folders[operation["tags"][0]].append(_item(path, method, operation))
+    titles = {tag["name"]: tag["x-displayName"] for tag in document["tags"]}
+    return {
+        "info": {"name": document["info"]["title"], "schema": SCHEMA},
+        "variable": [{"key": name, "value": value} for name, value in VARIABLES.items()],
+        "auth": _bearer("token"),
+        "item": [{"name": titles[name], "item": items} for name, items in folders.items()],
+    }
+
+
+VARIABLES = {"base": "http://127.0.0.1:8000", "token": "", "two_step_token": "", "action_token": ""}
+
+
+def _bearer(variable: str) -> dict[str, Any]:
+    return {"type": "bearer", "bearer": [{"key": "token", "value": f"{{{{{variable}}}}}", "type": "string"}]}
+
+
+def _item(path: str, method: str, operation: dict[str, Any]) -> dict[str, Any]:
+    parameters = operation.get("parameters", [])
+    segments = [f":{part[1:-1]}" if part.startswith("{") else part for part in path.strip("/").split("/")]
+    url: dict[str, Any] = {
+        "raw": "{{base}}/" + "/".join(segments),
+        "host": ["{{base}}"],
+        "path": segments,
+        "query": [
+            {"key": one["name"], "value": str(one.get("example", "")), "disabled": not one.get("required", False)}
+            for one in parameters
+            if one["in"] == "query"
+        ],
+        "variable": [
+            {"key": one["name"], "value": str(one.get("example", 1))} for one in parameters if one["in"] == "path"
+        ],
+    }
+    request: dict[str, Any] = {
+        "method": method.upper(),
+        "description": operation["description"],
+        "header": [
+            {"key": one["name"], "value": "{{action_token}}" if one["name"] == "X-Action-Token" else ""}
+            for one in parameters
+            if one["in"] == "header" and one.get("required")
+        ],
+        "url": url,
+    }
+    schemes = {name for choice in operation["security"] for name in choice}
+    if not schemes & {"bearer", "two_step"}:
+        request["auth"] = {"type": "noauth"}
+    elif "two_step" in schemes:
+        request["auth"] = _bearer("two_step_token")
+    if body := _body(operation):
+        request["body"] = body
+    return {"name": operation["summary"], "request": request}
+
+
+def _body(operation: dict[str, Any]) -> dict[str, Any] | None:
+    for content_type, content in operation.get("requestBody", {}).get("content", {}).items():
+        value = next(iter(content["examples"].values()))["value"]
+        if content_type.startswith("multipart/"):
+            fields = [
+                {"key": name, "type": "file", "src": []}
+                if name == "file"
+                else {"key": name, "type": "text", "value": text}
+                for name, text in value.items()
+            ]
+            return {"mode": "formdata", "formdata": fields}
+        raw = json.dumps(value, indent=2, ensure_ascii=False)
+        return {"mode": "raw", "raw": raw, "options": {"raw": {"language": "json"}}}
+    return None

@@ -1,0 +1,152 @@
+"""What is added to the document that drf-spectacular has built from the views."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from config.openapi import constraints, error_examples, security, texts
+
+JSON = "application/json"
+ERROR = {"$ref": "#/components/schemas/Error"}
+STATUS_TEXTS = {
+    "200": "Success.",
+    "201": "Created.",
+    "202": "Accepted.",
+    "304": "Nothing has changed since the `ETag` in `If-None-Match`.",
+}
+
+
+def complete(result: dict[str, Any], generator: Any, **kwargs: Any) -> dict[str, Any]:
+    """drf-spectacular's POSTPROCESSING_HOOK: everything below, in order."""
+    result = plain_nulls(result)
+    components = result["components"]
+    schemas = components["schemas"]
+    schemas["Error"] = error_schema()
+    describe_schemas(schemas)
+    constraints.apply(schemas)
+    components.setdefault("securitySchemes", {})["webhook"] = security.WEBHOOK
+    result["tags"] = [
+        {"name": name, "description": text.description, "x-displayName": text.title}
+        for name, text in texts.tags().items()
+    ]
+    for path in result.get("paths", {}).values():
+        for operation in path.values():
+            if isinstance(operation, dict) and "operationId" in operation:
+                describe_operation(operation)
+    components["schemas"] = dict(sorted(schemas.items()))
+    return result
+
+
+NULL_ENUM = "#/components/schemas/NullEnum"
+
+
+def plain_nulls(node: Any) -> Any:
+    """The document with `type: null` where drf-spectacular refers to an enum of null alone."""
+    if isinstance(node, dict):
+        if node.get("$ref") == NULL_ENUM:
+            return {"type": "null"}
+        return {key: plain_nulls(value) for key, value in node.items() if key != "NullEnum"}
+    if isinstance(node, list):
+        return [plain_nulls(value) for value in node]
+    return node
+
+
+def error_schema() -> dict[str, Any]:
+    """The one shape of every error."""
+    return {
+        "type": "object",
+        "description": "Every error has this shape. Branch on `error`, never on `message`.",
+        "required": ["ok", "error", "message", "request_id"],
+        "properties": {
+            "ok": {"type": "boolean", "const": False},
+            "error": {"$ref": "#/components/schemas/ErrorCode"},
+            "message": {"type": "string", "description": "One sentence in the language of the reader."},
+            "fields": {
+                "type": "object",
+                "description": "With `validation_error` only: the problems of each field.",
+                "additionalProperties": {"type": "array", "items": {"type": "string"}},
+            },
+            "retry_after": {
+                "type": "integer",
+                "minimum": 0,
+                "description": "Seconds to wait, with 429 and 503. Also in the `Retry-After` header.",
+            },
+            "request_id": {"type": "string", "description": "Also in the `X-Request-Id` header."},
+        },
+    }
+
+
+def describe_schemas(schemas: dict[str, Any]) -> None:
+    """`ok` is a constant, error codes are an enum, and no schema carries the docstring of its class."""
+    schemas["ErrorCode"] = {
+        "type": "string",
+        "description": "The reason of an error. New codes may be added.",
+        "enum": sorted(error_examples.statuses()),
+    }
+    for name, schema in schemas.items():
+        if name not in ("Error", "ErrorCode"):
+            schema.pop("description", None)
+        properties = schema.get("properties", {})
+        for field in {"ok", "two_step_required"} & set(properties) - {"ok" if name == "Error" else ""}:
+            properties[field] = {"type": "boolean", "const": True}
+        for field, inner in properties.items():
+            if inner.get("type") == "integer" and (field == "id" or field.endswith("_id")):
+                inner.setdefault("format", "int64")
+
+
+def describe_operation(operation: dict[str, Any]) -> None:
+    """Security, limits of parameters, error replies and examples of one operation."""
+    name = operation["operationId"]
+    schemes = security.BY_OPERATION.get(name, [one for one in operation.get("security", []) if one])
+    operation["security"] = schemes
+    for parameter in operation.get("parameters", []):
+        if parameter["in"] == "path" and parameter["name"].endswith("_id"):
+            # The views take ids as text, so that an odd one is answered like any id that does not exist.
+            parameter["schema"] = dict(constraints.ID)
+        elif parameter["name"] == "limit":
+            parameter.update(constraints.limit(name))
+    if "requestBody" in operation and name not in ("messages_unreact",):
+        operation["requestBody"]["required"] = True
+    recorded = texts.examples().get(name, {})
+    for status, response in operation["responses"].items():
+        response["description"] = STATUS_TEXTS[status]
+        _add_examples(response, recorded.get("responses", {}).get(status))
+    _add_examples(operation.get("requestBody", {}), recorded.get("request"))
+    for parameter in operation.get("parameters", []):
+        if parameter["name"] in recorded.get("parameters", {}):
+            value = recorded["parameters"][parameter["name"]]
+            parameter["example"] = str(value) if parameter["schema"].get("type") == "string" else value
+    operation["responses"] |= error_responses(operation["x-error-codes"])
+
+
+def _add_examples(part: dict[str, Any], named: dict[str, Any] | None) -> None:
+    """Recorded examples, by name, on the JSON or form content of a request or response."""
+    if not named:
+        return
+    for content_type, content in part.get("content", {}).items():
+        if content_type == JSON or content_type.startswith("multipart/"):
+            content["examples"] = {key: {"value": value} for key, value in named.items()}
+
+
+def error_responses(codes: list[str]) -> dict[str, Any]:
+    """Status → response with an example per code; `default` stands for what any request may meet."""
+    statuses = error_examples.statuses()
+    responses: dict[str, Any] = {}
+    for status in sorted({statuses[code] for code in codes}):
+        here = [code for code in codes if statuses[code] == status]
+        responses[str(status)] = {
+            "description": ", ".join(f"`{code}`" for code in here),
+            "content": {
+                JSON: {
+                    "schema": ERROR,
+                    "examples": {code: {"value": error_examples.body(code)} for code in here},
+                }
+            },
+        }
+    responses["default"] = {
+        "description": "`method_not_allowed`, `server_error`, `service_unavailable`",
+        "content": {
+            JSON: {"schema": ERROR, "examples": {"server_error": {"value": error_examples.body("server_error")}}}
+        },
+    }
+    return responses

@@ -1,0 +1,66 @@
+"""The security schemes of the document."""
+
+from typing import Any
+
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+
+BEARER = {
+    "type": "http",
+    "scheme": "bearer",
+    "bearerFormat": "JWT",
+    "description": "The session token of `auth_verify`, `auth_login`, `auth_two_step` or `auth_refresh`.",
+}
+
+
+class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    """The session token in the Authorization header."""
+
+    target_class = "accounts.authentication.BearerAuthentication"
+    name = "bearer"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        return BEARER
+
+
+class TwoStepScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    """The opaque token of an unfinished sign-in in the Authorization header."""
+
+    target_class = "accounts.authentication.TwoStepAuthentication"
+    name = "two_step"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        return {"type": "http", "scheme": "bearer", "description": "The `two_step_token` that `auth_login` returns."}
+
+
+class PictureScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    """The signature in the URL of an image, so that a plain `<img>` works."""
+
+    target_class = "messaging.viewsets.media.SignatureOrBearer"
+    name = "signature"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        return {
+            "type": "apiKey",
+            "in": "query",
+            "name": "s",
+            "description": "The signature in the query of a `media_url`, `thumb_url` or `avatar_url`.",
+        }
+
+
+WEBHOOK = {
+    "type": "apiKey",
+    "in": "header",
+    "name": "webhook-signature",
+    "description": "Standard Webhooks: `v1,` and the base64 of HMAC-SHA256 over `<webhook-id>.<webhook-timestamp>.<body>`.",
+}
+
+# Where the views' permissions do not say it: the view reads the token itself, or takes one of two proofs.
+BY_OPERATION: dict[str, list[dict[str, list[str]]]] = {
+    "auth_refresh": [{"bearer": []}],
+    "auth_two_step": [{"two_step": []}],
+    "auth_two_step_resend": [{"two_step": []}],
+    "auth_two_step_forgot": [{"two_step": []}],
+    "notifications_events": [{"webhook": []}],
+    "media_get": [{"signature": []}, {"bearer": []}],
+    "media_get_thumb": [{"signature": []}, {"bearer": []}],
+}

@@ -1,0 +1,65 @@
+"""The prose of the reference, read from docs/reference: a file per tag, a section per operation.
+
+# messages: Conversations and messages        ← the tag, its title
+One-to-one conversations …                    ← what it holds
+
+## messages_send: Send a text message         ← the operation, its summary
+Sends a text message …                        ← its description
+Errors: user_blocked, …                       ← codes of its own; those of every request are derived
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from django.conf import settings
+
+_SECTION = re.compile(r"^##? (\w+): (.+)$", re.MULTILINE)
+_ERRORS = re.compile(r"^Errors: (.+)$", re.MULTILINE)
+# The order of the tags in the document and on the pages.
+TAGS = ("auth", "profile", "messages", "media", "notifications", "calls", "realtime")
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """The text of a tag or an operation from docs/reference."""
+
+    name: str
+    title: str
+    description: str
+    errors: tuple[str, ...]
+
+
+@cache
+def tags() -> dict[str, Text]:
+    """Tag → its text, in the order of the pages."""
+    return {text.name: text for name in TAGS for text in _sections(name)[:1]}
+
+
+@cache
+def operations() -> dict[str, Text]:
+    """Operation id → its text."""
+    return {text.name: text for name in TAGS for text in _sections(name)[1:]}
+
+
+@cache
+def examples() -> dict[str, Any]:
+    """Operation id → recorded examples: `request`, `parameters` and `responses` (by status, then by name)."""
+    path = settings.BASE_DIR / "docs" / "reference" / "examples.json"
+    recorded: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return recorded
+
+
+def _sections(tag: str) -> list[Text]:
+    text = (settings.BASE_DIR / "docs" / "reference" / f"{tag}.md").read_text(encoding="utf-8")
+    _, *parts = _SECTION.split(text)
+    return [_text(name, title, body) for name, title, body in zip(parts[::3], parts[1::3], parts[2::3], strict=True)]
+
+
+def _text(name: str, title: str, body: str) -> Text:
+    errors = [code.strip() for found in _ERRORS.findall(body) for code in found.split(",")]
+    return Text(name, title.strip(), _ERRORS.sub("", body).strip(), tuple(errors))

@@ -1,0 +1,233 @@
+"""The generated parts of the JavaScript SDK: its table of operations, and the types of what the API speaks.
+
+Both come from docs/openapi.json and the AsyncAPI document, so that a new endpoint is a new method. A test
+holds the committed files against this module; `manage.py write_sdk` writes them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from django.conf import settings
+
+from realtime.viewsets.asyncapi import document as asyncapi_document
+
+FOLDER = settings.BASE_DIR / "static" / "sdk" / "parley"
+# Addresses of images come signed, events come from servers, and the schema is a page.
+LEFT_OUT = {"media_get", "media_get_thumb", "notifications_events", "realtime_schema"}
+HEADERS = {"X-Action-Token": "action_token"}
+# The SDK sends these by itself.
+OWN_HEADERS = {"X-Device-Name", "X-Device-Token"}
+MULTIPART = "multipart/form-data"
+IS_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+class Operation(NamedTuple):
+    id: str
+    method: str
+    path: str
+    query: list[str]
+    body: list[str]
+    headers: list[str]
+    multipart: bool
+    bearer: str
+    # TypeScript: what goes in (with a question mark where it may be missing), and what comes out.
+    parameters: list[str]
+    result: str
+
+    @property
+    def namespace(self) -> str:
+        return self.id.partition("_")[0]
+
+    @property
+    def name(self) -> str:
+        """`two_step_enable` as JavaScript writes it."""
+        first, *rest = self.id.partition("_")[2].split("_")
+        return first + "".join(word.title() for word in rest)
+
+
+def files() -> dict[str, str]:
+    """File name in static/sdk/parley -> text."""
+    rows = list(operations())
+    return {"operations.js": _table(rows), "api.d.ts": _types(rows)}
+
+
+def is_current(name: str, text: str) -> bool:
+    path = FOLDER / name
+    return bool(path.exists()) and path.read_text(encoding="utf-8") == text
+
+
+def operations() -> Iterator[Operation]:
+    document = _openapi()
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            if operation["operationId"] not in LEFT_OUT:
+                yield _operation(document, path, method, operation)
+
+
+def _openapi() -> dict[str, Any]:
+    text = (settings.BASE_DIR / "docs" / "openapi.json").read_text(encoding="utf-8")
+    return dict(json.loads(text))
+
+
+def _operation(document: dict[str, Any], path: str, method: str, operation: dict[str, Any]) -> Operation:
+    given = operation.get("parameters", [])
+    headers = [row["name"] for row in given if row["in"] == "header" and row["name"] not in OWN_HEADERS]
+    content = operation.get("requestBody", {}).get("content", {})
+    kind = next(iter(content), "")
+    body = _resolved(document, content[kind]["schema"]) if kind else {}
+    required = body.get("required", [])
+    parameters = [_parameter(row["name"], row["schema"], bool(row.get("required"))) for row in given if not _own(row)]
+    for name, schema in body.get("properties", {}).items():
+        parameters.append(_parameter(name, schema, name in required, is_file=kind == MULTIPART and name == "file"))
+    security = operation.get("security") or [{}]
+    return Operation(
+        id=operation["operationId"],
+        method=method.upper(),
+        path=path,
+        query=[row["name"] for row in given if row["in"] == "query"],
+        body=list(body.get("properties", {})),
+        headers=headers,
+        multipart=kind == MULTIPART,
+        bearer=next((name for row in security for name in row), ""),
+        parameters=parameters,
+        result=_result(operation),
+    )
+
+
+def _own(row: dict[str, Any]) -> bool:
+    return row["in"] == "header" and row["name"] in OWN_HEADERS
+
+
+def _parameter(name: str, schema: dict[str, Any], required: bool, *, is_file: bool = False) -> str:
+    kind = "Blob" if is_file else typescript(schema)
+    return f"{HEADERS.get(name, name)}{'' if required else '?'}: {kind}"
+
+
+def _resolved(document: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+    if "$ref" in schema:
+        return dict(document["components"]["schemas"][schema["$ref"].rpartition("/")[2]])
+    return schema
+
+
+def _result(operation: dict[str, Any]) -> str:
+    for status, answer in operation["responses"].items():
+        if status.startswith("2"):
+            schema = answer.get("content", {}).get("application/json", {}).get("schema")
+            return typescript(schema) if schema else "Blob"
+    return "void"
+
+
+# --- JavaScript ------------------------------------------------------------------------------------
+
+
+def _table(rows: list[Operation]) -> str:
+    lines = [
+        "// Written by `manage.py write_sdk` from docs/openapi.json.",
+        "// id: [method, path, query keys, body keys, {bearer, multipart, action}]",
+        "export const OPERATIONS = {",
+    ]
+    for row in rows:
+        options = [f'bearer: "{row.bearer}"'] if row.bearer else []
+        options += ["multipart: true"] if row.multipart else []
+        options += ["action: true"] if "X-Action-Token" in row.headers else []
+        cells = [json.dumps(row.method), json.dumps(row.path), json.dumps(row.query), json.dumps(row.body)]
+        lines.append(f"  {row.id}: [{', '.join(cells)}, {{{', '.join(options)}}}],")
+    return "\n".join([*lines, "};", ""])
+
+
+# --- TypeScript ------------------------------------------------------------------------------------
+
+
+def _types(rows: list[Operation]) -> str:
+    asyncapi = asyncapi_document()
+    schemas = _openapi()["components"]["schemas"] | asyncapi["components"]["schemas"]
+    parts = ["// Written by `manage.py write_sdk` from docs/openapi.json and the AsyncAPI document.", ""]
+    parts += [f"export type {name} = {typescript(schema)};" for name, schema in sorted(schemas.items())]
+    parts += ["", *_interface("Events", _data_of(asyncapi, "send.", of="payload"))]
+    parts += ["", *_interface("Commands", _data_of(asyncapi, "receive.", of="payload"))]
+    parts += ["", *_interface("Replies", _replies(asyncapi))]
+    for namespace in sorted({row.namespace for row in rows}):
+        mine = [row for row in rows if row.namespace == namespace]
+        parts += ["", f"export interface {namespace.title()}Api {{", *map(_method, mine), "}"]
+    parts += [
+        "",
+        "export interface CallOptions {",
+        "  signal?: AbortSignal;",
+        "  /** How far an upload is, in bytes. */",
+        "  onProgress?: (loaded: number, total: number) => void;",
+        "  /** Tries of a call that may be repeated: 2 for reads unless said otherwise. */",
+        "  retry?: number;",
+        "  /** Another bearer token than that of the session. */",
+        "  token?: string;",
+        "}",
+        "",
+    ]
+    return "\n".join(parts)
+
+
+def _interface(name: str, rows: dict[str, str]) -> list[str]:
+    return [f"export interface {name} {{", *(f'  "{key}": {kind};' for key, kind in rows.items()), "}"]
+
+
+def _data_of(asyncapi: dict[str, Any], prefix: str, *, of: str) -> dict[str, str]:
+    """What stands in `data` of the first message of each operation, by the name of the operation."""
+    messages = asyncapi["components"]["messages"]
+    rows = {}
+    for name, operation in asyncapi["operations"].items():
+        if name.startswith(prefix):
+            message = messages[operation["messages"][0]["$ref"].rpartition("/")[2]]
+            rows[name.removeprefix(prefix)] = typescript(message[of]["properties"]["data"])
+    return rows
+
+
+def _replies(asyncapi: dict[str, Any]) -> dict[str, str]:
+    messages = asyncapi["components"]["messages"]
+    return {
+        name.removeprefix("reply."): typescript(message["payload"]["properties"]["data"])
+        for name, message in messages.items()
+        if name.startswith("reply.") and name != "reply.error"
+    }
+
+
+def _method(row: Operation) -> str:
+    given = f"{{ {'; '.join(row.parameters)} }}" if row.parameters else "{}"
+    optional = "?" if all("?:" in parameter for parameter in row.parameters) else ""
+    return f"  {row.name}(params{optional}: {given}, options?: CallOptions): Promise<{row.result}>;"
+
+
+def typescript(schema: dict[str, Any] | bool) -> str:
+    """A JSON schema as a TypeScript type."""
+    if isinstance(schema, bool):
+        return "unknown"
+    if "$ref" in schema:
+        return str(schema["$ref"].rpartition("/")[2])
+    for several, glue in (("oneOf", " | "), ("anyOf", " | "), ("allOf", " & ")):
+        if several in schema:
+            return glue.join(dict.fromkeys(typescript(part) for part in schema[several]))
+    if "enum" in schema:
+        return " | ".join(json.dumps(value, ensure_ascii=False) for value in schema["enum"])
+    if "const" in schema:
+        return json.dumps(schema["const"], ensure_ascii=False)
+    kinds = schema.get("type", "object")
+    return " | ".join(_kind(kind, schema) for kind in ([kinds] if isinstance(kinds, str) else kinds))
+
+
+def _kind(kind: str, schema: dict[str, Any]) -> str:
+    if kind == "array":
+        return f"Array<{typescript(schema.get('items', True))}>"
+    if kind != "object":
+        return {"integer": "number", "number": "number", "null": "null"}.get(kind, kind)
+    properties = schema.get("properties")
+    if not properties:
+        return f"Record<string, {typescript(schema.get('additionalProperties') or True)}>"
+    required = schema.get("required", [])
+    fields = [f"{_key(key)}{'' if key in required else '?'}: {typescript(row)}" for key, row in properties.items()]
+    return "{ " + "; ".join(fields) + " }"
+
+
+def _key(name: str) -> str:
+    return name if IS_NAME.fullmatch(name) else json.dumps(name)

@@ -1,0 +1,11 @@
+"""Every setting of Parley, read from the environment once.
+
+The embedded default needs no other server: SQLite, an in-memory channel layer, mail and push into
+outboxes under `var/`. PostgreSQL, Redis, SMTP and FCM are a matter of environment variables.
+"""
+
+from config.settings.applications import *  # noqa: F403
+from config.settings.base import *  # noqa: F403
+from config.settings.data import *  # noqa: F403
+from config.settings.operations import *  # noqa: F403
+from config.settings.product import *  # noqa: F403

@@ -1,0 +1,88 @@
+"""Every error code: its status from the class that raises it, when it occurs and what the client should do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
+
+from django.apps import apps
+from rest_framework.exceptions import APIException
+
+from core.errors import CODES
+
+# Codes without an exception class of ours: Django and DRF raise them before a view runs.
+BEFORE_A_VIEW = {"validation_error": 400, "parse_error": 400, "server_error": 500, "service_unavailable": 503}
+
+WORDS: dict[str, tuple[str, str]] = {
+    "validation_error": ("Some fields are missing, of the wrong type or out of range.", "Show each text of `fields` beside its field."),
+    "parse_error": ("The body is not a JSON object in UTF-8, or is nested too deeply.", "Fix the request; repeating it does not help."),
+    "invalid_otp": ("The mailed code or the challenge is wrong, used, or older than 10 minutes.", "Let the user type it again or request a new code."),
+    "invalid_image": ("The image is broken, or has too many pixels or frames.", "Ask for another image: sides up to 12,000 pixels, 24 megapixels in total."),
+    "invalid_credentials": ("The e-mail address or the password is wrong.", "Show the message. It does not say which of the two was wrong."),
+    "invalid_two_step": ("The second password or the recovery code is wrong.", "Show the hint and let the user try again."),
+    "token_invalid": ("The token is missing, malformed, or of another kind.", "Send `Authorization: Bearer <token>`, or sign in again."),
+    "token_expired": ("The token is older than seven days.", "Sign in again. Refresh earlier next time."),
+    "token_revoked": ("The session has ended: sign-out, removal, a new password, or the token was already used up.", "Delete the token and show the sign-in page."),
+    "account_blocked": ("Support staff has blocked the account.", "Show the message and how to contact support. Stop sending requests."),
+    "email_not_verified": ("The address is not confirmed yet, and this request reaches other users or changes security settings.", "Show the code field. Offer to send the code again."),
+    "not_message_owner": ("Only the author may edit or delete a message.", "Offer these actions only for the user's own messages."),
+    "user_blocked": ("One of the two users has blocked the other.", "Keep the history readable and disable the input."),
+    "message_permission_denied": ("The privacy settings of the other user do not allow it.", "Show the message and disable the input."),
+    "action_token_required": ("This action needs a confirmation: the `X-Action-Token` header is missing.", "Call `auth_action_challenge` and `auth_action_verify` first."),
+    "action_token_invalid": ("The action token is used, older than five minutes, or belongs to another action or session.", "Start again with `auth_action_challenge`."),
+    "conversation_not_found": ("The conversation does not exist, or the user is not part of it.", "Reload the list of conversations."),
+    "message_not_found": ("The message does not exist, was deleted or cleared, or belongs to another conversation.", "Remove it from the screen."),
+    "user_not_found": ("The user does not exist or cannot be contacted.", "Reload the search results."),
+    "not_found": ("The path or the resource does not exist, or the user may not see it.", "Check the path and the id."),
+    "method_not_allowed": ("The path exists, but not with this method.", "Look up the operation in the reference."),
+    "not_acceptable": ("The reply is JSON, and the `Accept` header excludes it.", "Send `Accept: application/json`, or no `Accept` header."),
+    "file_too_large": ("The file is larger than 5 MB, or the body larger than 256 KB.", "Make it smaller before you send it."),
+    "unsupported_media_type": ("The type of the body or of the image is not accepted here.", "Send JSON or multipart as documented; images as JPEG, PNG, WebP or GIF."),
+    "email_taken": ("The address is already registered.", "Offer to sign in or to reset the password."),
+    "username_taken": ("The username is taken.", "Ask for another one."),
+    "idempotency_conflict": ("This `client_id` was already used for different content.", "Use a new `client_id` for each message."),
+    "call_conflict": ("The current state of the call does not allow this.", "Read the state of the call and follow it."),
+    "rate_limited": ("Too many requests of this kind.", "Wait `retry_after` seconds, then try again once."),
+    "account_locked": ("Too many wrong passwords in a row.", "Show a countdown of `retry_after` seconds and offer a password reset."),
+    "server_error": ("The server failed to process the request.", "Try again later. Report the `request_id`."),
+    "service_unavailable": ("The service is too busy, or its database is not available.", "Try again after `Retry-After` seconds, with jitter."),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    code: str
+    status: int
+    when: str
+    remedy: str
+
+
+def statuses() -> dict[str, int]:
+    """Code → status, from the exception classes of the apps and of DRF."""
+    found = dict(BEFORE_A_VIEW)
+    for kind, code in CODES.items():
+        found.setdefault(code, kind.status_code)
+    found |= {kind.default_code: kind.status_code for kind in error_classes()}
+    return found
+
+
+def error_classes() -> Iterator[type[APIException]]:
+    """The exception classes that our apps define, each once."""
+    for config in apps.get_app_configs():
+        if "/site-packages/" in config.path or config.name == "config":
+            continue
+        try:
+            module = import_module(f"{config.name}.exceptions")
+        except ModuleNotFoundError:
+            continue
+        for value in vars(module).values():
+            if isinstance(value, type) and issubclass(value, APIException) and value.__module__ == module.__name__:
+                if "default_code" in vars(value):
+                    yield value
+
+
+def rows() -> list[Row]:
+    """The table of /docs/errors, by status and code. A code without a description has an empty one."""
+    found = [Row(code, status, *WORDS.get(code, ("", ""))) for code, status in statuses().items()]
+    return sorted(found, key=lambda row: (row.status, row.code))

@@ -1,0 +1,143 @@
+"""The development outboxes: mails written by Django's file backend, and pushes."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email import message_from_bytes, policy
+from email.header import decode_header, make_header
+from email.message import EmailMessage
+from email.utils import getaddresses, parsedate_to_datetime
+from pathlib import Path
+
+from django.conf import settings
+
+from core.text import normalise_address
+
+SHOWN = 200
+# Django's file backend ends every mail with a line of dashes.
+_RULE = re.compile(rb"^-{70,}\s*$", re.MULTILINE)
+_WRITTEN = re.compile(r"<(\d{17})\.")
+_CODE = re.compile(r"(?<![\w-])(\d{6}|\d{8}|\d{10})(?![\w-])")
+
+
+@dataclass(frozen=True, slots=True)
+class Mail:
+    """One mail as it would have been sent. `code` is the first one-time code in its text, or an empty string.
+
+    `written` is the moment in microseconds that the queue wrote into its Message-ID, 0 for other mails.
+    """
+
+    to: str
+    subject: str
+    text: str
+    code: str
+    created_at: datetime
+    written: int
+
+
+@dataclass(frozen=True, slots=True)
+class Push:
+    """One push message as a device would get it."""
+
+    title: str
+    text: str
+    payload: object
+    created_at: datetime
+
+
+def newest_files(folder: Path) -> Iterator[tuple[bytes, datetime]]:
+    """What the files of a folder hold and when they were written, newest first; one removed meanwhile is left out."""
+    ages: dict[Path, float] = {}
+    for path in folder.iterdir() if folder.is_dir() else ():
+        with suppress(FileNotFoundError):
+            if path.is_file() and not path.name.startswith("."):
+                ages[path] = path.stat().st_mtime
+    for path in sorted(ages, key=lambda path: ages[path], reverse=True):
+        with suppress(FileNotFoundError):
+            yield path.read_bytes(), datetime.fromtimestamp(ages[path], tz=UTC)
+
+
+def mails(*, to: str = "") -> list[Mail]:
+    """The newest mails first, at most 200; with `to`, only those to that address."""
+    wanted, found = _as_sent(to.strip().casefold()), []
+    for content, written_at in newest_files(settings.MAILBOX_DIR):
+        for mail in reversed(list(_mails_in(content, written_at, wanted))):
+            addresses = [address.casefold() for _, address in getaddresses([mail.to])]
+            if not wanted or wanted in addresses:
+                found.append(mail)
+        if len(found) >= SHOWN:
+            break
+    # Each sending thread writes its own file, so the files alone give no order.
+    found.sort(key=lambda mail: (mail.created_at, mail.written), reverse=True)
+    return found[:SHOWN]
+
+
+def _as_sent(address: str) -> str:
+    """As it stands in a mail: the domain in ASCII. What is no address is looked for as it is."""
+    try:
+        return normalise_address(address)
+    except ValueError:
+        return address
+
+
+def _mails_in(content: bytes, written_at: datetime, wanted: str) -> Iterator[Mail]:
+    for raw in _RULE.split(content):
+        # Reading a mail costs more than finding out that it is none of these. Other scripts are encoded in it.
+        if not raw.strip() or (wanted.isascii() and wanted.encode() not in raw.lower()):
+            continue
+        message = message_from_bytes(raw.lstrip(), _class=EmailMessage, policy=policy.default)
+        body = message.get_body(("plain", "html"))
+        text = body.get_content().strip() if body else ""
+        code = _CODE.search(text)
+        written = _WRITTEN.match(str(message["Message-ID"] or ""))
+        try:
+            created_at = parsedate_to_datetime(str(message["Date"])).astimezone(UTC)
+        except (TypeError, ValueError):
+            created_at = written_at
+        yield Mail(
+            to=str(make_header(decode_header(str(message["To"] or "")))),
+            subject=str(message["Subject"] or ""),
+            text=text,
+            code=code[1] if code else "",
+            created_at=created_at,
+            written=int(written[1]) if written else 0,
+        )
+
+
+def pushes() -> list[Push]:
+    """The newest push messages first, at most 200."""
+    found = []
+    for content, written_at in newest_files(settings.NOTIFICATIONS_PUSH_OUTBOX):
+        for line in reversed(_documents(content.decode(errors="replace"))):
+            found.append(_push(line, written_at))
+        if len(found) >= SHOWN:
+            break
+    return found[:SHOWN]
+
+
+def _documents(text: str) -> list[object]:
+    """A file is one JSON document or one per line; a line that is still being written is skipped."""
+    try:
+        return [json.loads(text)]
+    except ValueError:
+        pass
+    documents = []
+    for line in text.splitlines():
+        try:
+            documents.append(json.loads(line))
+        except ValueError:
+            continue
+    return documents
+
+
+def _push(payload: object, written_at: datetime) -> Push:
+    message = payload.get("message", payload) if isinstance(payload, dict) else {}
+    notification = message.get("notification") or {}
+    data = message.get("data") or {}
+    title = str(notification.get("title") or data.get("type") or "Push")
+    return Push(title, json.dumps(payload, indent=2, ensure_ascii=False), payload, written_at)

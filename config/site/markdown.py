@@ -1,0 +1,171 @@
+"""The documents of docs/ as HTML: CommonMark with tables, without raw HTML.
+
+Added to what markdown-it-py does: every heading can be linked to, tables scroll on their own, and
+neighbouring code blocks in several languages become one set of tabs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.text import slugify
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+# The languages whose blocks become tabs when they follow each other, with the label of the tab.
+TABS = {"bash": "curl", "js": "JavaScript", "python": "Python"}
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    level: int
+    anchor: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    html: SafeString
+    headings: list[Heading]
+
+
+def section(text: str, heading: str) -> str:
+    """The part of a document below `## heading`, up to the next heading of that level."""
+    parts = re.split(r"^## (.+)\n", text, flags=re.MULTILINE)
+    for name, body in zip(parts[1::2], parts[2::2], strict=True):
+        if name.strip() == heading:
+            return body.strip() + "\n"
+    raise LookupError(heading)
+
+
+def _parser() -> MarkdownIt:
+    # "js-default" escapes raw HTML and refuses javascript: links.
+    parser = MarkdownIt("js-default", {"html": False, "linkify": False, "typographer": False})
+    parser.add_render_rule("fence", _fence)
+    parser.add_render_rule("table_open", _table_open)
+    parser.add_render_rule("table_close", lambda *_: "</table></div>\n")
+    parser.add_render_rule("heading_open", _heading_open)
+    parser.add_render_rule("heading_close", _heading_close)
+    parser.add_render_rule("th_open", _header_cell)
+    return parser
+
+
+def render(text: str) -> SafeString:
+    return document(text).html
+
+
+def document(text: str) -> Document:
+    """The document as HTML, and its headings of the second and third level."""
+    tokens = _parser().parse(text)
+    headings = _name_headings(tokens)
+    _name_tables(tokens)
+    _group_tabs(tokens)
+    parser = _parser()
+    html = parser.renderer.render(tokens, parser.options, {})
+    return Document(mark_safe(html), [one for one in headings if one.level in (2, 3)])
+
+
+def inline(text: str) -> SafeString:
+    """One line of text with its code, emphasis and links."""
+    return mark_safe(_parser().renderInline(text))
+
+
+def code_block(code: str, language: str = "") -> SafeString:
+    """A block of code as every page shows it; a script adds colours and the copy button."""
+    named = f' class="language-{escape(language)}"' if language else ""
+    return mark_safe(f"<pre><code{named}>{escape(code)}</code></pre>\n")
+
+
+def _plain(inline_token: Token) -> str:
+    return "".join(child.content for child in inline_token.children or [])
+
+
+def _name_headings(tokens: Sequence[Token]) -> list[Heading]:
+    found: list[Heading] = []
+    for opening, inner in pairwise(tokens):
+        if opening.type == "heading_open":
+            title = _plain(inner)
+            anchor = slugify(title)
+            while any(one.anchor == anchor for one in found):
+                anchor += "-2"
+            opening.attrSet("id", anchor)
+            found.append(Heading(int(opening.tag[1]), anchor, title))
+    return found
+
+
+def _name_tables(tokens: Sequence[Token]) -> None:
+    """Gives each table region an accessible name: its heading cells and its first cell."""
+    for at, token in enumerate(tokens):
+        if token.type == "table_open":
+            cells = []
+            for inner in tokens[at:]:
+                if inner.type == "inline":
+                    cells.append(_plain(inner))
+                if inner.type in ("td_close", "table_close"):
+                    break
+            token.meta["name"] = "Table: " + ", ".join(cell for cell in cells if cell)
+
+
+def _group_tabs(tokens: list[Token]) -> None:
+    at = 0
+    while at < len(tokens):
+        end = at
+        seen: set[str] = set()
+        while end < len(tokens) and tokens[end].type == "fence" and tokens[end].info in set(TABS) - seen:
+            seen.add(tokens[end].info)
+            end += 1
+        if end - at > 1:
+            tokens[at].meta["tabs"] = "first"
+            tokens[end - 1].meta["tabs"] = "last"
+            for token in tokens[at:end]:
+                token.meta["label"] = TABS[token.info]
+        at = max(end, at + 1)
+
+
+def tabs(blocks: Sequence[tuple[str, str]]) -> SafeString:
+    """(language, code) pairs as one set of tabs; without JavaScript, one block below the other."""
+    return mark_safe('<div class="tabs">' + "".join(_tab(*block) for block in blocks) + "</div>\n")
+
+
+def _tab(language: str, code: str) -> str:
+    return f'<div class="tab" data-label="{TABS[language]}">{code_block(code, language)}</div>'
+
+
+def _fence(renderer: Any, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
+    token = tokens[at]
+    if "label" not in token.meta:
+        return code_block(token.content, token.info)
+    before = '<div class="tabs">' if token.meta.get("tabs") == "first" else ""
+    after = "</div>\n" if token.meta.get("tabs") == "last" else ""
+    return before + _tab(token.info, token.content) + after
+
+
+def _table_open(renderer: Any, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
+    name = escape(tokens[at].meta["name"])
+    return f'<div class="scroll" role="region" aria-label="{name}" tabindex="0"><table>\n'
+
+
+def _header_cell(renderer: Any, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
+    if tokens[at + 1].content:
+        return '<th scope="col">'
+    # An empty header cell becomes a plain cell.
+    tokens[at + 2].tag = "td"
+    return "<td>"
+
+
+def _heading_open(renderer: Any, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
+    return f'<{tokens[at].tag} id="{tokens[at].attrGet("id")}">'
+
+
+def _heading_close(renderer: Any, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
+    opening, tag = tokens[at - 2], tokens[at].tag
+    if tag == "h1":
+        return f"</{tag}>\n"
+    name = escape(f"Link to {_plain(tokens[at - 1])}")
+    return f'<a class="anchor" href="#{opening.attrGet("id")}" aria-label="{name}">#</a></{tag}>\n'

@@ -1,0 +1,254 @@
+"""The committed OpenAPI file as pages: one per operation, readable without JavaScript."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+from django.conf import settings
+
+from config.openapi import texts
+from config.site import snippets
+
+METHODS = ("get", "post", "put", "patch", "delete")
+JSON = "application/json"
+MAX_DEPTH = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field of a body: its path (`message.id`), type, and what the schema says about it."""
+
+    name: str
+    kind: str
+    required: bool
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A reply of one status: its fields, and recorded bodies by name."""
+
+    status: str
+    description: str
+    fields: list[Field]
+    examples: list[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of the path, the query or a header."""
+
+    name: str
+    place: str
+    kind: str
+    required: bool
+    description: str
+    example: str
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    id: str
+    tag: str
+    method: str
+    path: str
+    summary: str
+    description: str
+    needs: str
+    parameters: list[Parameter]
+    content_type: str
+    request: list[Field]
+    request_examples: list[tuple[str, str]]
+    replies: list[Reply]
+    errors: list[tuple[str, str]]
+    snippets: list[tuple[str, str]]
+
+    @property
+    def has_file(self) -> bool:
+        return self.content_type.startswith("multipart/")
+
+
+@cache
+def document() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((settings.BASE_DIR / "docs" / "openapi.json").read_text(encoding="utf-8"))
+    return found
+
+
+@cache
+def operations() -> dict[str, Operation]:
+    """Operation id → operation, in the order of the paths."""
+    found = {}
+    for path, methods in document()["paths"].items():
+        for method in METHODS:
+            if method in methods:
+                operation = _operation(path, method, methods[method])
+                found[operation.id] = operation
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    name: str
+    title: str
+    description: str
+    operations: list[Operation]
+
+
+@cache
+def by_tag() -> list[Tag]:
+    """The tags in the order of the document, each with its operations in the order of docs/reference."""
+    order = {name: at for at, name in enumerate(texts.operations())}
+    rows = sorted(operations().values(), key=lambda one: order[one.id])
+    return [
+        Tag(tag["name"], tag["x-displayName"], tag["description"], [one for one in rows if one.tag == tag["name"]])
+        for tag in document()["tags"]
+    ]
+
+
+def _operation(path: str, method: str, raw: dict[str, Any]) -> Operation:
+    body = raw.get("requestBody", {})
+    content_type, schema = _content(body)
+    schemes = [name for choice in raw["security"] for name in choice]
+    replies = [
+        Reply(status, response["description"], _fields(_content(response)[1]), _examples(response))
+        for status, response in raw["responses"].items()
+        if status.isdigit() and int(status) < 400
+    ]
+    errors = [
+        (status, code)
+        for status, response in raw["responses"].items()
+        if status.startswith("4")
+        for code in next(iter(response["content"].values()))["examples"]
+    ]
+    return Operation(
+        id=raw["operationId"],
+        tag=raw["tags"][0],
+        method=method.upper(),
+        path=path,
+        summary=raw["summary"],
+        description=raw["description"],
+        needs=schemes[0] if schemes else "",
+        parameters=[_parameter(one) for one in raw.get("parameters", [])],
+        content_type=content_type,
+        request=_fields(schema),
+        request_examples=_examples(body),
+        replies=replies,
+        errors=errors,
+        snippets=snippets.snippets(_call(path, method, raw, schemes)),
+    )
+
+
+def _parameter(raw: dict[str, Any]) -> Parameter:
+    example = raw.get("example", "")
+    return Parameter(
+        raw["name"],
+        raw["in"],
+        _kind(raw["schema"]),
+        raw.get("required", False),
+        raw.get("description", ""),
+        "" if example is True else str(example),
+    )
+
+
+def _examples(part: dict[str, Any]) -> list[tuple[str, str]]:
+    """Recorded bodies by name, as text."""
+    for content in part.get("content", {}).values():
+        named = content.get("examples", {})
+        return [(name, json.dumps(one["value"], indent=2, ensure_ascii=False)) for name, one in named.items()]
+    return []
+
+
+def _call(path: str, method: str, raw: dict[str, Any], schemes: list[str]) -> snippets.Call:
+    """The request of the first recorded example."""
+    query, headers = {}, {}
+    for one in raw.get("parameters", []):
+        if one["in"] == "path":
+            path = path.replace("{" + one["name"] + "}", str(one.get("example", 1)))
+        elif one["in"] == "query" and "example" in one:
+            query[one["name"]] = one["example"]
+        elif one["in"] == "header" and one.get("required"):
+            headers[one["name"]] = "$" + one["name"].removeprefix("X-").replace("-", "_").upper()
+    content_type, _ = _content(raw.get("requestBody", {}))
+    example = next(
+        iter(raw.get("requestBody", {}).get("content", {}).get(content_type, {}).get("examples", {}).values()), None
+    )
+    value = example["value"] if example else None
+    is_form = content_type.startswith("multipart/")
+    return snippets.Call(
+        method.upper(),
+        path,
+        query,
+        headers,
+        token={"bearer": "TOKEN", "two_step": "TWO_STEP_TOKEN"}.get(schemes[0] if schemes else "", ""),
+        body=None if is_form else value,
+        form=value if is_form else None,
+        binary=JSON not in raw["responses"].get("200", {"content": {JSON: 1}}).get("content", {JSON: 1}),
+    )
+
+
+def _content(part: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    for content_type, described in part.get("content", {}).items():
+        return content_type, _resolved(described.get("schema", {}))
+    return "", {}
+
+
+def _resolved(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema behind references and single-part unions."""
+    while True:
+        if "$ref" in schema:
+            schema = document()["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+        elif len(parts := [part for part in _parts(schema) if part.get("type") != "null"]) == 1:
+            schema = {**parts[0], "description": schema.get("description", "")}
+        else:
+            return schema
+
+
+def _parts(schema: dict[str, Any]) -> list[dict[str, Any]]:
+    return schema.get("allOf") or schema.get("oneOf") or schema.get("anyOf") or []
+
+
+def _kind(schema: dict[str, Any]) -> str:
+    nullable = any(part.get("type") == "null" for part in _parts(schema))
+    schema = _resolved(schema)
+    kinds = schema.get("type", "any")
+    kinds = [kinds] if isinstance(kinds, str) else list(kinds)
+    text = " or ".join(kinds + (["null"] if nullable and "null" not in kinds else []))
+    if "array" in kinds:
+        text = text.replace("array", f"array of {_kind(schema.get('items', {}))}")
+    if "enum" in schema:
+        text += ": " + ", ".join(str(value) for value in schema["enum"])
+    if schema.get("format") not in (None, "int64", "binary"):
+        text += f" ({schema['format']})"
+    low, high = schema.get("minLength"), schema.get("maxLength")
+    if high is not None:
+        text += f", {low or 0} to {high} characters"
+    if "default" in schema:
+        text += f", default {json.dumps(schema['default'])}"
+    return text
+
+
+def _fields(schema: dict[str, Any], prefix: str = "", depth: int = 0) -> list[Field]:
+    found: list[Field] = []
+    choices = [_resolved(part) for part in _parts(schema) if part.get("type") != "null"]
+    if not schema.get("properties") and len(choices) > 1:
+        # One of several shapes: each field once, required where every shape has it.
+        every = [_fields(choice, prefix, depth) for choice in choices]
+        counts = Counter(one.name for fields in every for one in fields if one.required)
+        for one in (one for fields in every for one in fields):
+            if all(one.name != other.name for other in found):
+                found.append(replace(one, required=counts[one.name] == len(every)))
+        return found
+    required = set(schema.get("required", []))
+    for name, inner in schema.get("properties", {}).items():
+        resolved = _resolved(inner)
+        description = inner.get("description") or resolved.get("description") or ""
+        found.append(Field(prefix + name, _kind(inner), name in required, description))
+        if depth < MAX_DEPTH:
+            items = _resolved(resolved.get("items", {}))
+            deeper = f"{prefix}{name}[]." if items else f"{prefix}{name}."
+            found += _fields(items or resolved, deeper, depth + 1)
+    return found

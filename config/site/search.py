@@ -1,0 +1,93 @@
+"""Search over the documentation: an index in memory, built once, without a service."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+
+from django.urls import reverse
+
+from config.openapi import texts
+from config.site import contents, errors, markdown
+
+SHOWN = 20
+_WORD = re.compile(r"\w+")
+_MARKS = re.compile(r"[`*#|>\[\]]|\(/[^)]*\)|^-+$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A page or a section of one."""
+
+    title: str
+    where: str
+    address: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    title: str
+    where: str
+    address: str
+    excerpt: str
+
+
+def search(query: str) -> list[Hit]:
+    """The entries that contain every word of the query, titles before texts."""
+    words = [word.lower() for word in _WORD.findall(query)][:8]
+    if not words:
+        return []
+    scored = [(score, at, entry) for at, entry in enumerate(_index()) if (score := _score(entry, words))]
+    scored.sort(key=lambda one: (-one[0], one[1]))
+    return [Hit(e.title, e.where, e.address, _excerpt(e.text, words)) for _, _, e in scored[:SHOWN]]
+
+
+def _score(entry: Entry, words: list[str]) -> int:
+    title, text = entry.title.lower(), entry.text.lower()
+    score = 0
+    for word in words:
+        if word in title:
+            score += 20 if word in _WORD.findall(title) else 10
+        elif word in text:
+            score += 1 + min(text.count(word), 5)
+        else:
+            return 0
+    return score
+
+
+def _excerpt(text: str, words: list[str]) -> str:
+    at = min((found for word in words if (found := text.lower().find(word)) >= 0), default=0)
+    start = max(0, at - 60)
+    piece = text[start : start + 160].strip()
+    return ("… " if start else "") + piece + (" …" if start + 160 < len(text) else "")
+
+
+@cache
+def _index() -> list[Entry]:
+    found: list[Entry] = []
+    for page in contents.pages():
+        text = _plain(contents.read(f"docs/{page.file}")) if page.file else ""
+        found.append(Entry(page.title, "", page.address, f"{page.about} {text}"))
+        if page.file:
+            found += _sections(page)
+    for operation in texts.operations().values():
+        address = reverse("reference-operation", args=[operation.name])
+        found.append(Entry(operation.title, operation.name, address, f"{operation.name} {operation.description}"))
+    found += [Entry(row.code, "Error codes", f"{reverse('errors')}#{row.code}", row.when) for row in errors.rows()]
+    return found
+
+
+def _plain(text: str) -> str:
+    return " ".join(_MARKS.sub("", text).split())
+
+
+def _sections(page: contents.Page) -> list[Entry]:
+    text = contents.read(f"docs/{page.file}")
+    headings = markdown.document(text).headings
+    parts = re.split(r"^#{2,3} .+$", text, flags=re.MULTILINE)
+    return [
+        Entry(heading.title, page.title, f"{page.address}#{heading.anchor}", _plain(part))
+        for heading, part in zip(headings, parts[1:], strict=False)
+    ]

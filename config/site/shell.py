@@ -1,0 +1,70 @@
+"""Shared by all pages: template context, the switch of the documentation, and the 404 page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponsePermanentRedirect, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import Resolver404, resolve, reverse
+
+from config.access import is_developer
+from config.site import contents, markdown
+from core import errors
+
+View = Callable[..., HttpResponse]
+API_PREFIX = "/api/"
+
+
+def page(request: HttpRequest, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
+    """A page outside of the documentation's navigation."""
+    shared = {"developer": is_developer(request), "docs": settings.DOCS}
+    return render(request, f"pages/{template}.html", shared | context, status=status)
+
+
+def documented(request: HttpRequest, template: str, name: str, **context: Any) -> HttpResponse:
+    """A page of the documentation; `name` is marked in the navigation."""
+    return page(request, template, groups=contents.GROUPS, current=name, **context)
+
+
+def document(request: HttpRequest, name: str, *, title: str, text: str, script: str = "") -> HttpResponse:
+    """A Markdown text as a page."""
+    shown = markdown.document(text)
+    headings: Sequence[markdown.Heading] = [one for one in shown.headings if one.level == 2]
+    return documented(request, "document", name, title=title, body=shown.html, headings=headings, script=script)
+
+
+def documentation(view: View) -> View:
+    """Pages that DOCS=0 switches off."""
+
+    @wraps(view)
+    def switched(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if not settings.DOCS:
+            raise Http404
+        return view(request, *args, **kwargs)
+
+    return switched
+
+
+def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    """The page or the error body of an unknown path: HTML for browsers, the envelope for everything else."""
+    is_page_wanted = request.method in ("GET", "HEAD") and "text/html" in request.headers.get("Accept", "")
+    if request.path_info.startswith("/admin/") or not is_page_wanted:
+        return errors.not_found(request, exception)
+    if request.path_info.rstrip("/") == "/api/v1" and settings.DOCS:
+        return HttpResponseRedirect(reverse("reference"))
+    if request.path_info.endswith("/") and _exists(request.path_info.rstrip("/")):
+        return HttpResponsePermanentRedirect(request.path_info.rstrip("/"))
+    if request.path_info.startswith(API_PREFIX):
+        return errors.not_found(request, exception)
+    return page(request, "not_found", status=404)
+
+
+def _exists(path: str) -> bool:
+    try:
+        return resolve(path or "/").func is not not_found and not path.startswith("/api/v1")
+    except Resolver404:
+        return False

@@ -1,0 +1,141 @@
+"""The pages of the documentation."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.templatetags.static import static
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+from drf_spectacular.renderers import (
+    OpenApiJsonRenderer,
+    OpenApiJsonRenderer2,
+    OpenApiYamlRenderer,
+    OpenApiYamlRenderer2,
+)
+from drf_spectacular.views import SpectacularAPIView
+
+from config import demo
+from config.access import is_developer
+from config.site import contents, errors, markdown, realtime, reference, search
+from config.site.shell import document, documentation, documented
+
+QUICK_START = "From sign-up to the first message"
+README_ADDRESS = "http://127.0.0.1:8000"
+# The quick start reads codes from the local mailbox, which exists on a developer's machine only.
+ELSEWHERE = "\n> This walk reads the mailed codes from the local mailbox. This server has none: take the codes from your mail.\n\n"
+
+
+@require_safe
+@documentation
+def index(request: HttpRequest) -> HttpResponse:
+    logins = demo.known() if is_developer(request) else []
+    return documented(request, "documents", "documents", logins=logins)
+
+
+@require_safe
+@documentation
+def quickstart(request: HttpRequest) -> HttpResponse:
+    # The README is the one source; here its blocks carry the address of this very server.
+    text = markdown.section(contents.read("README.md"), QUICK_START)
+    text = text.replace(README_ADDRESS, request.build_absolute_uri("/").rstrip("/"))
+    note = "" if is_developer(request) else ELSEWHERE
+    return document(request, "quickstart", title="Quick start", text=f"# Quick start\n\n{note}{text}")
+
+
+@require_safe
+@documentation
+def changelog(request: HttpRequest) -> HttpResponse:
+    return document(request, "changelog", title="Changelog", text=contents.read("CHANGELOG.md"))
+
+
+@require_safe
+@documentation
+def guide(request: HttpRequest, name: str) -> HttpResponse:
+    row = next(one for one in contents.guides() if one.name == name)
+    return document(request, name, title=row.title, text=contents.read(f"docs/{row.file}"))
+
+
+@require_safe
+@documentation
+def realtime_protocol(request: HttpRequest) -> HttpResponse:
+    return documented(request, "realtime", "realtime", reference=realtime.reference())
+
+
+@require_safe
+@documentation
+def error_codes(request: HttpRequest) -> HttpResponse:
+    rows = [
+        {
+            "code": row.code,
+            "status": row.status,
+            "when": markdown.inline(row.when),
+            "remedy": markdown.inline(row.remedy),
+        }
+        for row in errors.rows()
+    ]
+    return documented(request, "errors", "errors", rows=rows)
+
+
+@require_safe
+@documentation
+def reference_index(request: HttpRequest) -> HttpResponse:
+    return documented(request, "reference", "reference", tags=reference.by_tag())
+
+
+@require_safe
+@documentation
+def reference_operation(request: HttpRequest, operation_id: str) -> HttpResponse:
+    operation = reference.operations().get(operation_id)
+    if operation is None:
+        raise Http404
+    return documented(
+        request,
+        "operation",
+        "reference",
+        operation=operation,
+        description=markdown.render(operation.description),
+        snippets=markdown.tabs(operation.snippets),
+        neighbours=[one for tag in reference.by_tag() if tag.name == operation.tag for one in tag.operations],
+    )
+
+
+@require_safe
+@documentation
+def api_docs(request: HttpRequest) -> HttpResponse:
+    logins = demo.known() if is_developer(request) else []
+    schema = reverse("schema") + "?format=json"
+    return documented(request, "console", "api-docs", tags=reference.by_tag(), schema_url=schema, logins=logins)
+
+
+@require_safe
+@documentation
+def find(request: HttpRequest) -> HttpResponse:
+    query = request.GET.get("q", "")[:100]
+    return documented(request, "search", "search", query=query, hits=search.search(query))
+
+
+@require_safe
+@documentation
+def find_json(request: HttpRequest) -> HttpResponse:
+    hits = search.search(request.GET.get("q", "")[:100])
+    return JsonResponse({"ok": True, "hits": [asdict(hit) for hit in hits]})
+
+
+@require_safe
+def favicon(request: HttpRequest) -> HttpResponse:
+    return HttpResponseRedirect(static("pages/icon.svg"))
+
+
+@require_safe
+def robots(request: HttpRequest) -> HttpResponse:
+    return HttpResponse(
+        "User-agent: *\nDisallow: /api/\nDisallow: /admin/\nDisallow: /app/\n", content_type="text/plain"
+    )
+
+
+class SchemaView(SpectacularAPIView):
+    """OpenAPI as JSON, or as YAML for clients that ask for it."""
+
+    renderer_classes = [OpenApiJsonRenderer2, OpenApiJsonRenderer, OpenApiYamlRenderer2, OpenApiYamlRenderer]

@@ -1,0 +1,277 @@
+"""Slow clients hold no thread: bodies are received before a view runs, replies are sent after it has ended.
+
+A view is synchronous and holds a thread from its first to its last line. What a client sends is received first,
+within a time and up to a size; what it reads is kept until it has read it.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+from tempfile import SpooledTemporaryFile
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
+from django.http import HttpRequest, HttpResponse
+from rest_framework.exceptions import MethodNotAllowed
+
+from core import errors, request_context
+from core.uploads import MAX_FORM_BYTES
+
+Message = dict[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Application = Callable[[dict[str, Any], Receive, Send], Awaitable[None]]
+
+BODY_SECONDS = 12.0
+# How long and how much of a refused body is still read: a server that closes while the client sends loses the reply.
+LINGER_SECONDS = 5.0
+LINGER_BYTES = 16 * 1024 * 1024
+# After this time without reading, the client is treated as gone.
+READ_SECONDS = 60.0
+PIECE = 65_536
+IN_MEMORY = 262_144
+# A reply larger than this keeps its thread until the client has read it.
+KEPT_AT_MOST = 64 * 1024 * 1024
+
+
+class BodiesFirst:
+    """ASGI middleware: calls `app` when the body is complete, and buffers its reply."""
+
+    def __init__(self, app: Application) -> None:
+        self._app = app
+
+    async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
+        headers = dict(scope["headers"])
+        limit = _limit_for(headers)
+        declared = _declared(headers)
+        if declared > limit:
+            await _refuse(scope, receive, send, _too_large)
+            return
+        body = None
+        if declared or b"transfer-encoding" in headers:
+            body = SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115  (as long as the request)
+            try:
+                async with asyncio.timeout(BODY_SECONDS):
+                    is_whole = await _receive_into(body, receive, limit)
+            except TimeoutError:
+                await _refuse(scope, receive, send, _unreadable, read=False)
+                return
+            except _Gone:
+                return
+            if not is_whole:
+                await _refuse(scope, receive, send, _too_large)
+                return
+            scope = _with_length(scope, body.tell())
+            body.seek(0)
+        reply = _Reply(send)
+        try:
+            await self._app(scope, _replay(body), reply.send)
+        finally:
+            await reply.finish()
+
+
+def reply_without_thread(scope: dict[str, Any], make: Callable[[], HttpResponse]) -> HttpResponse:
+    """Sends the reply that `make` returns, with the request's id, without a thread."""
+    offered = dict(scope["headers"]).get(b"x-request-id", b"")
+    request_id = request_context.id_for(offered.decode("latin-1"))
+    entered = request_context.enter(request_id=request_id)
+    try:
+        response = make()
+    finally:
+        request_context.leave(entered)
+    response["X-Request-Id"] = request_id
+    response["Content-Length"] = str(len(response.content))
+    return response
+
+
+def start_of(response: HttpResponse) -> Message:
+    headers = [(name.lower().encode(), value.encode()) for name, value in response.items()]
+    return {"type": "http.response.start", "status": response.status_code, "headers": headers}
+
+
+async def _refuse(
+    scope: dict[str, Any], receive: Receive, send: Send, make: Callable[[], HttpResponse], *, read: bool = True
+) -> None:
+    """Replies before the body has been received, and closes the connection."""
+    response = reply_without_thread(scope, make)
+    response["Connection"] = "close"
+    await send(start_of(response))
+    content = b"" if scope["method"] == "HEAD" else response.content
+    # The client has the whole answer now; the end comes when it has stopped sending.
+    await send({"type": "http.response.body", "body": content, "more_body": True})
+    if read:
+        await _read_the_rest(receive)
+    await send({"type": "http.response.body", "body": b""})
+
+
+def _too_large() -> HttpResponse:
+    return errors.bad_request(HttpRequest(), RequestDataTooBig())
+
+
+def _unreadable() -> HttpResponse:
+    return errors.bad_request(HttpRequest())
+
+
+def _method_not_allowed(method: str) -> HttpResponse:
+    response = errors.plain_envelope(MethodNotAllowed(method))
+    response["Allow"] = "GET, HEAD"
+    return response
+
+
+def only_read(app: Application) -> Application:
+    """For health checks and metrics: allows GET and HEAD, ignores their bodies, and refuses other methods."""
+
+    async def answer(scope: dict[str, Any], receive: Receive, send: Send) -> None:
+        if scope["method"] not in ("GET", "HEAD"):
+            await _refuse(scope, receive, send, lambda: _method_not_allowed(scope["method"]), read=False)
+            return
+        reply = _Reply(send)
+        try:
+            await app(_with_length(scope, 0), _replay(None), reply.send)
+        finally:
+            await reply.finish()
+
+    return answer
+
+
+class _Gone(Exception):
+    """The client closed before its body was complete."""
+
+
+async def _receive_into(body: Any, receive: Receive, limit: int) -> bool:
+    """False when the body is longer than the limit."""
+    more = True
+    while more:
+        message = await receive()
+        if message["type"] != "http.request":
+            raise _Gone
+        body.write(message.get("body", b""))
+        if body.tell() > limit:
+            return False
+        more = message.get("more_body", False)
+    return True
+
+
+async def _read_the_rest(receive: Receive) -> None:
+    left = LINGER_BYTES
+    try:
+        async with asyncio.timeout(LINGER_SECONDS):
+            while left > 0:
+                message = await receive()
+                left -= len(message.get("body", b""))
+                if not message.get("more_body", False):
+                    return
+    except TimeoutError:
+        return
+
+
+def _replay(body: Any) -> Receive:
+    async def receive() -> Message:
+        if body is None:
+            return {"type": "http.request", "body": b"", "more_body": False}
+        piece = body.read(PIECE)
+        return {"type": "http.request", "body": piece, "more_body": len(piece) == PIECE}
+
+    return receive
+
+
+def _limit_for(headers: dict[bytes, bytes]) -> int:
+    is_form = headers.get(b"content-type", b"").lower().startswith(b"multipart/")
+    return MAX_FORM_BYTES if is_form else int(settings.DATA_UPLOAD_MAX_MEMORY_SIZE or MAX_FORM_BYTES)
+
+
+def _declared(headers: dict[bytes, bytes]) -> int:
+    try:
+        return int(headers.get(b"content-length", b"0"))
+    except ValueError:
+        return 0  # servers refuse it before
+
+
+def _with_length(scope: dict[str, Any], length: int) -> dict[str, Any]:
+    """Sets the Content-Length of the received body, also when it was sent in chunks."""
+    kept = [(name, value) for name, value in scope["headers"] if name not in (b"content-length", b"transfer-encoding")]
+    return scope | {"headers": [*kept, (b"content-length", str(length).encode())] if length else kept}
+
+
+class _Reply:
+    """Buffers a reply as fast as its thread produces it, and sends it as fast as the client reads."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._waiting: deque[Message] = deque()
+        self._bytes = 0
+        self._spill: Any = None
+        self._sender: asyncio.Task[None] | None = None
+        self._moved = asyncio.Event()
+        self._is_complete = False
+
+    async def send(self, message: Message) -> None:
+        while self._bytes > KEPT_AT_MOST and self._is_being_read():
+            self._moved.clear()
+            await self._moved.wait()
+        if not self._is_being_read() and self._sender is not None:
+            return  # the client has gone: the view may end as it likes
+        self._keep(message)
+        if self._sender is None:
+            self._sender = asyncio.create_task(self._pass_on())
+        self._moved.set()
+
+    async def finish(self) -> None:
+        """Returns when the client has taken everything, or has gone."""
+        self._is_complete = True
+        self._moved.set()
+        if self._sender is not None:
+            await self._sender
+
+    def _is_being_read(self) -> bool:
+        return self._sender is not None and not self._sender.done()
+
+    def _keep(self, message: Message) -> None:
+        piece = message.get("body", b"")
+        self._bytes += len(piece)
+        if self._bytes > IN_MEMORY and piece:
+            if self._spill is None:
+                self._spill = _Spill()
+            message = message | {"body": self._spill.put(piece)}
+        self._waiting.append(message)
+
+    async def _pass_on(self) -> None:
+        try:
+            while True:
+                while self._waiting:
+                    message = self._waiting.popleft()
+                    piece = message.get("body", b"")
+                    if isinstance(piece, tuple):
+                        message = message | {"body": self._spill.get(*piece)}
+                    async with asyncio.timeout(READ_SECONDS):
+                        await self._send(message)
+                    self._bytes -= len(message.get("body", b""))
+                    self._moved.set()
+                if self._is_complete:
+                    return
+                self._moved.clear()
+                await self._moved.wait()
+        except (OSError, TimeoutError):
+            return
+        finally:
+            self._moved.set()
+
+
+class _Spill:
+    """Pieces of a long reply on disk."""
+
+    def __init__(self) -> None:
+        self._file = SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115  (as long as the reply)
+        self._end = 0
+
+    def put(self, piece: bytes) -> tuple[int, int]:
+        self._file.seek(self._end)
+        self._file.write(piece)
+        place = (self._end, len(piece))
+        self._end += len(piece)
+        return place
+
+    def get(self, start: int, length: int) -> bytes:
+        self._file.seek(start)
+        return self._file.read(length)

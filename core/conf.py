@@ -1,0 +1,49 @@
+"""Settings of an app with their defaults, and the settings of core."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar, cast
+
+from django.conf import settings
+
+D = TypeVar("D")
+
+# (allowed, seconds, what to do while the counter is unavailable).
+Rate = tuple[int, int, str]
+COUNT_IN_DATABASE = "count_in_database"
+ALLOW = "allow"
+
+
+class _Prefixed:
+    def __init__(self, prefix: str, defaults: object) -> None:
+        self._prefix = prefix
+        self._defaults = defaults
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(settings, f"{self._prefix}_{name}", getattr(self._defaults, name))
+
+
+def prefixed(prefix: str, defaults: D) -> D:
+    """The defaults, each overridden by the Django setting `<prefix>_<NAME>` when there is one."""
+    return cast(D, _Prefixed(prefix, defaults))
+
+
+@dataclass(frozen=True)
+class Defaults:
+    # How many proxies in front of the service add the address of their client to X-Forwarded-For.
+    TRUSTED_PROXIES: int = 0
+    # Names of settings that a service needs and that are not set.
+    MISSING_SETTINGS: Sequence[str] = ()
+    # The cache counts for all processes: Redis, or the memory of a single process.
+    COUNTER_IS_SHARED: bool = True
+    RATES: dict[str, Rate | tuple[Rate, ...]] = field(
+        default_factory=lambda: {
+            # Every write that declares no rate of its own.
+            "writes": (120, 60, ALLOW),
+            # Images of messages and avatars.
+            "uploads": (10, 60, ALLOW),
+        }
+    )
+
+
+conf = prefixed("CORE", Defaults())

@@ -1,0 +1,59 @@
+"""Database helpers for hand-written statements and long-lived threads.
+
+On PostgreSQL the engine is `core.postgres`, which offers both; on SQLite neither is needed.
+"""
+
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime
+from typing import Any, cast
+
+from django.db import connection
+
+# SQLSTATE of a write on a server that only reads.
+READ_ONLY = "25006"
+
+
+def _on_postgres() -> bool:
+    return connection.vendor == "postgresql"
+
+
+def prepared() -> AbstractContextManager[Any]:
+    """A cursor whose statements stay prepared on their connection; on SQLite an ordinary one.
+
+    Planning a statement with a few joins takes PostgreSQL longer than running it. What must be planned for its
+    values (text search) uses an ordinary cursor. Values are bound by the server, so a statement may have to name
+    the type of a bare parameter.
+    """
+    if _on_postgres():
+        return cast(AbstractContextManager[Any], cast(Any, connection).prepared_cursor())
+    return connection.cursor()
+
+
+def leave_pool() -> None:
+    """Gives the calling thread a connection of its own, outside of the pool.
+
+    The pool of a process serves its requests. A thread that lives as long as the process would keep one of the
+    pool's connections for ever.
+    """
+    if _on_postgres():
+        cast(Any, connection).leave_pool()
+
+
+def is_read_only(error: BaseException) -> bool:
+    """Whether the server refused a write because it is a standby, as after a fail-over."""
+    return getattr(error.__cause__, "sqlstate", "") == READ_ONLY
+
+
+def discard_connection() -> None:
+    """Ends the thread's connection for good, so that the next request opens a new one to the primary."""
+    driver_connection = cast(Any, connection).connection
+    if driver_connection is not None and not connection.in_atomic_block:
+        driver_connection.close()
+        connection.close()
+
+
+def moment(stored: datetime | str) -> datetime:
+    """A time as a hand-written statement reads it: PostgreSQL hands out a datetime, SQLite text or one in UTC
+    without saying so."""
+    read = datetime.fromisoformat(stored) if isinstance(stored, str) else stored
+    return read.replace(tzinfo=UTC) if read.tzinfo is None else read

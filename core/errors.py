@@ -1,0 +1,172 @@
+"""Turns any exception into the error envelope: ok, error, message, request_id (and fields, retry_after)."""
+
+import logging
+from typing import Any
+
+from django.core.exceptions import (
+    ImproperlyConfigured,
+    PermissionDenied,
+    RequestDataTooBig,
+    SuspiciousOperation,
+)
+from django.db import DatabaseError, InterfaceError, OperationalError
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from rest_framework import exceptions, status
+from rest_framework.response import Response
+from rest_framework.views import set_rollback
+
+from core import request_context
+from core.database import discard_connection, is_read_only
+from core.exceptions import RateLimited
+
+logger = logging.getLogger("parley.errors")
+
+DATABASE_RETRY_SECONDS = 2
+ADMIN_PREFIX = "/admin/"
+
+# DRF's own exceptions under the codes of the contract.
+CODES: dict[type[exceptions.APIException], str] = {
+    exceptions.ParseError: "parse_error",
+    exceptions.ValidationError: "validation_error",
+    exceptions.NotAuthenticated: "token_invalid",
+    exceptions.AuthenticationFailed: "token_invalid",
+    exceptions.PermissionDenied: "not_found",
+    exceptions.NotFound: "not_found",
+    exceptions.MethodNotAllowed: "method_not_allowed",
+    exceptions.NotAcceptable: "not_acceptable",
+    exceptions.UnsupportedMediaType: "unsupported_media_type",
+    exceptions.Throttled: "rate_limited",
+}
+
+
+def body_of(
+    code: str, message: str, *, fields: dict[str, list[str]] | None = None, retry_after: int | None = None
+) -> dict[str, Any]:
+    """The error body, the same for every entry point."""
+    body: dict[str, Any] = {"ok": False, "error": code, "message": message}
+    if fields is not None:
+        body["fields"] = fields
+    if retry_after is not None:
+        body["retry_after"] = retry_after
+    body["request_id"] = request_context.request_id()
+    return body
+
+
+def field_errors(detail: Any) -> dict[str, list[str]]:
+    """DRF's nested details as an object of lists of sentences."""
+    if not isinstance(detail, dict):
+        return {"non_field_errors": _sentences(detail)}
+    return {str(name): _sentences(value) for name, value in detail.items()}
+
+
+def _sentences(value: Any) -> list[str]:
+    if isinstance(value, dict):
+        return [sentence for inner in value.values() for sentence in _sentences(inner)]
+    if isinstance(value, list):
+        return [sentence for inner in value for sentence in _sentences(inner)]
+    return [str(value)]
+
+
+def envelope(error: Exception, context: dict[str, Any] | None = None) -> Response:
+    """DRF's EXCEPTION_HANDLER, also used for errors on the socket: never None, never a traceback."""
+    if isinstance(error, Http404):
+        error = exceptions.NotFound(_("Not found."))
+    elif isinstance(error, PermissionDenied):
+        error = exceptions.PermissionDenied()
+    if isinstance(error, exceptions.ValidationError):
+        fields = field_errors(error.detail)
+        return _response(400, body_of("validation_error", _("Some fields are invalid."), fields=fields))
+    if isinstance(error, exceptions.APIException):
+        code = next((c for kind, c in CODES.items() if type(error) is kind), None)
+        code = code or str(getattr(error, "code", None) or error.default_code)
+        retry_after = getattr(error, "retry_after", None)
+        body = body_of(code, str(error.detail), retry_after=retry_after)
+        return _response(error.status_code, body)
+    if isinstance(error, RequestDataTooBig):
+        return _response(413, body_of("file_too_large", _("The request is too large.")))
+    if isinstance(error, SuspiciousOperation):
+        return _response(400, body_of("parse_error", _("The request could not be read.")))
+    if isinstance(error, DatabaseError) and is_read_only(error):
+        logger.error("the database only reads: it is no longer the primary")
+        discard_connection()
+        return _response(503, _busy())
+    if isinstance(error, OperationalError | InterfaceError):
+        logger.error("database unavailable: %s", error.__class__.__name__, exc_info=error)
+        return _response(503, _busy())
+    if isinstance(error, ImproperlyConfigured):
+        raise error
+    logger.exception("unhandled error", exc_info=error)
+    return _response(500, body_of("server_error", _("Something went wrong on our side.")))
+
+
+def _busy() -> dict[str, Any]:
+    message = _("The service is busy. Please try again in a moment.")
+    return body_of("service_unavailable", message, retry_after=DATABASE_RETRY_SECONDS)
+
+
+def busy() -> HttpResponse:
+    """The 503 reply for a request that no thread was free to answer."""
+    body = _busy()
+    return JsonResponse(body, status=503, headers={"Retry-After": str(body["retry_after"])})
+
+
+def _response(code: int, body: dict[str, Any]) -> Response:
+    set_rollback()
+    response = Response(body, status=code)
+    if "retry_after" in body:
+        response["Retry-After"] = str(body["retry_after"])
+    if code == status.HTTP_401_UNAUTHORIZED:
+        response["WWW-Authenticate"] = 'Bearer realm="api"'
+    return response
+
+
+def plain_envelope(error: Exception) -> HttpResponse:
+    """The envelope for exceptions raised outside of DRF views: a response without a renderer."""
+    response = envelope(error)
+    headers = {name: value for name, value in response.items() if name != "Content-Type"}
+    return JsonResponse(response.data, status=response.status_code, headers=headers)
+
+
+def _plain(code: int, error: str, message: str) -> HttpResponse:
+    return JsonResponse(body_of(error, message), status=code)
+
+
+def _for_staff(request: HttpRequest, code: int, why: str) -> HttpResponse | None:
+    """The error as an HTML page, for staff in the admin."""
+    if not request.path_info.startswith(ADMIN_PREFIX):
+        return None
+    context = {"why": why, "request_id": request_context.request_id()}
+    return render(request, "admin/refused.html", context, status=code)
+
+
+def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    """Django's handler400: requests that never reached a view."""
+    if isinstance(exception, RequestDataTooBig):
+        return _plain(413, "file_too_large", _("The request is too large."))
+    return _plain(400, "parse_error", _("The request could not be read."))
+
+
+def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    return _for_staff(request, 404, "absent") or _plain(404, "not_found", _("Not found."))
+
+
+def permission_denied(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    return _for_staff(request, 403, "denied") or _plain(403, "not_found", _("Not found."))
+
+
+def form_refused(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """Django's CSRF_FAILURE_VIEW; only the admin has forms that it guards."""
+    return _for_staff(request, 403, "stale") or _plain(403, "not_found", _("Not found."))
+
+
+def rate_limited(request: HttpRequest, error: RateLimited) -> HttpResponse:
+    """The 429 reply of a view outside of the API."""
+    response = _for_staff(request, 429, "wait") or plain_envelope(error)
+    response["Retry-After"] = str(error.retry_after)
+    return response
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    return _for_staff(request, 500, "broken") or _plain(500, "server_error", _("Something went wrong on our side."))

@@ -1,0 +1,137 @@
+"""Strict input fields: values are validated, never converted from another JSON type."""
+
+import re
+from typing import Any
+
+from django.core.validators import ProhibitNullCharactersValidator
+from django.utils.translation import gettext_lazy as _
+from rest_framework import serializers
+from rest_framework.fields import empty
+
+from core.text import MAX_ADDRESS, clean_name, normalise, normalise_address, supported_language
+
+MAX_ID = 2**63 - 1
+_refuse_nul = ProhibitNullCharactersValidator()
+_ID = re.compile(r"[1-9][0-9]{0,18}")
+
+
+def parse_id(value: object) -> int | None:
+    """The id in a path or query (`"42"`), or None for anything that cannot be one."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return value if 1 <= value <= MAX_ID else None
+    if isinstance(value, str) and _ID.fullmatch(value):
+        return parse_id(int(value))
+    return None
+
+
+class TextField(serializers.CharField):
+    """A JSON string in composed form. NUL and lone surrogates are refused (by CharField); not trimmed."""
+
+    default_error_messages = {"not_text": _("This must be text.")}
+
+    def __init__(self, **kwargs: Any) -> None:
+        kwargs.setdefault("trim_whitespace", False)
+        super().__init__(**kwargs)
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            self.fail("not_text")
+        return normalise(super().to_internal_value(data))
+
+
+class NameField(TextField):
+    """A first or last name: one line without control characters, 1 to 50 of them."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        kwargs.setdefault("max_length", 50)
+        super().__init__(**kwargs)
+
+    def to_internal_value(self, data: Any) -> str:
+        text = super().to_internal_value(data)
+        _refuse_nul(text)  # cleaning would hide it
+        name = clean_name(text)
+        if not name and not self.allow_blank:
+            self.fail("blank")
+        return name
+
+
+class AddressField(TextField):
+    """An e-mail address in the one spelling under which it is stored."""
+
+    default_error_messages = {"not_an_address": _("This is not an e-mail address.")}
+
+    def __init__(self, **kwargs: Any) -> None:
+        kwargs.setdefault("max_length", MAX_ADDRESS)
+        super().__init__(**kwargs)
+
+    def to_internal_value(self, data: Any) -> str:
+        try:
+            return normalise_address(super().to_internal_value(data))
+        except ValueError:
+            self.fail("not_an_address")
+
+
+class LanguageField(serializers.CharField):
+    """A BCP 47 tag, mapped to a supported language; never an error."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(required=False, allow_null=True, **kwargs)
+
+    def run_validation(self, data: Any = empty) -> Any:
+        return supported_language(None if data is empty else data)
+
+
+class CodeField(TextField):
+    """A one-time code as people type it: digits, perhaps in groups."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        kwargs.setdefault("max_length", 64)
+        super().__init__(**kwargs)
+
+    def to_internal_value(self, data: Any) -> str:
+        return "".join(super().to_internal_value(data).split()).replace("-", "")
+
+
+class PasswordField(serializers.CharField):
+    """A password exactly as typed, not trimmed; the hasher composes it."""
+
+    default_error_messages = {"not_text": _("This must be text.")}
+
+    def __init__(self, **kwargs: Any) -> None:
+        kwargs.setdefault("trim_whitespace", False)
+        kwargs.setdefault("max_length", 256)
+        super().__init__(**kwargs)
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            self.fail("not_text")
+        return super().to_internal_value(data)
+
+
+class StrictIntegerField(serializers.IntegerField):
+    """A JSON integer: no boolean, no string, no float."""
+
+    def to_internal_value(self, data: Any) -> int:
+        if isinstance(data, bool) or not isinstance(data, int):
+            self.fail("invalid")
+        return super().to_internal_value(data)
+
+
+class IdField(StrictIntegerField):
+    """A JSON integer that can be a row's id."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(min_value=1, max_value=MAX_ID, **kwargs)
+
+
+class StrictBooleanField(serializers.BooleanField):
+    """A JSON boolean: `true` or `false` only."""
+
+    default_error_messages = {"invalid": _("This must be true or false.")}
+
+    def to_internal_value(self, data: Any) -> bool:
+        if not isinstance(data, bool):
+            self.fail("invalid", input=data)
+        return data

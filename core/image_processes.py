@@ -1,0 +1,176 @@
+"""Passes images to the processes that decode them (core/image_decoder.py): two, started on demand.
+
+Images are decoded in another process, because a thread cannot be stopped and its memory cannot be
+limited. A process above its limits is killed, and the next image gets a new one.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from core.exceptions import InvalidImage, ServiceUnavailable
+from core.image_structure import REPLY, REQUEST
+
+DECODED_AT_ONCE = 2
+# An upload holds a thread that could answer others while it waits: some wait, and not for long.
+WAITING_AT_MOST = 12
+WAIT_SECONDS = 1.8
+RETRY_SECONDS = 3
+# By the clock on the wall. A machine that has other work takes longer than the processor time that is allowed.
+DEADLINE_SECONDS = 40.0
+
+# A process that is gone as soon as it is asked has not decoded anything.
+AT_ONCE_SECONDS = 1.0
+
+_PROGRAM = str(Path(__file__).with_name("image_decoder.py"))
+# Large blocks go back to the system at once: a process that waits stays small.
+_MALLOC = {"MALLOC_MMAP_THRESHOLD_": "262144", "MALLOC_TRIM_THRESHOLD_": "262144", "MALLOC_ARENA_MAX": "1"}
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    kind: str
+    width: int
+    height: int
+    blurhash: str
+    content: bytes
+    thumbnail: bytes
+
+
+class _Ended(Exception):
+    """The process ended before it answered."""
+
+
+class _Decoder:
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-I", _PROGRAM],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={"PATH": os.environ.get("PATH", ""), **_MALLOC},
+        )
+        self.has_answered = False
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def convert(self, data: bytes, *, avatar: bool) -> Decoded:
+        """InvalidImage for what the process refuses; _Ended when it was killed, by a limit or by us."""
+        source, target = self._process.stdin, self._process.stdout
+        assert source is not None and target is not None
+        guard = threading.Timer(DEADLINE_SECONDS, self._process.kill)
+        guard.daemon = True
+        guard.start()
+        try:
+            source.write(REQUEST.pack(avatar, len(data)))
+            source.write(data)
+            source.flush()
+            lengths = REPLY.unpack(_exactly(target, REPLY.size))
+            head, content, thumbnail = (_exactly(target, length) for length in lengths)
+        except OSError as error:
+            raise _Ended from error
+        finally:
+            guard.cancel()
+        self.has_answered = True
+        described = json.loads(head)
+        if "refused" in described:
+            raise InvalidImage
+        return Decoded(**described, content=content, thumbnail=thumbnail)
+
+    def end(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            with contextlib.suppress(OSError):
+                if pipe is not None:
+                    pipe.close()
+
+
+def _exactly(source: IO[bytes], length: int) -> bytes:
+    data = source.read(length)
+    if len(data) < length:
+        raise _Ended
+    return data
+
+
+class _Pool:
+    """The decoders of this process; a process that was forked from it makes its own."""
+
+    def __init__(self) -> None:
+        self.pid = os.getpid()
+        self.idle: list[_Decoder] = []
+        self.places = threading.BoundedSemaphore(DECODED_AT_ONCE)
+        self.queue = threading.BoundedSemaphore(DECODED_AT_ONCE + WAITING_AT_MOST)
+        atexit.register(self.close)
+
+    def convert(self, data: bytes, *, avatar: bool) -> Decoded:
+        if not self.queue.acquire(blocking=False):
+            raise ServiceUnavailable(retry_after=RETRY_SECONDS)
+        try:
+            if not self.places.acquire(timeout=WAIT_SECONDS):
+                raise ServiceUnavailable(retry_after=RETRY_SECONDS)
+            try:
+                return self._convert(data, avatar=avatar)
+            finally:
+                self.places.release()
+        finally:
+            self.queue.release()
+
+    def close(self) -> None:
+        """Ends the idle processes."""
+        while self.idle and self.pid == os.getpid():
+            self.idle.pop().end()
+
+    def _convert(self, data: bytes, *, avatar: bool) -> Decoded:
+        while True:
+            try:
+                decoder = self.idle.pop() if self.idle else _Decoder()
+            except OSError as error:
+                raise ServiceUnavailable(retry_after=RETRY_SECONDS) from error
+            is_fresh, started = not decoder.has_answered, time.monotonic()
+            try:
+                decoded = decoder.convert(data, avatar=avatar)
+            except _Ended:
+                decoder.end()
+                if not is_fresh and time.monotonic() - started < AT_ONCE_SECONDS:
+                    continue  # it had ended because it was idle: try a new one
+                raise InvalidImage from None
+            except InvalidImage:
+                self.idle.append(decoder)
+                raise
+            except BaseException:
+                decoder.end()
+                raise
+            self.idle.append(decoder)
+            return decoded
+
+
+_pool = _Pool()
+_making = threading.Lock()
+
+
+def convert(data: bytes, *, avatar: bool) -> Decoded:
+    """The image in `data`, decoded and re-encoded. InvalidImage, ServiceUnavailable (too many are waiting)."""
+    global _pool
+    if _pool.pid != os.getpid():
+        with _making:
+            if _pool.pid != os.getpid():
+                _pool = _Pool()
+    return _pool.convert(data, avatar=avatar)
+
+
+def decoder_pids() -> list[int]:
+    """The pids of idle processes."""
+    return [decoder.pid for decoder in _pool.idle]

@@ -1,0 +1,112 @@
+"""Images: validation of uploads, storage, and the signed path that serves them.
+
+Every upload is decoded, pasted into a new image and encoded again, so that no metadata and no
+trailing byte of the upload survives. Limits are checked before anything is decoded (image_structure), and
+decoding happens in a process of its own with limits of time and memory (image_processes, image_decoder).
+"""
+
+import hashlib
+import secrets
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import IO
+
+from django.utils import timezone
+from django.utils.crypto import constant_time_compare, salted_hmac
+
+from core import image_processes
+from core.exceptions import FileTooLarge, InvalidImage, UnsupportedMediaType
+from core.image_structure import TooMuch, examine, kind_of
+
+MAX_BYTES = 5_242_880
+SIGNATURE_DAYS = 2
+
+MIMES = {"JPEG": "image/jpeg", "PNG": "image/png", "WEBP": "image/webp", "GIF": "image/gif"}
+EXTENSIONS = {"image/jpeg": "jpg", "image/png": "png", "image/webp": "webp", "image/gif": "gif"}
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A re-encoded upload: `content` and `thumbnail` are complete files of type `mime`."""
+
+    mime: str
+    width: int
+    height: int
+    content: bytes
+    thumbnail: bytes
+    blurhash: str
+    upload_digest: str
+
+
+def read_upload(upload: IO[bytes]) -> bytes:
+    """The bytes of an upload. FileTooLarge as soon as there are more than MAX_BYTES."""
+    data = upload.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise FileTooLarge
+    return data
+
+
+def picture(data: bytes) -> Picture:
+    """The picture in `data`, animation kept. UnsupportedMediaType, InvalidImage, FileTooLarge."""
+    return _picture(data, avatar=False)
+
+
+def avatar(data: bytes) -> Picture:
+    """The first frame of the picture in `data` as a square of 512 px."""
+    return _picture(data, avatar=True)
+
+
+def media_path(token: str, *, thumb: bool = False) -> str:
+    """The path an `<img>` can use: the same all day, good for one to two days."""
+    expires = _signature_end(timezone.now())
+    path = f"/api/v1/media/{token}" + ("/thumb" if thumb else "")
+    return f"{path}?e={expires}&s={_signature(token, thumb, expires)}"
+
+
+def signature_is_valid(token: str, *, thumb: bool, expires: str, signature: str) -> bool:
+    """Whether the signature belongs to this image and has not expired."""
+    if not expires.isascii() or not expires.isdigit() or len(expires) > 12:
+        return False
+    expected = _signature(token, thumb, int(expires))
+    if not constant_time_compare(expected, signature):
+        return False
+    return timezone.now().timestamp() < int(expires)
+
+
+def new_token() -> str:
+    """A name of 128 random bits."""
+    return secrets.token_urlsafe(16)
+
+
+def _signature(token: str, thumb: bool, expires: int) -> str:
+    value = f"{token}|{'thumb' if thumb else 'full'}|{expires}"
+    return salted_hmac("core.images", value, algorithm="sha256").hexdigest()[:40]
+
+
+def _signature_end(now: datetime) -> int:
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    return int((midnight + timedelta(days=SIGNATURE_DAYS)).timestamp())
+
+
+def _picture(data: bytes, *, avatar: bool) -> Picture:
+    if len(data) > MAX_BYTES:
+        raise FileTooLarge
+    if not data:
+        raise InvalidImage
+    if kind_of(data) is None:
+        raise UnsupportedMediaType
+    try:
+        # Again in the process that decodes, where nothing depends on this one: here it spares that process.
+        examine(data, first_only=avatar)
+    except TooMuch as error:
+        raise InvalidImage from error
+    decoded = image_processes.convert(data, avatar=avatar)
+    return Picture(
+        mime=MIMES[decoded.kind],
+        width=decoded.width,
+        height=decoded.height,
+        content=decoded.content,
+        thumbnail=decoded.thumbnail,
+        blurhash=decoded.blurhash,
+        upload_digest=hashlib.sha256(data).hexdigest(),
+    )

@@ -1,0 +1,73 @@
+"""Images in an S3 bucket: django-storages with time limits, and failures as the OSError that callers expect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from tempfile import SpooledTemporaryFile
+from typing import Any
+
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+from django.core.files import File
+from storages.backends.s3 import S3Storage
+
+CONNECT_SECONDS, READ_SECONDS, ATTEMPTS = 2, 10, 2
+# A picture has at most a few megabytes; beyond this it goes to a temporary file.
+IN_MEMORY_BYTES = 8_388_608
+
+
+class BucketStorage(S3Storage):
+    """A private bucket. Every failure is an OSError; a missing object is a FileNotFoundError."""
+
+    def get_default_settings(self) -> dict[str, Any]:
+        retries = {"total_max_attempts": ATTEMPTS, "mode": "standard"}
+        limits = Config(
+            connect_timeout=CONNECT_SECONDS, read_timeout=READ_SECONDS, retries=retries, signature_version="s3v4"
+        )
+        # Redirects to an object are valid for a minute; nothing is readable without a signature.
+        defaults = {"default_acl": None, "querystring_expire": 60, "file_overwrite": True, "client_config": limits}
+        return super().get_default_settings() | defaults
+
+    def _open(self, name: str, mode: str = "rb") -> File:
+        """The whole object, read at once: a failure in the middle of a reply could not be reported any more."""
+        content = SpooledTemporaryFile(max_size=IN_MEMORY_BYTES)  # noqa: SIM115  (the caller closes the file)
+        with _as_os_error(), super()._open(name, mode) as source:
+            for chunk in source.chunks():
+                content.write(chunk)
+        content.seek(0)
+        return File(content, name)
+
+    def _save(self, name: str, content: Any) -> str:
+        with _as_os_error():
+            return str(super()._save(name, content))
+
+    def delete(self, name: str) -> None:
+        with _as_os_error():
+            super().delete(name)
+
+    def exists(self, name: str) -> bool:
+        with _as_os_error():
+            return bool(super().exists(name))
+
+    def listdir(self, path: str) -> tuple[list[str], list[str]]:
+        with _as_os_error():
+            folders, files = super().listdir(path)
+            return folders, files
+
+    def get_modified_time(self, name: str) -> Any:
+        with _as_os_error():
+            return super().get_modified_time(name)
+
+
+@contextmanager
+def _as_os_error() -> Iterator[None]:
+    try:
+        yield
+    except ClientError as error:
+        status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode")
+        if status == 404:
+            raise FileNotFoundError("the object does not exist") from error
+        raise OSError(f"the object store answered {status}") from error
+    except BotoCoreError as error:
+        raise OSError(f"the object store does not answer ({error.__class__.__name__})") from error

@@ -1,0 +1,173 @@
+"""Base classes of the management commands for operators.
+
+Data on stdout, notes and progress on stderr; `--json`, `--dry-run`, `--yes`; exit codes 0 done,
+1 failed, 2 wrong usage, 3 nothing matched; colours and bars on a terminal only.
+"""
+
+import argparse
+import getpass
+import json
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from datetime import datetime, time
+from typing import Any, TypeVar
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.serializers.json import DjangoJSONEncoder
+from django.db import DatabaseError, connections
+from django.utils import timezone
+from django.utils.dateparse import parse_date, parse_datetime
+from rest_framework.exceptions import APIException
+from tqdm import tqdm
+
+from core.fields import parse_id
+
+NOTHING_MATCHED = 3
+T = TypeVar("T")
+
+
+class NothingMatched(CommandError):
+    """The object that the command names does not exist: exit code 3."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, returncode=NOTHING_MATCHED)
+
+
+class PlainCommand(BaseCommand):
+    """A command whose errors are one sentence, without the name of a class, and whose notes are not red."""
+
+    def execute(self, *args: Any, **options: Any) -> Any:
+        try:
+            return super().execute(*args, **options)
+        except CommandError as error:
+            if not getattr(self, "_called_from_command_line", False) or options.get("traceback"):
+                raise
+            self.stderr.write(str(error))
+            connections.close_all()
+            sys.exit(error.returncode)
+
+    def note(self, text: str) -> None:
+        """Writes a note to stderr, so that it does not end up in a pipe."""
+        self.stderr.write(text, lambda line: line)
+
+
+class OperatorCommand(PlainCommand):
+    """Subclasses define `arguments(parser)` and `act(**options)`, which returns what is printed."""
+
+    changes = True  # False: reads only, so --dry-run and --yes make no sense
+    confirmed = False  # True: asks before it acts, unless --yes
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--json", action="store_true", help="print one JSON document")
+        if self.changes:
+            parser.add_argument("--dry-run", action="store_true", help="say what would happen, change nothing")
+            parser.add_argument("--yes", action="store_true", help="do not ask")
+        self.arguments(parser)
+
+    def arguments(self, parser: CommandParser) -> None:
+        """The command's own arguments."""
+
+    def act(self, **options: Any) -> dict[str, Any]:
+        """Does the work and returns the result, a flat object."""
+        raise NotImplementedError
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if self.confirmed and not (options["dry_run"] or options["yes"]):
+            self.confirm()
+        try:
+            result = self.act(**options)
+            self.show(result, as_json=options["json"])
+            sys.stdout.flush()
+        except APIException as error:
+            raise CommandError(str(error.detail)) from error
+        except DatabaseError as error:
+            reason = (str(error).splitlines() or [type(error).__name__])[0]
+            raise CommandError(f"The database refuses: {reason}. See `manage.py doctor`.") from error
+        except BrokenPipeError:
+            # `… | head` closed the pipe: no traceback, and nothing more to write at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+    def show(self, result: dict[str, Any], *, as_json: bool) -> None:
+        if as_json:
+            self.stdout.write(json.dumps(result, default=as_text, ensure_ascii=False, indent=2))
+            return
+        if result.get("dry_run") is True:
+            self.stdout.write("Dry run: nothing was changed.")
+            result = {would(name): value for name, value in result.items() if name != "dry_run"}
+        for line in table(result):
+            self.stdout.write(line)
+
+    def confirm(self) -> None:
+        if not sys.stdin.isatty():
+            raise CommandError("This needs --yes when nobody can be asked.")
+        if input(f"{self.help} Go on? [y/N] ").strip().lower() not in ("y", "yes"):
+            raise CommandError("Left as it was.")
+
+    def progress(self, items: Iterable[T], *, total: int | None = None, what: str = "") -> Iterator[T]:
+        """The items, with a bar on a terminal."""
+        return iter(tqdm(items, total=total, desc=what, file=sys.stderr, disable=not sys.stderr.isatty()))
+
+
+def would(name: str) -> str:
+    """The wording of a dry run: `erased` becomes `would be erased`."""
+    return f"would be {name}" if name.endswith(("ed", "sent")) else name
+
+
+def table(result: dict[str, Any], indent: str = "") -> Iterator[str]:
+    """Names and values in two columns; an object in an object is indented below its name."""
+    plain = [name for name, value in result.items() if not isinstance(value, dict) or not value]
+    width = max((len(name) for name in plain), default=0)
+    for name, value in result.items():
+        if isinstance(value, dict) and value:
+            yield f"{indent}{name}"
+            yield from table(value, indent + "  ")
+            continue
+        text = json.dumps(value, default=as_text, ensure_ascii=False) if isinstance(value, dict | list) else value
+        yield f"{indent}{name:<{width}}  {'' if text is None else text}".rstrip()
+
+
+def as_text(value: Any) -> str:
+    """Serializes values without a JSON type; times as the API writes them."""
+    return DjangoJSONEncoder().default(value) if isinstance(value, datetime) else str(value)
+
+
+def actor() -> str:
+    """The actor label of the audit log for the operating-system user who runs the command."""
+    return f"cli:{getpass.getuser()}"
+
+
+def moment(text: str) -> Any:
+    """argparse type: a day (`2027-01-01`, its midnight in UTC) or a moment in ISO 8601."""
+    try:
+        found = parse_datetime(text)
+        if found is None and (day := parse_date(text)) is not None:
+            found = datetime.combine(day, time.min)
+    except ValueError:
+        found = None
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a day (2027-01-01) nor a moment in ISO 8601")
+    return found if timezone.is_aware(found) else timezone.make_aware(found, timezone.get_default_timezone())
+
+
+def later(text: str) -> Any:
+    """argparse type: a `moment` in the future."""
+    found = moment(text)
+    if found <= timezone.now():
+        raise argparse.ArgumentTypeError(f"{text!r} is over")
+    return found
+
+
+def positive(text: str) -> int:
+    """argparse type: the id of a row, or a number of rows."""
+    number = parse_id(text)
+    if number is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 on")
+    return number
+
+
+def words(text: str) -> str:
+    """argparse type: text that is not blank."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("it is empty")
+    return text

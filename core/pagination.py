@@ -1,0 +1,51 @@
+"""Page sizes, message ids and cursors as they come in a query string."""
+
+import base64
+import binascii
+import re
+from collections.abc import Mapping
+
+from django.utils.translation import gettext as _
+from rest_framework.exceptions import ValidationError
+
+from core.fields import MAX_ID
+
+_WHOLE = re.compile(r"-?[0-9]{1,40}")
+
+
+def whole_number(query: Mapping[str, str], name: str, *, minimum: int = 1) -> int | None:
+    """The integer of that name, None without one. ValidationError naming it."""
+    value = query.get(name)
+    if value is None:
+        return None
+    if not _WHOLE.fullmatch(value):
+        raise ValidationError({name: [_("A whole number is required.")]})
+    number = int(value)
+    if number < minimum:
+        raise ValidationError({name: [_("This must be at least %(minimum)d.") % {"minimum": minimum}]})
+    return min(number, MAX_ID)
+
+
+def page_size(query: Mapping[str, str], *, default: int, maximum: int) -> int:
+    """`limit`, clamped to the maximum. ValidationError for anything below 1."""
+    limit = whole_number(query, "limit")
+    return default if limit is None else min(limit, maximum)
+
+
+def encode_cursor(*numbers: int) -> str:
+    text = ".".join(map(str, numbers))
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+def decode_cursor(cursor: str | None) -> tuple[int, int] | None:
+    """The position after the previous page. ValidationError on `cursor` for one that the server did not issue."""
+    if cursor is None:
+        return None
+    try:
+        text = base64.b64decode(cursor + "=" * (-len(cursor) % 4), b"-_", validate=True).decode("ascii")
+        first, second = (int(part) for part in text.split(".") if part.isdecimal())
+    except (ValueError, binascii.Error):
+        first = second = -1
+    if not 0 <= first <= MAX_ID or not 0 < second <= MAX_ID or encode_cursor(first, second) != cursor:
+        raise ValidationError({"cursor": [_("This cursor is not valid.")]})
+    return first, second

@@ -1,0 +1,48 @@
+"""Memory settings of a server process, applied when it starts."""
+
+import ctypes
+import gc
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+# Parameter of glibc's mallopt.
+_M_MMAP_THRESHOLD = -3
+_LARGE_BYTES = 4 * 1024 * 1024
+
+
+@contextmanager
+def left_out(*modules: str) -> Iterator[None]:
+    """Context manager: inside, these optional modules cannot be imported; afterwards they can.
+
+    Libraries import optional dependencies eagerly; None in `sys.modules` stops that. A module that is already loaded
+    stays.
+    """
+    absent = [name for name in modules if name not in sys.modules]
+    sys.modules.update(dict.fromkeys(absent))  # type: ignore[arg-type]
+    try:
+        yield
+    finally:
+        for name in absent:
+            del sys.modules[name]
+
+
+def return_large_blocks() -> None:
+    """Makes glibc give blocks above 4 MiB back to the system as soon as they are freed.
+
+    By itself it raises its limit to the largest block it has seen, the 19 MiB of a password's hash, and then
+    keeps one for every thread. Other C libraries have no such limit.
+    """
+    try:
+        ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, _LARGE_BYTES)
+    except (AttributeError, OSError, TypeError):
+        return
+
+
+def loaded() -> None:
+    """Call after all imports: the garbage collector then ignores the objects that exist by now.
+
+    A full collection over all modules stops every thread of the process for tens of milliseconds.
+    """
+    gc.collect()
+    gc.freeze()

@@ -1,0 +1,103 @@
+"""Where Redis is: one server, several that share the load, or a service watched by Sentinel.
+
+    redis://host:6379/0                                       one server (rediss:// with TLS, unix://path)
+    redis://a:6379/0,redis://b:6379/0                         shards: each user's wake-ups go through one of them
+    redis+sentinel://user:pass@s1:26379,s2:26379/service/0    Sentinel names the server that is primary now
+
+The channel layer, the wake-ups and the cache all read the same setting here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from django.conf import settings
+
+if TYPE_CHECKING:
+    import redis
+
+PLAIN_SCHEMES = ("redis://", "rediss://", "unix://")
+SENTINEL_SCHEME = "redis+sentinel://"
+SENTINEL_PORT = 26379
+
+
+@dataclass(frozen=True)
+class RedisServer:
+    """One server by its address, or one service by its sentinels."""
+
+    address: str = ""
+    service: str = ""
+    sentinels: tuple[tuple[str, int], ...] = ()
+    credentials: tuple[tuple[str, str], ...] = ()
+    database: int = 0
+
+    def for_channel_layer(self, **options: Any) -> dict[str, Any]:
+        """An entry of `hosts` of the channel layer."""
+        if self.address:
+            return {"address": self.address, **options}
+        return {
+            "master_name": self.service,
+            "sentinels": list(self.sentinels),
+            "sentinel_kwargs": _sentinel_options(options),
+            "db": self.database,
+            **dict(self.credentials),
+            **options,
+        }
+
+    def client(self, **options: Any) -> redis.Redis:
+        """A client with a pool of its own; with Sentinel every new connection asks for the current primary."""
+        # Loaded here: without REDIS_URL a process needs nothing of it.
+        import redis
+        from redis.sentinel import Sentinel
+
+        if self.address:
+            return redis.Redis.from_url(self.address, **options)
+        sentinel = Sentinel(list(self.sentinels), sentinel_kwargs=_sentinel_options(options))
+        primary: redis.Redis = sentinel.master_for(self.service, db=self.database, **dict(self.credentials), **options)
+        return primary
+
+
+def parse(value: str) -> list[RedisServer]:
+    """The servers that a REDIS_URL names. ValueError for anything else."""
+    if value.startswith(SENTINEL_SCHEME):
+        return [_sentinel_service(value.removeprefix(SENTINEL_SCHEME))]
+    addresses = [part.strip() for part in value.split(",")]
+    if not all(address.startswith(PLAIN_SCHEMES) for address in addresses):
+        raise ValueError("not the address of a Redis server")
+    return [RedisServer(address=address) for address in addresses]
+
+
+def configured() -> list[RedisServer]:
+    """The servers of this deployment; empty without REDIS_URL."""
+    return parse(settings.REDIS_URL) if settings.REDIS_URL else []
+
+
+def _sentinel_service(rest: str) -> RedisServer:
+    user_info, _, location = rest.rpartition("@")
+    hosts, _, path = location.partition("/")
+    service, _, database = path.partition("/")
+    if not hosts or not service or not (database or "0").isdecimal():
+        raise ValueError("redis+sentinel:// needs hosts and the name of the service")
+    username, _, password = user_info.rpartition(":")
+    credentials = {"username": unquote(username), "password": unquote(password)}
+    return RedisServer(
+        service=service,
+        sentinels=tuple(_host_and_port(host) for host in hosts.split(",")),
+        credentials=tuple((name, text) for name, text in credentials.items() if text),
+        database=int(database or "0"),
+    )
+
+
+def _host_and_port(text: str) -> tuple[str, int]:
+    host, separator, port = text.rpartition(":")
+    if not separator:
+        host, port = text, str(SENTINEL_PORT)
+    if not host or not port.isdecimal():
+        raise ValueError("a sentinel is host:port")
+    return host, int(port)
+
+
+def _sentinel_options(options: dict[str, Any]) -> dict[str, Any]:
+    return {name: options[name] for name in ("socket_timeout", "socket_connect_timeout") if name in options}

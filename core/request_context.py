@@ -1,0 +1,103 @@
+"""The current request's id, client address and user, for log lines and audit rows."""
+
+import ipaddress
+import re
+import secrets
+from contextvars import ContextVar, Token
+from dataclasses import dataclass
+
+from django.http import HttpRequest
+
+from core.conf import conf
+
+
+@dataclass(slots=True)
+class RequestContext:
+    request_id: str
+    request: HttpRequest | None = None
+    user_id: int | None = None
+    session_id: int | None = None
+
+
+_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+
+_current: ContextVar[RequestContext | None] = ContextVar("request_context", default=None)
+
+
+def id_for(offered: str) -> str:
+    """The id of a request: what its sender offered, if that may stand in a log line, else a new one."""
+    return offered if _ID.fullmatch(offered) else secrets.token_hex(8)
+
+
+def enter(*, request_id: str, request: HttpRequest | None = None) -> Token[RequestContext | None]:
+    return _current.set(RequestContext(request_id, request))
+
+
+def leave(token: Token[RequestContext | None]) -> None:
+    _current.reset(token)
+
+
+def current() -> RequestContext | None:
+    return _current.get()
+
+
+def request_id() -> str:
+    """The id of the current request, or an empty string outside of a request."""
+    context = _current.get()
+    return context.request_id if context else ""
+
+
+def identify(*, user_id: int, session_id: int) -> None:
+    """Stores the authenticated user and session of the current request."""
+    context = _current.get()
+    if context is not None:
+        context.user_id, context.session_id = user_id, session_id
+
+
+def client_address() -> str | None:
+    """The client address of the current request; None outside of a request."""
+    context = _current.get()
+    return address_of(context.request) if context and context.request is not None else None
+
+
+def address_of(request: HttpRequest) -> str | None:
+    """The client's address, IPv4-mapped ones unwrapped; None when the server knows none.
+
+    Every trusted proxy appends the peer it saw to X-Forwarded-For, so the client stands as many
+    places from the RIGHT as there are proxies. Values further left are set by the client and not trusted.
+    """
+    peer = _address(request.META.get("REMOTE_ADDR", ""))
+    if conf.TRUSTED_PROXIES < 1:
+        return peer
+    forwarded = request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")
+    if len(forwarded) < conf.TRUSTED_PROXIES:
+        return peer
+    return _address(forwarded[-conf.TRUSTED_PROXIES]) or peer
+
+
+def network_of(address: str | None) -> str:
+    """The network that limits count as one client: an IPv4 address, or the /64 of an IPv6 address."""
+    if address is None:
+        return "unknown"
+    if ":" in address:
+        return str(ipaddress.ip_network(f"{address}/64", strict=False).network_address)
+    return address
+
+
+def network_of_request(request: HttpRequest) -> str:
+    """The network that a request comes from."""
+    return network_of(address_of(request))
+
+
+def _address(text: str) -> str | None:
+    text = text.strip()
+    if text.startswith("["):  # [2001:db8::1]:443
+        text = text[1:].partition("]")[0]
+    elif text.count(":") == 1:  # 192.0.2.1:443
+        text = text.partition(":")[0]
+    try:
+        address = ipaddress.ip_address(text.partition("%")[0])
+    except ValueError:
+        return None
+    mapped = getattr(address, "ipv4_mapped", None)
+    return str(mapped or address)

@@ -1,0 +1,29 @@
+"""Refuses to start a server process with unsafe settings."""
+
+import logging
+
+from django.core.checks import ERROR, Tags, run_checks
+from django.core.exceptions import ImproperlyConfigured
+
+from core.conf import conf
+
+logger = logging.getLogger(__name__)
+
+
+def refuse_unsafe_settings(*, laptop: bool = False) -> None:
+    """ImproperlyConfigured, with what to do, when a process must not serve with these settings.
+
+    The same errors as `manage.py check` finds; servers that import an application run no checks of their own.
+    A command that starts a server (`laptop`) also refuses missing settings and names the command for development; an
+    application that is imported without it goes on with DEBUG off and the keys of its VAR_DIR, and says so.
+    """
+    if conf.MISSING_SETTINGS:
+        missing = f"DEBUG is off, and not set: {', '.join(conf.MISSING_SETTINGS)}."
+        if laptop:
+            raise ImproperlyConfigured(
+                f"{missing} On a laptop use `python3 dev.py run`, or set DEBUG=1; a deployment sets them all."
+            )
+        logger.warning("%s Keys come from VAR_DIR, and links in mails lead to this machine.", missing)
+    errors = [found for found in run_checks(tags=[Tags.security]) if found.level >= ERROR and not found.is_silenced()]
+    if errors:
+        raise ImproperlyConfigured(" ".join(f"{found.id}: {found.msg} {found.hint or ''}".strip() for found in errors))

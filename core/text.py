@@ -1,0 +1,95 @@
+"""Normalisation of text for storage and for comparison."""
+
+import re
+import secrets
+import unicodedata
+
+from django.conf import settings
+from django.db.models import Model
+from email_validator import EmailNotValidError, validate_email
+
+MAX_ADDRESS = 254
+MAX_LANGUAGE_TAG = 35
+_BASE32 = "abcdefghijklmnopqrstuvwxyz234567"
+
+# Controls, and the marks that change the direction of what follows them.
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff]")
+
+
+def normalise(text: str) -> str:
+    """The text in Unicode's composed form (NFC)."""
+    return unicodedata.normalize("NFC", text)
+
+
+def clean_name(text: str) -> str:
+    """A name on one line: composed, without control characters, single spaces."""
+    return " ".join(_UNPRINTABLE.sub(" ", normalise(text)).split())
+
+
+def fold(text: str) -> str:
+    """The text as search compares it: compatibility form, without case and accents.
+
+    Scripts whose marks are letters (Cyrillic й and ї, Korean, Indic vowel signs) keep them: only marks
+    on Latin and Greek bases are dropped, and the dots of ё, which most people do not type.
+    """
+    folded = unicodedata.normalize("NFKC", text).casefold().replace("ё", "е")
+    decomposed = unicodedata.normalize("NFD", folded)
+    kept: list[str] = []
+    base_has_accents = False
+    for character in decomposed:
+        if unicodedata.combining(character):
+            if not base_has_accents:
+                kept.append(character)
+            continue
+        base_has_accents = character < "\u0400" or "\u1e00" <= character <= "\u1fff"
+        kept.append(character)
+    return unicodedata.normalize("NFC", "".join(kept))
+
+
+def normalise_address(text: str) -> str:
+    """An e-mail address in its one spelling: lower case, composed, the domain in ASCII (IDNA).
+
+    ValueError for what is no address of at most 254 characters with a full domain.
+    """
+    if len(text) > 2 * MAX_ADDRESS:
+        raise ValueError("not an address")
+    try:
+        parts = validate_email(text.strip(), check_deliverability=False, globally_deliverable=False)
+    except EmailNotValidError as error:
+        raise ValueError("not an address") from error
+    domain = parts.ascii_domain.lower()
+    address = f"{normalise(parts.local_part.lower())}@{domain}"
+    if "." not in domain or len(address) > MAX_ADDRESS:
+        raise ValueError("not an address")
+    return address
+
+
+def supported_language(tag: object) -> str:
+    """The supported language code for a BCP 47 tag: itself, else its base, else the default."""
+    default = str(settings.LANGUAGE_CODE)
+    if not isinstance(tag, str) or len(tag) > MAX_LANGUAGE_TAG:
+        return default
+    ours = [code for code, _ in settings.LANGUAGES]
+    wanted = tag.strip().lower().replace("_", "-")
+    base = wanted.split("-", 1)[0]
+    for candidate in (wanted, base):
+        if candidate in ours:
+            return candidate
+    return next((code for code in ours if base and code.split("-", 1)[0] == base), default)
+
+
+def new_username(first_name: str) -> str:
+    """The first name in ASCII (or "user") and five random letters; never from the address."""
+    latin = unicodedata.normalize("NFKD", first_name).encode("ascii", "ignore").decode().lower()
+    base = "".join(character for character in latin if character.isalnum())[:16] or "user"
+    return f"{base}_{''.join(secrets.choice(_BASE32) for _ in range(5))}"
+
+
+def display_name(first_name: str, last_name: str, username: str) -> str:
+    """The name of a user on screens and in pushes."""
+    return f"{first_name} {last_name}".strip() or username
+
+
+def row_name(row: Model) -> str:
+    """What staff read for a row, as a model's `__str__`: "session 7"; Django would say "Session object (7)"."""
+    return f"{row._meta.verbose_name} {row.pk}"

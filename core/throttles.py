@@ -1,0 +1,71 @@
+"""Rates declared on views, and the DRF throttle class that enforces them.
+
+    @throttles(Throttle("login_network", by=network), Throttle("login", by=network_and_email))
+    def login(self, request): ...
+
+A method that writes and declares nothing has the rate of all other writes. Keys name the client's network
+before anything that belongs to another user, so that a client can only use up its own requests.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from rest_framework.permissions import SAFE_METHODS
+from rest_framework.request import Request
+from rest_framework.throttling import BaseThrottle
+
+from core import ratelimits, request_context
+
+if TYPE_CHECKING:  # DRF loads this module while its views module is still loading
+    from rest_framework.views import APIView
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Throttle(NamedTuple):
+    scope: str
+    # None: this request is not counted here (the view refuses it anyway).
+    by: Callable[[Request], str | None]
+
+
+def network(request: Request) -> str:
+    """The client's network."""
+    return request_context.network_of_request(request._request)
+
+
+def user(request: Request) -> str:
+    """The signed-in user; the network of a client that is not signed in."""
+    return str(request.user.pk) if request.user else network(request)
+
+
+WRITES = Throttle("writes", by=user)
+UPLOADS = Throttle("uploads", by=user)
+
+
+def throttles(*declared: Throttle) -> Callable[[F], F]:
+    """Declares the rates of one method of a view, in the order in which they are counted."""
+
+    def decorate(method: F) -> F:
+        method.throttles = declared  # type: ignore[attr-defined]
+        return method
+
+    return decorate
+
+
+def throttles_of(handler: object, method: str) -> tuple[Throttle, ...]:
+    """The rates that a view's method declares; the default rate for other writes, none for reads."""
+    undeclared = () if method.upper() in SAFE_METHODS else (WRITES,)
+    declared: tuple[Throttle, ...] = getattr(handler, "throttles", undeclared)
+    return declared
+
+
+class DeclaredThrottles(BaseThrottle):
+    """The project's default throttle class. RateLimited by the first scope that is used up."""
+
+    def allow_request(self, request: Request, view: "APIView") -> bool:
+        action = getattr(view, "action", None) or str(request.method).lower()
+        for throttle in throttles_of(getattr(view, action, None), str(request.method)):
+            key = throttle.by(request)
+            if key is not None:
+                ratelimits.check(throttle.scope, key)
+        return True
