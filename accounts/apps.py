@@ -9,3 +9,9 @@ class AccountsConfig(AppConfig):
 
     def ready(self) -> None:
         from accounts import checks  # noqa: F401  (registers them)
+        from accounts.conf import Defaults
+        from accounts.services import rate_counts
+        from core import ratelimits
+
+        ratelimits.register("ACCOUNTS", Defaults().RATES)
+        ratelimits.count_with(rate_counts.count)

@@ -7,10 +7,10 @@ from django.utils import translation
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 
-from accounts import request_context
 from accounts.exceptions import TokenInvalid
 from accounts.models import PendingToken, Session, User
 from accounts.services import sessions, two_step
+from core import request_context
 
 
 def bearer_token(request: Request) -> str | None:
@@ -25,22 +25,22 @@ def bearer_token(request: Request) -> str | None:
 
 
 def session_of(request: Request) -> Session:
-    """The session behind the token; for views that let nobody else in."""
+    """The session of the request's token; for views that require authentication."""
     return cast(Session, request.auth)
 
 
 def second_step_of(request: Request) -> PendingToken:
-    """The unfinished sign-in behind a two-step token; for views that take nothing else."""
+    """The pending sign-in of a two-step token; for views that accept only that token."""
     return cast(PendingToken, request.auth)
 
 
 def person(request: Request) -> User:
-    """The signed-in person; for views that let nobody else in."""
+    """The signed-in user; for views that require authentication."""
     return cast(User, request.user)
 
 
 class BearerAuthentication(BaseAuthentication):
-    """request.user is the person, request.auth the session."""
+    """Sets request.user to the user and request.auth to the session."""
 
     def authenticate(self, request: Request) -> tuple[User, Session]:
         token = bearer_token(request)

@@ -1,4 +1,4 @@
-"""System checks of the settings: each names its remedy, none connects anywhere."""
+"""System checks of the settings: each names its remedy, none opens a connection."""
 
 from typing import Any
 
@@ -6,8 +6,11 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from django.core.exceptions import ImproperlyConfigured
 
-from accounts.conf import ALLOW, COUNT_IN_DATABASE, conf
+from accounts.conf import conf
 from accounts.tokens import MIN_SECRET_BYTES, key_ring
+from core import ratelimits
+from core.conf import ALLOW, COUNT_IN_DATABASE
+from core.conf import conf as core_conf
 
 
 @register(Tags.security)
@@ -23,7 +26,7 @@ def token_keys(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
 
 @register(Tags.security)
 def secrets_are_apart(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
-    """accounts.E002: one leaked secret must not be all of them."""
+    """accounts.E002: the secrets differ, so that one leaked secret does not reveal another."""
     if settings.SECRET_KEY and settings.SECRET_KEY in conf.TOKEN_KEYS:
         hint = "Give TOKEN_KEYS a random secret of its own."
         return [Error("The session token is signed with Django's SECRET_KEY.", hint=hint, id="accounts.E002")]
@@ -31,21 +34,32 @@ def secrets_are_apart(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
 
 
 @register(Tags.security)
+def secret_key(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+    """accounts.E005: codes, signatures of images and the sessions of the admin use SECRET_KEY."""
+    if len(settings.SECRET_KEY.encode()) < MIN_SECRET_BYTES:
+        hint = "Make one with: python3 -c 'import secrets; print(secrets.token_urlsafe(48))'"
+        return [Error(f"SECRET_KEY has less than {MIN_SECRET_BYTES} bytes.", hint=hint, id="accounts.E005")]
+    return []
+
+
+@register(Tags.security)
 def rates(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
-    """accounts.E003: every rate is (allowed, seconds, what to do when the counter is dead)."""
+    """accounts.E003, accounts.E006: every rate is (allowed, seconds, what to do without the counter), of a known scope."""
     found: list[CheckMessage] = []
-    rates_by_scope: dict[str, Any] = dict(conf.RATES)
-    for scope, value in rates_by_scope.items():
-        if not (_is_rate(value) or (value and all(_is_rate(rate) for rate in value))):
+    for prefix, scope, value in ratelimits.overrides():
+        if scope not in ratelimits.scopes(prefix):
+            hint = f"The scopes are: {', '.join(ratelimits.scopes(prefix))}."
+            found.append(Error(f"{prefix}_RATES names the unknown scope {scope!r}.", hint=hint, id="accounts.E006"))
+        elif not (_is_rate(value) or (value and all(_is_rate(rate) for rate in value))):
             hint = f'Write it as (5, 60, "{COUNT_IN_DATABASE}") or (5, 60, "{ALLOW}"), or as several of these.'
-            found.append(Error(f"ACCOUNTS_RATES[{scope!r}] is no rate.", hint=hint, id="accounts.E003"))
+            found.append(Error(f"{prefix}_RATES[{scope!r}] is no rate.", hint=hint, id="accounts.E003"))
     return found
 
 
 @register(Tags.security)
 def trusted_proxies(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     """accounts.E004: how many proxies append to X-Forwarded-For."""
-    if not isinstance(conf.TRUSTED_PROXIES, int) or conf.TRUSTED_PROXIES < 0:
+    if not isinstance(core_conf.TRUSTED_PROXIES, int) or core_conf.TRUSTED_PROXIES < 0:
         hint = "Set TRUSTED_PROXIES to the number of proxies of yours between the client and this server."
         return [Error("TRUSTED_PROXIES is no count.", hint=hint, id="accounts.E004")]
     return []
@@ -53,7 +67,7 @@ def trusted_proxies(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
 
 @register(Tags.security, deploy=True)
 def rates_are_on(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
-    """accounts.W001: rates are for tests and benchmarks to switch off."""
+    """accounts.W001: only tests and benchmarks switch rates off."""
     if not settings.RATELIMIT_ENABLE:
         hint = "Remove RATELIMIT_ENABLE=0 from the environment."
         return [Warning("Request rates are switched off.", hint=hint, id="accounts.W001")]
@@ -62,7 +76,7 @@ def rates_are_on(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
 
 @register(Tags.security, deploy=True)
 def passwords_are_looked_at(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
-    """accounts.W002: common passwords and short ones are refused by Django's validators."""
+    """accounts.W002: Django's validators refuse common and short passwords."""
     validators: Any = settings.AUTH_PASSWORD_VALIDATORS
     names = {entry["NAME"].rpartition(".")[2] for entry in validators}
     missing = {"MinimumLengthValidator", "CommonPasswordValidator"} - names

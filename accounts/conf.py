@@ -1,30 +1,8 @@
 """Defaults of this app; a setting `ACCOUNTS_<NAME>` overrides the one of that name."""
 
 from dataclasses import dataclass, field
-from typing import Any, TypeVar, cast
 
-from django.conf import settings
-
-D = TypeVar("D")
-
-# How many within how many seconds, and what to do while the counter is out of reach.
-Rate = tuple[int, int, str]
-COUNT_IN_DATABASE = "count_in_database"
-ALLOW = "allow"
-
-
-class _Prefixed:
-    def __init__(self, prefix: str, defaults: object) -> None:
-        self._prefix = prefix
-        self._defaults = defaults
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(settings, f"{self._prefix}_{name}", getattr(self._defaults, name))
-
-
-def prefixed(prefix: str, defaults: D) -> D:
-    """The defaults, each overridden by the Django setting `<prefix>_<NAME>` when there is one."""
-    return cast(D, _Prefixed(prefix, defaults))
+from core.conf import ALLOW, COUNT_IN_DATABASE, Rate, prefixed
 
 
 @dataclass(frozen=True)
@@ -40,24 +18,25 @@ class Defaults:
     LAST_USED_EVERY_SECONDS: int = 300
 
     CODE_MINUTES: int = 10
+    # Wrong codes from one network, and from all networks together.
     CODE_TRIES: int = 5
+    CODE_TRIES_IN_ALL: int = 15
 
     # Wrong passwords in a row, and the seconds of waiting from then on; every further five: the last.
     LOCK_STEPS: tuple[tuple[int, int], ...] = ((5, 60), (10, 300), (15, 900))
     LOCK_EVERY: int = 5
-    # Wrong passwords of longer ago are forgotten.
+    # Older wrong passwords are not counted.
     LOCK_QUIET_HOURS: int = 24
     # A trusted device is not locked out, but may be wrong only so often an hour while it would be.
     TRUSTED_DEVICE_TRIES: int = 10
 
-    TRUSTED_PROXIES: int = 0
     TRUSTED_DEVICE_DAYS: int = 30
     TRUSTED_DEVICES_MAX: int = 10
 
     TWO_STEP_TOKEN_MINUTES: int = 10
     TWO_STEP_TRIES: int = 5
     WRONG_SECOND_PASSWORDS_A_DAY: int = 10
-    # From this wrong second password of a day on, the owner is told: somebody knows the first one.
+    # From this number of wrong second passwords a day on, the owner is mailed: the first password is known to another.
     WRONG_SECOND_PASSWORDS_MAILED: int = 3
     RECOVERY_CODES: int = 10
     # After a recovery code its session may set a new second password without the old one.
@@ -70,38 +49,53 @@ class Defaults:
     ACTION_TOKEN_TRIES: int = 5
 
     EMAIL_UNDO_DAYS: int = 7
+    # An undo also takes back credentials that were set this long before the change of the address.
+    EMAIL_UNDO_HOURS_BEFORE: int = 24
+    # How long the page of the undo link offers to choose a password.
+    CHOOSE_PASSWORD_MINUTES: int = 60
+    CHOOSE_PASSWORD_TRIES: int = 20
     USERNAME_DAYS: int = 30
 
+    BLOCKS_PAGE: int = 50
+    BLOCKS_PAGE_MAX: int = 100
+
     UNCONFIRMED_DAYS: int = 7
-    # Ended sign-ins are kept for so long: support asks about them, and a known device is told by them.
+    # How long ended sessions are kept: for support, and to recognise known devices.
     SESSIONS_KEPT_DAYS: int = 90
     DELETE_GRACE_DAYS: int = 14
 
-    # The cache counts for all processes: Redis, or the memory of a single process.
-    COUNTER_IS_SHARED: bool = True
-    # What the rates are keyed by is said where they are checked, in the viewsets.
+    # Networks where the account was used in these days are known: they have limits of their own.
+    KNOWN_NETWORK_DAYS: int = 90
+
+    # What a rate is counted by stands where it is declared, on the views; docs/security.md has the table.
     RATES: dict[str, Rate | tuple[Rate, ...]] = field(
         default_factory=lambda: {
             "login": (5, 60, COUNT_IN_DATABASE),
-            "login_client": (30, 60, COUNT_IN_DATABASE),
-            "resend_otp": (3, 60, COUNT_IN_DATABASE),
-            "forgot_password": (3, 60, COUNT_IN_DATABASE),
+            "login_network": (30, 60, COUNT_IN_DATABASE),
             "signup": (20, 60, COUNT_IN_DATABASE),
-            # More mails than these to one address are silently not sent.
-            "code_mails_hour": (10, 3600, COUNT_IN_DATABASE),
-            "code_mails_day": (30, 86_400, COUNT_IN_DATABASE),
-            "notice_mails": (3, 3600, COUNT_IN_DATABASE),
             "verify": (10, 60, COUNT_IN_DATABASE),
+            "verify_network": (60, 60, COUNT_IN_DATABASE),
+            "resend_otp": (3, 60, COUNT_IN_DATABASE),
+            "resend_otp_network": (60, 3600, COUNT_IN_DATABASE),
+            "forgot_password": (3, 60, COUNT_IN_DATABASE),
+            "forgot_password_network": (60, 3600, COUNT_IN_DATABASE),
             "verify_reset": (10, 60, COUNT_IN_DATABASE),
-            # Tries are counted on the token and the account; this only keeps hashes from being a lever.
+            "verify_reset_network": (60, 60, COUNT_IN_DATABASE),
+            # Tries are counted on the token and the account; these keep password hashes affordable.
             "two_step": (30, 60, COUNT_IN_DATABASE),
             "two_step_forgot": (30, 60, COUNT_IN_DATABASE),
             "resend_two_step": (3, 60, COUNT_IN_DATABASE),
+            "resend_two_step_network": (60, 3600, COUNT_IN_DATABASE),
             "action_challenge": (3, 60, COUNT_IN_DATABASE),
-            "action_verify": (30, 60, COUNT_IN_DATABASE),
+            "email_undo": (30, 60, COUNT_IN_DATABASE),
             "refresh": (30, 60, ALLOW),
-            "email_undo": (30, 60, ALLOW),
-            "media": (10, 60, ALLOW),
+            # A copied token must not use up the writes with which its owner ends it.
+            "sign_out": (120, 60, ALLOW),
+            "block": (30, 60, ALLOW),
+            # Mails to one address above these rates are dropped without an error.
+            "code_mails_known": (10, 3600, COUNT_IN_DATABASE),
+            "code_mails_unknown": (10, 3600, COUNT_IN_DATABASE),
+            "notice_mails": (3, 3600, COUNT_IN_DATABASE),
         }
     )
 

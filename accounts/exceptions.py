@@ -1,17 +1,8 @@
-"""The errors of the contract that belong to accounts: one class each, with code, status and text."""
-
-from typing import Any
+"""The errors of accounts: one class each, with code, status and text."""
 
 from django.utils.translation import gettext_lazy as _
-from rest_framework.exceptions import APIException
 
-
-class ApiError(APIException):
-    """An error of the contract. Subclasses set `status_code`, `default_code`, `default_detail`."""
-
-    def __init__(self, detail: Any = None, *, retry_after: int | None = None) -> None:
-        super().__init__(detail)
-        self.retry_after = retry_after
+from core.exceptions import ApiError
 
 
 class InvalidOtp(ApiError):
@@ -41,7 +32,7 @@ class TokenExpired(ApiError):
 class TokenRevoked(ApiError):
     status_code = 401
     default_code = "token_revoked"
-    default_detail = _("This sign-in has ended. Please sign in again.")
+    default_detail = _("This session has ended. Please sign in again.")
 
 
 class TokenInvalid(ApiError):
@@ -68,12 +59,6 @@ class UserBlocked(ApiError):
     default_detail = _("One of you has blocked the other.")
 
 
-class MessagePermissionDenied(ApiError):
-    status_code = 403
-    default_code = "message_permission_denied"
-    default_detail = _("This person does not accept messages from you.")
-
-
 class ActionTokenRequired(ApiError):
     status_code = 403
     default_code = "action_token_required"
@@ -86,16 +71,10 @@ class ActionTokenInvalid(ApiError):
     default_detail = _("The confirmation is not valid for this or has been used.")
 
 
-class NotFound(ApiError):
-    status_code = 404
-    default_code = "not_found"
-    default_detail = _("There is nothing here.")
-
-
 class UserNotFound(ApiError):
     status_code = 404
     default_code = "user_not_found"
-    default_detail = _("There is no such person.")
+    default_detail = _("There is no such user.")
 
 
 class EmailTaken(ApiError):
@@ -110,41 +89,9 @@ class UsernameTaken(ApiError):
     default_detail = _("This username is taken.")
 
 
-class InvalidImage(ApiError):
-    status_code = 400
-    default_code = "invalid_image"
-    default_detail = _("The image is broken or too large to open.")
-
-
-class FileTooLarge(ApiError):
-    status_code = 413
-    default_code = "file_too_large"
-    default_detail = _("The file is too large.")
-
-
-class UnsupportedMediaType(ApiError):
-    status_code = 415
-    default_code = "unsupported_media_type"
-    default_detail = _("Only JPEG, PNG, WebP and GIF images are accepted.")
-
-
-class RateLimited(ApiError):
-    """Always with `retry_after`, in whole seconds."""
-
-    status_code = 429
-    default_code = "rate_limited"
-    default_detail = _("Too many requests. Please wait a moment.")
-
-
 class AccountLocked(ApiError):
     """Always with `retry_after`, in whole seconds."""
 
     status_code = 429
     default_code = "account_locked"
     default_detail = _("Too many wrong attempts. Please wait a moment.")
-
-
-class ServiceUnavailable(ApiError):
-    status_code = 503
-    default_code = "service_unavailable"
-    default_detail = _("The service is busy. Please try again in a moment.")

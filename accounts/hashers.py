@@ -7,8 +7,8 @@ from threading import BoundedSemaphore
 
 from django.contrib.auth.hashers import Argon2PasswordHasher
 
-from accounts.exceptions import ServiceUnavailable
-from accounts.text import normalise
+from core.exceptions import ServiceUnavailable
+from core.text import normalise
 
 WAIT_SECONDS = 8
 
@@ -26,9 +26,9 @@ def _place() -> Iterator[None]:
 
 
 class BoundedArgon2Hasher(Argon2PasswordHasher):
-    """19 MiB, two passes, one lane: 20-50 ms, where Django's default takes 100 MiB a hash.
+    """19 MiB, two passes, parallelism 1: 20-50 ms, where Django's default takes 100 MiB a hash.
 
-    Keyboards differ in how they spell é and ế: the composed form is hashed, whoever asks.
+    Keyboards differ in how they spell é and ế: the composed form (NFC) is hashed in every case.
     """
 
     time_cost = 2

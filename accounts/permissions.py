@@ -1,4 +1,4 @@
-"""What an account must be before a view lets it in."""
+"""DRF permission classes that depend on the account."""
 
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
@@ -9,7 +9,7 @@ from accounts.exceptions import EmailNotVerified
 
 
 class IsVerified(IsAuthenticated):
-    """Signed in, with a confirmed address: for all that reaches another person."""
+    """Signed in, with a confirmed address: for everything that reaches another user."""
 
     def has_permission(self, request: Request, view: APIView) -> bool:
         allowed = super().has_permission(request, view)

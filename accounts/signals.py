@@ -1,4 +1,4 @@
-"""Facts about accounts. Each is sent inside the transaction that made it true."""
+"""Signals of accounts. Each is sent inside the transaction of its change."""
 
 from django.dispatch import Signal
 
@@ -9,15 +9,18 @@ account_verified = Signal()
 # Arguments: user_id (int), session_ids (list[int]), reason (str).
 session_revoked = Signal()
 
+# A credential changed: earlier tokens of sessions that go on no longer work. Arguments: user_id (int).
+session_tokens_replaced = Signal()
+
 # Staff blocked or unblocked an account, or it was unlocked. Arguments: user_id (int),
 # standing (str: "blocked", "active").
 standing_changed = Signal()
 
-# One person blocked or unblocked another. Arguments: blocker_id (int), blocked_id (int), blocked (bool).
+# One user blocked or unblocked another. Arguments: blocker_id (int), blocked_id (int), blocked (bool).
 block_changed = Signal()
 
 # Name, username, picture, bio or language changed. Arguments: user_id (int).
 profile_changed = Signal()
 
-# An account is being erased; whoever holds data of it erases that now. Arguments: user_id (int).
+# An account is being erased; receivers erase the data that their app stores about it. Arguments: user_id (int).
 account_erased = Signal()

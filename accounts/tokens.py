@@ -1,4 +1,4 @@
-"""The session token (a JWT of our key ring) and opaque tokens (random, stored hashed)."""
+"""Session tokens (JWTs signed with the key ring) and opaque tokens (random, stored hashed)."""
 
 import hashlib
 import secrets
@@ -36,12 +36,14 @@ class KeyRingBackend(TokenBackend):
         self.kid = kid
 
     def decode(self, token: str | bytes, verify: bool = True) -> dict[str, Any]:  # type: ignore[override]
-        """The claims of a token with our signature. TokenExpired, or an error of PyJWT."""
+        """The claims of a token with a valid signature. TokenExpired, or an error of PyJWT."""
         text = token.decode() if isinstance(token, bytes) else token
         payload = dict(_signed_payload(text, str(self.signing_key), str(self.audience), str(self.issuer)))
         now = timezone.now().timestamp()
         leeway = conf.TOKEN_LEEWAY_SECONDS
         if int(payload["iat"]) > now + leeway:
+            raise TokenInvalid
+        if int(payload.get("nbf", 0)) > now + leeway:
             raise TokenInvalid
         if int(payload["exp"]) <= now - leeway:
             raise TokenExpired
@@ -52,8 +54,8 @@ class KeyRingBackend(TokenBackend):
         return jwt.encode(claims, str(self.signing_key), ALGORITHM, headers={"kid": self.kid})
 
 
-# A signature that was right stays right: a client that asks again pays for its check once per process.
-# What may change (times, the session) is looked at every time. Errors are not remembered.
+# A valid signature stays valid: it is checked once per process and token.
+# Times and the session are checked on every request. Errors are not cached.
 @lru_cache(maxsize=4096)
 def _signed_payload(token: str, key: str, audience: str, issuer: str) -> dict[str, Any]:
     payload: dict[str, Any] = jwt.decode(
@@ -62,7 +64,7 @@ def _signed_payload(token: str, key: str, audience: str, issuer: str) -> dict[st
         algorithms=[ALGORITHM],
         audience=audience,
         issuer=issuer,
-        # Times are compared with the clock that every rule of ours uses.
+        # Times are compared with the clock that all services use.
         options={
             "verify_exp": False,
             "verify_iat": False,
@@ -95,7 +97,7 @@ def _ring(keys: str) -> dict[str, KeyRingBackend]:
 
 
 def key_ring() -> dict[str, KeyRingBackend]:
-    """The keys of the ring by `kid`, the newest first. ImproperlyConfigured for a ring that is none."""
+    """The keys of the ring by `kid`, the newest first. ImproperlyConfigured for a malformed one."""
     return _ring(conf.TOKEN_KEYS)
 
 

@@ -1,4 +1,4 @@
-"""Conversations and reports in the admin. What people wrote stays hidden until somebody with a reason asks."""
+"""Conversations and reports in the admin. Message texts stay hidden until staff gives a reason to see them."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +38,7 @@ def _show(page: admin.ModelAdmin, request: HttpRequest, rows: list[Message]) -> 
 
 @admin.register(Conversation)
 class ConversationAdmin(StaffAdmin):
-    """Who talks with whom, never what."""
+    """Shows the participants of a conversation, never its messages."""
 
     list_display = ("id", "user_low", "user_high", "created_at")
     list_select_related = ("user_low", "user_high")
@@ -117,7 +117,7 @@ def _close(by: "User", report: Report, state: str, data: dict[str, Any]) -> None
 
 def _figures() -> list[Figure]:
     waiting = about(Report.objects.filter(state=Report.State.OPEN))
-    return [Figure(_("Reports that wait"), waiting, "/admin/messaging/report/?state__exact=open")]
+    return [Figure(_("Open reports"), waiting, "/admin/messaging/report/?state__exact=open")]
 
 
 add_section(_figures)

@@ -8,11 +8,11 @@ class MessagingConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from accounts import ratelimits
         from accounts.services import export
+        from core import ratelimits
         from messaging import receivers  # noqa: F401
-        from messaging.conf import conf
+        from messaging.conf import Defaults
         from messaging.services.export import files_of
 
-        ratelimits.register(conf.RATES)
+        ratelimits.register("MESSAGING", Defaults().RATES)
         export.register("messages", files_of)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from accounts.conf import ALLOW, Rate, prefixed
+from core.conf import ALLOW, Rate, prefixed
 
 
 @dataclass(frozen=True)
@@ -27,11 +27,10 @@ class Defaults:
     SEARCH_SCAN: int = 1000
     SEARCH_SCAN_MAX: int = 3000
 
-    # scope: (allowed, seconds, what to do when the counter is dead), or several that hold together.
+    # Scope: (allowed, seconds, what to do while the counter is unavailable), or several that all apply.
     RATES: dict[str, Rate | tuple[Rate, ...]] = field(
         default_factory=lambda: {
             "send": ((20, 5, ALLOW), (60, 60, ALLOW)),
-            "media": (10, 60, ALLOW),
             "start_conversation": (20, 3600, ALLOW),
             "search_people": (30, 60, ALLOW),
             "search_inside": (30, 60, ALLOW),

@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from accounts.exceptions import ApiError
+from core.exceptions import ApiError
 
 
 class ConversationNotFound(ApiError):
@@ -27,3 +27,9 @@ class IdempotencyConflict(ApiError):
     status_code = 409
     default_code = "idempotency_conflict"
     default_detail = _("This client_id already belongs to a message with other content.")
+
+
+class MessagePermissionDenied(ApiError):
+    status_code = 403
+    default_code = "message_permission_denied"
+    default_detail = _("This user does not accept messages from you.")

@@ -1,4 +1,4 @@
-"""What two people say to each other."""
+"""Conversations of two users, their messages and reports."""
 
 from django.conf import settings
 from django.db import models
@@ -6,11 +6,11 @@ from django.db.models import F, Q, Value
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from accounts.text import row_name
+from core.text import row_name
 
 
 class Conversation(models.Model):
-    """The one conversation of two people; its row is the lock for all that happens inside."""
+    """The only conversation of two users. Every change inside it locks this row first."""
 
     user_low = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.CASCADE, related_name="+", db_index=False, verbose_name=_("first person")
@@ -18,7 +18,7 @@ class Conversation(models.Model):
     user_high = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.CASCADE, related_name="+", verbose_name=_("second person")
     )
-    # Messages up to here were cleared by both sides and are gone.
+    # Messages up to this id were cleared by both participants and have been deleted.
     purged_up_to_id = models.BigIntegerField(_("cleared up to message"), default=0)
     created_at = models.DateTimeField(_("created at"), default=timezone.now, editable=False)
 
@@ -33,39 +33,38 @@ class Conversation(models.Model):
     __str__ = row_name
 
     def other_id(self, user_id: int) -> int:
-        """The id of the other one."""
+        """The id of the other participant."""
         return self.user_high_id if user_id == self.user_low_id else self.user_low_id
 
 
 class Participant(models.Model):
-    """One side of a conversation: its watermarks, and what they add up to."""
+    """A user's part of a conversation: read, delivery and clear watermarks, and the counters derived from them."""
 
-    conversation = models.ForeignKey(Conversation, models.CASCADE, related_name="participants")
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+", db_index=False)
+    conversation = models.ForeignKey(Conversation, models.CASCADE, related_name="participants", db_index=False)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
     # Watermarks are message ids; they only move forward. 0: nothing yet.
     last_read_id = models.BigIntegerField(default=0)
     delivered_id = models.BigIntegerField(default=0)
     cleared_up_to_id = models.BigIntegerField(default=0)
-    # Follow from messages and watermarks; written in the transaction that changes those.
+    # Derived from messages and watermarks; written in the transaction that changes those. Not indexed:
+    # every message changes them for both participants, and PostgreSQL then updates the row in place (HOT).
     unread_count = models.PositiveIntegerField(default=0)
     last_message_id = models.BigIntegerField(null=True, blank=True)
-    # The newest message id at the last sign of life: sorts the list, whatever the clocks say.
+    # The newest message id at the last activity: sorts the list independently of clocks.
     activity_id = models.BigIntegerField(default=0)
     has_written = models.BooleanField(default=False)
+    # The user who opens a conversation sees it at once, the other one with the first message or call.
+    is_shown = models.BooleanField(default=True)
 
     class Meta:
         verbose_name = _("participant")
         constraints = [
             models.UniqueConstraint(fields=["conversation", "user"], name="participant_once"),
         ]
-        indexes = [
-            models.Index("user", F("activity_id").desc(), F("conversation").desc(), name="participant_list"),
-            models.Index(fields=["user"], condition=Q(unread_count__gt=0), name="participant_unread"),
-        ]
 
 
 class Message(models.Model):
-    """One message. Deleted, it stays as an empty stub so that order and replies keep their ground."""
+    """One message. A deleted message stays as an empty row, so that order and replies remain valid."""
 
     class Kind(models.TextChoices):
         TEXT = "text", _("text")
@@ -80,12 +79,14 @@ class Message(models.Model):
     )
     kind = models.CharField(_("kind"), max_length=5, choices=Kind.choices, default=Kind.TEXT)
     body = models.TextField(null=True, blank=True)
-    # The body as search compares it (accounts.text.fold).
+    # The body as search compares it (core.text.fold).
     body_folded = models.TextField(blank=True)
     # No foreign key: the message replied to may be purged while the reply stays.
     reply_to_id = models.BigIntegerField(_("reply to message"), null=True, blank=True)
-    image = models.OneToOneField("accounts.Image", models.SET_NULL, null=True, blank=True, related_name="+")
-    call_id = models.BigIntegerField(null=True, blank=True, unique=True)
+    image = models.ForeignKey(
+        "accounts.Image", models.SET_NULL, null=True, blank=True, related_name="+", db_index=False
+    )
+    call_id = models.BigIntegerField(null=True, blank=True)
     call_media = models.CharField(max_length=5, blank=True)
     call_outcome = models.CharField(max_length=10, blank=True)
     call_duration_s = models.PositiveIntegerField(null=True, blank=True)
@@ -101,8 +102,13 @@ class Message(models.Model):
         verbose_name = _("message")
         verbose_name_plural = _("messages")
         permissions = [("reveal_message", _("Can read what was written, with a reason"))]
+        # Partial, so that a message without the value has no entry.
         constraints = [
-            models.UniqueConstraint(fields=["sender", "client_id"], name="message_client_id"),
+            models.UniqueConstraint(
+                fields=["sender", "client_id"], condition=Q(client_id__isnull=False), name="message_client_id"
+            ),
+            models.UniqueConstraint(fields=["image"], condition=Q(image__isnull=False), name="message_image"),
+            models.UniqueConstraint(fields=["call_id"], condition=Q(call_id__isnull=False), name="message_call"),
         ]
         # By the negative id: an order that only this index has (see selectors/tables.py, BETWEEN).
         indexes = [models.Index(F("conversation"), F("id") * Value(-1), name="message_keyset")]
@@ -111,7 +117,7 @@ class Message(models.Model):
 
 
 class MessageRevision(models.Model):
-    """What a message said before an edit. For staff; erased with the message."""
+    """The text of a message before an edit. For staff; erased with the message."""
 
     message = models.ForeignKey(Message, models.CASCADE, related_name="revisions")
     body = models.TextField(blank=True)
@@ -135,7 +141,7 @@ class Reaction(models.Model):
 
 
 class Report(models.Model):
-    """A participant shows a message to staff. The snapshot outlives the message."""
+    """A participant's report of a message to staff. The snapshot is kept when the message is deleted."""
 
     class State(models.TextChoices):
         OPEN = "open", _("open")

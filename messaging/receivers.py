@@ -1,4 +1,4 @@
-"""What messaging does when something happened to an account."""
+"""Receivers of signals of accounts: what messaging does when an account changes."""
 
 from typing import Any
 

@@ -1,19 +1,18 @@
-"""What people may write: bodies, client ids, emoji, search texts. Every door gets the same answer."""
+"""Validation of message bodies, client ids, emoji and search texts, the same for every entry point."""
 
 import re
 from functools import cache
 
-import emoji
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from rest_framework.exceptions import ValidationError
 
-from accounts.text import fold, normalise
+from core.text import fold, normalise
 from messaging.conf import conf
 
 _CLIENT_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-# Nothing to see: white space, and characters of no width that some clients send for an empty line.
+# Invisible: white space, and zero-width characters that some clients send for an empty line.
 _INVISIBLE = re.compile(
     r"[\s\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0]*"
 )
@@ -32,7 +31,7 @@ def _plain(field: str, value: object) -> str:
 
 
 def too_long(length: int) -> str:
-    """Says that a text may have so many characters."""
+    """The error text for a text above this length."""
     sentence = ngettext(
         "This may have at most %(length)d character.", "This may have at most %(length)d characters.", length
     )
@@ -84,6 +83,8 @@ def clean_query(value: object) -> str:
 @cache
 def _spellings() -> dict[str, str]:
     """Each emoji without its style marks → the spelling Unicode calls fully qualified."""
+    import emoji  # its table takes 3 MB: only where reactions are used
+
     return {
         spelling.replace(_EMOJI_STYLE, ""): spelling
         for spelling, data in emoji.EMOJI_DATA.items()

@@ -1,4 +1,4 @@
-"""The contract's messaging table, line by line."""
+"""Routes of messaging, in the order of the contract's table."""
 
 from django.urls import path
 

@@ -10,7 +10,7 @@ from accounts.services import audit
 from accounts.staff.actions import NoForm, NothingToDo, ReasonForm, asked_action
 from accounts.staff.lists import StaffAdmin
 from accounts.staff.overview import Figure, about, add_section
-from accounts.unit_of_work import unit_of_work
+from core.transactions import unit_of_work
 from notifications.models import ChannelPause, Delivery, Device, Notification
 from notifications.services import delivery
 
@@ -106,8 +106,8 @@ class ChannelPauseAdmin(StaffAdmin):
 def _figures() -> list[Figure]:
     path = "/admin/notifications/delivery/?state__exact="
     return [
-        Figure(_("Deliveries that wait"), about(Delivery.objects.filter(state="pending")), f"{path}pending"),
-        Figure(_("Deliveries given up"), about(Delivery.objects.filter(state="dead")), f"{path}dead"),
+        Figure(_("Pending deliveries"), about(Delivery.objects.filter(state="pending")), f"{path}pending"),
+        Figure(_("Failed deliveries"), about(Delivery.objects.filter(state="dead")), f"{path}dead"),
         Figure(_("Paused channels"), ChannelPause.objects.count(), "/admin/notifications/channelpause/"),
     ]
 

@@ -8,11 +8,11 @@ class NotificationsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from accounts import ratelimits
         from accounts.services import export
+        from core import ratelimits
         from notifications import checks, receivers  # noqa: F401
-        from notifications.conf import conf
+        from notifications.conf import Defaults
         from notifications.selectors.export import files_of
 
-        ratelimits.register(conf.RATES)
+        ratelimits.register("NOTIFICATIONS", Defaults().RATES)
         export.register("notifications", files_of)

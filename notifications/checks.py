@@ -1,4 +1,4 @@
-"""What is wrong with the settings of push, mail and events, and how to mend it. Nothing is connected to."""
+"""System checks of the settings of push, mail and events, with hints. They open no connection."""
 
 import ipaddress
 import json
@@ -90,17 +90,18 @@ def production(**options: Any) -> list[checks.CheckMessage]:
     return found
 
 
-@checks.register()
+@checks.register(checks.Tags.security)
 def event_sources(**options: Any) -> list[checks.CheckMessage]:
     try:
         sources()
     except ImproperlyConfigured as error:
-        return [checks.Error(str(error), hint="Mend EVENT_SOURCES.", id="notifications.E010")]
+        return [checks.Error(str(error), hint="Correct EVENT_SOURCES.", id="notifications.E010")]
     return []
 
 
-@checks.register(deploy=True)
+@checks.register(checks.Tags.security)
 def event_keys(**options: Any) -> list[checks.CheckMessage]:
+    """A comma inside a key makes two entries of it: one of them has a short key, and is found here."""
     try:
         short = sorted({source.name for source in sources() if len(source.key.encode()) < MIN_KEY_BYTES})
     except ImproperlyConfigured:
@@ -108,10 +109,10 @@ def event_keys(**options: Any) -> list[checks.CheckMessage]:
     if not short:
         return []
     return [
-        checks.Warning(
-            f"EVENT_SOURCES holds a key of less than {MIN_KEY_BYTES} bytes: {', '.join(short)}.",
+        checks.Error(
+            f"EVENT_SOURCES holds a key of less than {MIN_KEY_BYTES} bytes, or one with a comma: {', '.join(short)}.",
             hint="Make one with: python -c 'import secrets; print(secrets.token_urlsafe(32))'",
-            id="notifications.W010",
+            id="notifications.E011",
         )
     ]
 
@@ -125,8 +126,8 @@ def _is_service_account(path: str) -> bool:
 
 
 def loopback_endpoint(endpoint: str) -> str:
-    """The endpoint without its last slash. ImproperlyConfigured for anything but loopback: whoever is
-    named here gets our access tokens and every push."""
+    """The endpoint without its last slash. ImproperlyConfigured for anything but loopback: this server
+    receives the access tokens and every push."""
     parts = urlsplit(endpoint)
     host = parts.hostname or ""
     is_loopback = host == "localhost"

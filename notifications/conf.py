@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from accounts.conf import prefixed
+from core.conf import prefixed
 
 
 @dataclass(frozen=True)
@@ -16,10 +16,8 @@ class Defaults:
     KEEP_DAYS: int = 180
     KEEP_PER_USER: int = 1000
 
-    # Scope: (allowed, seconds, what to do when the counter is dead).
-    RATES: dict[str, tuple[int, int, str]] = field(
-        default_factory=lambda: {"push_token": (120, 60, "allow"), "test_push": (3, 60, "allow")}
-    )
+    # Scope: (allowed, seconds, what to do while the counter is out of reach).
+    RATES: dict[str, tuple[int, int, str]] = field(default_factory=lambda: {"test_push": (3, 60, "allow")})
 
     # Devices
     DEVICES_PER_USER: int = 20
@@ -32,25 +30,25 @@ class Defaults:
     KEEP_EVENT_DAYS: int = 7
 
     # Delivery
-    # A claimed row belongs to its worker for this long; after that anybody may take it again.
+    # The lease of a claimed row; after that any worker may claim it again.
     LEASE_SECONDS: float = 60
-    BATCH: int = 200
+    BATCH: int = 500
     PUSH_THREADS: int = 24
     MAIL_THREADS: int = 4
-    # How many sends to one person may be under way at once, so that nobody takes all threads.
+    # How many deliveries to one user may run at once, so that one user cannot occupy all threads.
     THREADS_PER_RECIPIENT: int = 4
     SWEEP_SECONDS: float = 2
     TRIES: int = 6
     RETRY_SECONDS: tuple[float, ...] = (1, 4, 15, 60, 300)
     RETRY_JITTER: float = 0.3
-    # A channel whose service refuses everybody rests this long, then twice as long, up to the second.
+    # A channel whose service refuses all requests pauses this long, then twice as long, up to the second value.
     PAUSE_SECONDS: tuple[float, float] = (2, 30)
-    # A graceful stop waits this long for what is being sent.
+    # A graceful stop waits this long for running deliveries.
     STOP_SECONDS: float = 12
     CODE_MAIL_SECONDS: int = 600
     MAIL_SECONDS: int = 3 * 24 * 3600
     LOG_DAYS: int = 14
-    # The other processes of a PostgreSQL fleet hear of new rows at once, not at their next sweep.
+    # With PostgreSQL, NOTIFY wakes the workers of other processes at once, not at their next sweep.
     NOTIFY: bool = True
     MAIL_TRANSPORT: dict[str, Any] = field(
         default_factory=lambda: {"BACKEND": "django.core.mail.backends.console.EmailBackend", "OPTIONS": {}}

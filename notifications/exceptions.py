@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from accounts.exceptions import NotFound
+from core.exceptions import NotFound
 
 
 class NotificationNotFound(NotFound):

@@ -1,6 +1,6 @@
-"""Every kind of notification in one table: its switch, its grouping, its target and its words.
+"""The table of all kinds of notification: preference, grouping, target and texts of each.
 
-A new kind for a fact that is known already is one row here and one receiver.
+A new kind for an existing signal is one row here and one receiver.
 """
 
 from collections.abc import Iterable
@@ -40,7 +40,7 @@ class Kind:
     many: Any
     # An open group takes no more after a day; a conversation's row stays open until it is read.
     has_window: bool = True
-    # Wants an answer: stored even when its switch is off, but silently.
+    # Requires an action: stored even when its preference is off, but silently.
     is_always_stored: bool = False
     is_urgent: bool = False
     # May be announced by other services; messages come from messaging alone.

@@ -18,5 +18,5 @@ class QueueingEmailBackend(BaseEmailBackend):
         return delivery.enqueue_mail(email_messages)
 
     def discard_messages(self, email_messages: Sequence[EmailMessage]) -> None:
-        """The work of `send_messages` that leaves no row: for who must not learn whether a mail is sent."""
+        """The same work as `send_messages` without a row, so that timing does not reveal whether a mail is sent."""
         delivery.discard_mail(email_messages)

@@ -1,4 +1,4 @@
-"""Facts of messaging and accounts become rows of the feed. Connected when the app is ready."""
+"""Receivers that turn signals of messaging and accounts into rows of the feed. Connected in AppConfig.ready()."""
 
 from functools import partial
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from django.dispatch import receiver
 
 from accounts import signals as accounts
-from accounts.unit_of_work import before_commit, unit_of_work
+from core.transactions import before_commit, unit_of_work
 from messaging import signals as messaging
 from messaging.selectors import conversations_for
 from notifications.services import devices, feed
@@ -52,7 +52,7 @@ def conversation_cleared(*, conversation: Any, user_id: int, **_: Any) -> None:
 @receiver(accounts.block_changed)
 def block_changed(*, blocker_id: int, blocked_id: int, blocked: bool, **_: Any) -> None:
     if blocked:
-        feed.part_people(a_id=blocker_id, b_id=blocked_id)
+        feed.remove_users_from_each_others_feed(a_id=blocker_id, b_id=blocked_id)
 
 
 @receiver(accounts.session_revoked)
@@ -70,7 +70,7 @@ def standing_changed(*, user_id: int, standing: str, **_: Any) -> None:
 def account_erased(*, user_id: int, **_: Any) -> None:
     # At the end of the unit: conversations are locked before the feed, as when a message is sent.
     with unit_of_work():
-        before_commit(partial(feed.forget_person, user_id=user_id))
+        before_commit(partial(feed.remove_user, user_id=user_id))
 
 
 @receiver(social_event_happened)

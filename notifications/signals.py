@@ -1,16 +1,19 @@
-"""Facts about notifications, and the door for apps of the same process. Sent inside the transaction."""
+"""Signals about notifications, and the signal by which apps of the same process report events.
+
+All are sent inside the transaction.
+"""
 
 from django.dispatch import Signal
 
-# A row of the feed appeared, changed, was read or went away. Whoever renders it reads the row as it
-# is then; a row that is gone renders as nothing. Arguments: recipient_id (int), notification_id (int),
+# A row of the feed appeared, changed, was read or went away. A receiver renders the row in its
+# current state; a deleted row renders as nothing. Arguments: recipient_id (int), notification_id (int),
 # silent (bool: the app should show it without sound).
 notification_changed = Signal()
 
 # Everything up to now was marked read. Arguments: recipient_id (int).
 notifications_read_all = Signal()
 
-# For other apps to SEND, inside their own transaction: somebody liked, commented, replied or followed,
+# For other apps to SEND, inside their own transaction: a user liked, commented, replied or followed,
 # or took it back. Arguments: action ("create" or "retract"), kind (str, see kinds.py), recipient_id
 # (int), actor_id (int); for posts also target_id (int) and title (str); optional comment_id (int) and
 # occurred_at (aware datetime). Errors reach the sender. Example:

@@ -1,4 +1,4 @@
-"""Calls in the admin: who, when, how it ended. Media and addresses are nowhere to be shown."""
+"""Calls in the admin: participants, times, outcome. Media and addresses are not stored and so never shown."""
 
 from datetime import timedelta
 

@@ -4,18 +4,18 @@ from django.utils.translation import gettext_lazy as _
 
 class RealtimeConfig(AppConfig):
     name = "realtime"
-    verbose_name = _("Live wire")
+    verbose_name = _("Real-time channel")
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from accounts import ratelimits
         from accounts.services import export
+        from core import ratelimits
         from notifications.services.delivery import register_presence
         from realtime import checks, receivers  # noqa: F401
-        from realtime.conf import conf
+        from realtime.conf import Defaults
         from realtime.selectors import files_of
         from realtime.services import receipts
 
-        ratelimits.register(conf.RATES)
+        ratelimits.register("REALTIME", Defaults().RATES)
         export.register("calls", files_of)
         register_presence(receipts.sightings)

@@ -1,4 +1,4 @@
-"""What is wrong with the settings of calls, and how to mend it. Nothing is connected to."""
+"""System checks of the settings of calls, each with a hint how to fix it. They open no connection."""
 
 import re
 from typing import Any
@@ -10,7 +10,7 @@ from realtime.conf import conf
 
 @checks.register()
 def ice_servers(**options: Any) -> list[checks.CheckMessage]:
-    """realtime.E001: a browser that is given one wrong address refuses to call at all."""
+    """realtime.E001: a browser rejects the whole ICE configuration for one invalid address."""
     given = [("TURN_URLS", "turns?", url) for url in conf.TURN_URLS]
     given += [("STUN_URLS", "stuns?", url) for url in conf.STUN_URLS]
     return [

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from accounts.conf import prefixed
+from core.conf import prefixed
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,8 @@ class Defaults:
 
     # A process that holds sockets
     DATABASE_THREADS: int = 4
-    # How often all sockets of the process are compared with the database, should a wake-up have been
-    # lost; without Redis nobody wakes us from another process, so that look comes more often.
+    # How often all sockets of the process are compared with the database, in case a wake-up was lost.
+    # Without Redis there are no wake-ups from other processes, so the comparison runs more often.
     SWEEP_SECONDS: float = 20
     SWEEP_SECONDS_EMBEDDED: float = 5
     SOCKET_DEAD_SECONDS: float = 90
@@ -54,8 +54,14 @@ class Defaults:
     TURN_SECONDS: int = 3600
     STUN_URLS: tuple[str, ...] = ()
 
-    # How often a person may do a thing (accounts.ratelimits): allowed, seconds, when the counter is dead
-    RATES: dict[str, tuple[int, int, str]] = field(default_factory=lambda: {"call_invite": (20, 60, "allow")})
+    # Scope: (allowed, seconds, what to do while the counter is unavailable).
+    RATES: dict[str, tuple[int, int, str]] = field(
+        default_factory=lambda: {
+            "call_invite": (20, 60, "allow"),
+            # By one user, to one user who never replied.
+            "call_invite_unanswered": (3, 60, "allow"),
+        }
+    )
 
 
 conf = prefixed("REALTIME", Defaults())

@@ -1,12 +1,12 @@
-"""The errors that belong to the live wire."""
+"""The errors of the real-time channel."""
 
 from django.utils.translation import gettext_lazy as _
 
-from accounts.exceptions import ApiError
+from core.exceptions import ApiError
 
 
 class CallConflict(ApiError):
-    """The call is in a state that does not allow this, or this device may not ask for it."""
+    """The state of the call does not allow the command, or this device may not send it."""
 
     status_code = 409
     default_code = "call_conflict"

@@ -1,9 +1,9 @@
-"""How a process that changed something wakes the processes that hold sockets.
+"""Wakes the processes that hold a user's sockets after a change.
 
-A message is a small dict for one person's sockets. With Redis it is one PUBLISH in the format of the
-pub/sub channel layer, on a connection that is kept, because a view is synchronous and the layer's own
-`group_send` would cost twenty times as much. Without Redis it goes straight to the event loop of this
-process. Either may lose it: what is true stands in the database.
+A message is a small dict for one user's sockets. With Redis it is one PUBLISH in the format of the
+pub/sub channel layer, on a persistent connection, because a view is synchronous and the layer's own
+`group_send` would cost twenty times as much. Without Redis it goes directly to the event loop of this
+process. A message may be lost: the database is the source of truth.
 """
 
 import asyncio
@@ -15,10 +15,12 @@ from typing import Any
 
 import redis
 from channels.layers import get_channel_layer
+from channels_redis.utils import _consistent_hash
 from django.conf import settings
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from core import redis_servers
 from realtime.conf import conf
 
 logger = logging.getLogger("parley.realtime")
@@ -26,31 +28,31 @@ logger = logging.getLogger("parley.realtime")
 Message = dict[str, Any]
 Deliver = Callable[[Message], None]
 
-# The hubs of this process, by the loop that each lives on.
+# The hubs of this process, by their event loop.
 _hubs: dict[asyncio.AbstractEventLoop, Deliver] = {}
-_client: redis.Redis | None = None
+_clients: list[redis.Redis] = []
 _client_lock = threading.Lock()
-# After a failure nobody tries before this moment (time.monotonic), so that a dead Redis costs one
-# request half a second now and then, and not every request.
+# After a failure there is no attempt before this time (time.monotonic), so that an unreachable Redis
+# delays a request by half a second now and then, and not every request.
 _paused_until = 0.0
 
 
 def group_of(user_id: int) -> str:
-    """The channel layer's group of a person's sockets."""
+    """The channel layer's group of a user's sockets."""
     return f"u.{user_id}"
 
 
-def wake(heads: Mapping[int, int], lines: Mapping[int, list[list[Any]]]) -> None:
-    """The logs of these people (by id) have grown to these numbers, perhaps by these lines."""
+def notify_new_events(heads: Mapping[int, int], events: Mapping[int, list[list[Any]]]) -> None:
+    """Announces that the logs of these users (by id) have grown to these numbers, optionally with the new events."""
     publish(
         [
-            {"type": "wake", "user_id": user_id, "seq": seq, "lines": lines.get(user_id, [])}
+            {"type": "new_events", "user_id": user_id, "seq": seq, "events": events.get(user_id, [])}
             for user_id, seq in heads.items()
         ]
     )
 
 
-def tell(
+def send_frame(
     user_id: int,
     frame: Mapping[str, Any],
     *,
@@ -58,7 +60,7 @@ def tell(
     but: str | None = None,
     droppable: bool = True,
 ) -> None:
-    """An ephemeral frame (`type`, `data`) for a person's sockets: all, `only` one, or all `but` one (ids).
+    """Sends an ephemeral frame (`type`, `data`) to a user's sockets: all, `only` one, or all `but` one (ids).
 
     A droppable one is skipped for a socket whose client lags behind.
     """
@@ -68,7 +70,7 @@ def tell(
 def frame_message(
     user_id: int, frame: Mapping[str, Any], *, only: str | None = None, but: str | None = None, droppable: bool = True
 ) -> Message:
-    """What `tell` publishes; several of them can go out in one `publish`."""
+    """The message that `send_frame` publishes; one `publish` takes several of them."""
     message = {"type": "frame", "user_id": user_id, "frame": dict(frame), "droppable": droppable}
     if only is not None:
         message["only"] = only
@@ -77,28 +79,28 @@ def frame_message(
     return message
 
 
-def watch_message(user_id: int, socket_id: str, watched_ids: Iterable[int]) -> Message:
-    """From now on this socket passes on the presence of these people only."""
+def presence_subscription_message(user_id: int, socket_id: str, watched_ids: Iterable[int]) -> Message:
+    """Makes this socket relay the presence of these users only."""
     return {"type": "watch", "user_id": user_id, "only": socket_id, "watched_ids": list(watched_ids)}
 
 
 def end_sessions(user_id: int, session_ids: Iterable[int], code: str) -> None:
-    """The sockets of these sessions close with 4401 and this code as the reason."""
+    """Closes the sockets of these sessions with 4401 and this code as the reason."""
     publish([{"type": "end", "user_id": user_id, "session_ids": list(session_ids), "code": code}])
 
 
 def close_sockets(user_id: int, socket_ids: Iterable[str]) -> None:
-    """A person has too many sockets: these close with 4409."""
-    publish([{"type": "crowded", "user_id": user_id, "socket_ids": list(socket_ids)}])
+    """Closes these sockets with 4409, because the user has too many."""
+    publish([{"type": "too_many_sockets", "user_id": user_id, "socket_ids": list(socket_ids)}])
 
 
 def recheck(user_id: int) -> None:
-    """The sockets of a person look again whether they may stay open."""
+    """Makes the sockets of a user check again whether they may stay open."""
     publish([{"type": "recheck", "user_id": user_id}])
 
 
 def publish(messages: Iterable[Message]) -> None:
-    """Hands messages to whoever holds sockets of their people. Never raises, never waits for long."""
+    """Sends messages to the processes that hold sockets of their users. Never raises, never blocks for long."""
     messages = list(messages)
     if not messages:
         return
@@ -107,7 +109,7 @@ def publish(messages: Iterable[Message]) -> None:
 
 
 def register(deliver: Deliver) -> None:
-    """The hub of the running loop: from now on it hears what is published in this process."""
+    """Registers the hub of the running event loop for messages published in this process."""
     _hubs[asyncio.get_running_loop()] = deliver
 
 
@@ -126,10 +128,16 @@ def _publish_to_redis(messages: Iterable[Message]) -> bool:
     if time.monotonic() < _paused_until:
         return False
     try:
-        with _redis().pipeline(transaction=False) as pipeline:
-            for message in messages:
-                pipeline.publish(*published_form(message))
-            pipeline.execute()
+        clients = _redis_clients()
+        by_shard: dict[int, list[tuple[str, bytes]]] = {}
+        for message in messages:
+            channel, content = published_form(message)
+            by_shard.setdefault(_consistent_hash(channel, len(clients)), []).append((channel, content))
+        for shard, published in by_shard.items():
+            with clients[shard].pipeline(transaction=False) as pipeline:
+                for channel, content in published:
+                    pipeline.publish(channel, content)
+                pipeline.execute()
     except (redis.RedisError, OSError) as error:
         _paused_until = time.monotonic() + conf.WAKE_PAUSE_SECONDS
         logger.warning("wake-ups pause: Redis does not answer (%s)", error.__class__.__name__)
@@ -143,18 +151,20 @@ def published_form(message: Message) -> tuple[str, bytes]:
     return f"{prefix}__group__{group_of(message['user_id'])}", get_channel_layer().serialize(message)
 
 
-def _redis() -> redis.Redis:
-    global _client
-    if _client is None:
+def _redis_clients() -> list[redis.Redis]:
+    """One for each shard, in the order of the channel layer's hosts."""
+    if not _clients:
         with _client_lock:
-            if _client is None:
-                _client = redis.Redis.from_url(
-                    settings.REDIS_URL,
-                    socket_connect_timeout=conf.WAKE_TIMEOUT_SECONDS,
-                    socket_timeout=conf.WAKE_TIMEOUT_SECONDS,
-                    socket_keepalive=True,
-                    # Once more on a fresh connection: the kept one may be from before a restart of Redis.
-                    retry=Retry(NoBackoff(), 1, supported_errors=(redis.ConnectionError,)),
-                    retry_on_timeout=False,
+            if not _clients:
+                _clients.extend(
+                    server.client(
+                        socket_connect_timeout=conf.WAKE_TIMEOUT_SECONDS,
+                        socket_timeout=conf.WAKE_TIMEOUT_SECONDS,
+                        socket_keepalive=True,
+                        # Retry once on a new connection: the kept one may be from before a restart of Redis.
+                        retry=Retry(NoBackoff(), 1, supported_errors=(redis.ConnectionError,)),
+                        retry_on_timeout=False,
+                    )
+                    for server in redis_servers.configured()
                 )
-    return _client
+    return _clients

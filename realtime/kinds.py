@@ -1,10 +1,10 @@
-"""Small words that every floor of this app shares."""
+"""Small types that all layers of this app share."""
 
 from typing import NamedTuple
 
 
-class Device(NamedTuple):
-    """Where somebody speaks from: a sign-in and, over the channel, the one socket of it."""
+class SocketRef(NamedTuple):
+    """The origin of a command: a session and, over the real-time channel, its socket."""
 
     session_id: int
     # Empty for a REST request.

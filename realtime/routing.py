@@ -1,7 +1,7 @@
-"""Paths of the socket; anything else is refused.
+"""Routes the socket's path; any other path is refused.
 
-One path needs no router of Channels: that would copy the scope of every socket and hold two more frames
-for as long as it is open.
+Channels' router is not used for a single path: it would copy the scope of every socket and keep two more
+stack frames while it is open.
 """
 
 from realtime.consumers import refuse, serve

@@ -1,4 +1,4 @@
-"""Reads of the log, of open sockets and of calls."""
+"""Queries of the log, of open sockets and of calls."""
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
-from accounts.exceptions import NotFound
-from accounts.fields import parse_id
-from messaging.selectors import peers_of as conversation_peers
+from core.exceptions import NotFound
+from core.fields import parse_id
+from messaging.selectors import presence_viewers_of
 from realtime.conf import conf
-from realtime.kinds import Device
+from realtime.kinds import SocketRef
 from realtime.models import Call, CallParty, Event, Socket, Stream
 from realtime.serializers.calls import call_json
 
@@ -30,13 +30,13 @@ class LoggedEvent(NamedTuple):
 
 
 def events_after(user_id: int, seq: int, limit: int) -> list[LoggedEvent]:
-    """The next events of a person's log, oldest first."""
+    """The next events of a user's log, oldest first."""
     rows = Event.objects.filter(user_id=user_id, seq__gt=seq).order_by("seq")
     return [LoggedEvent(*row) for row in rows.values_list(*LoggedEvent._fields)[:limit]]
 
 
 def heads(user_ids: Iterable[int]) -> dict[int, int]:
-    """The last number of each person's log."""
+    """The last number of each user's log."""
     return dict(Stream.objects.filter(user_id__in=set(user_ids)).values_list("user_id", "head_seq"))
 
 
@@ -46,39 +46,38 @@ def online_user_ids(among: Iterable[int]) -> set[int]:
 
 
 def online_peers_of(user_id: int) -> set[int]:
-    """Those who share a conversation with this person and have an open socket."""
-    low, high = conversation_peers(user_id)
-    return set(_alive().filter(Q(user_id__in=low) | Q(user_id__in=high)).values_list("user_id", flat=True))
+    """The users who may see this user's presence and have an open socket."""
+    return set(_alive().filter(user_id__in=presence_viewers_of(user_id)).values_list("user_id", flat=True))
 
 
 def _alive() -> QuerySet[Socket]:
     return Socket.objects.filter(seen_at__gt=timezone.now() - timedelta(seconds=conf.SOCKET_DEAD_SECONDS))
 
 
-def call_for(viewer_id: int, call_id: object, device: Device) -> dict[str, Any]:
-    """One call as a device of a participant sees it. NotFound for anybody else."""
+def call_for(viewer_id: int, call_id: object, device: SocketRef) -> dict[str, Any]:
+    """One call as a device of a participant sees it. NotFound for any other user."""
     found = _calls_of(viewer_id).filter(id=parse_id(call_id))
     for call in _rendered(found, viewer_id, device):
         return call
     raise NotFound
 
 
-def calls_for(viewer_id: int, ids: Iterable[int], device: Device) -> dict[int, dict[str, Any]]:
-    """The calls of these ids that the viewer takes or took part in."""
+def calls_for(viewer_id: int, ids: Iterable[int], device: SocketRef) -> dict[int, dict[str, Any]]:
+    """The calls of these ids in which the viewer is or was a participant."""
     found = _calls_of(viewer_id).filter(id__in=set(ids))
     return {call["id"]: call for call in _rendered(found, viewer_id, device)}
 
 
-def live_calls_for(viewer_id: int, device: Device) -> list[dict[str, Any]]:
-    """What `ready` tells a socket: the call that has not ended, if there is one."""
+def live_calls_for(viewer_id: int, device: SocketRef) -> list[dict[str, Any]]:
+    """The user's call that has not ended, if there is one: part of `ready`."""
     found = _calls_of(viewer_id).filter(parties__user_id=viewer_id, parties__live=True)
     return _rendered(found, viewer_id, device)
 
 
 def call_history(
-    viewer_id: int, *, limit: int, before: int | None, device: Device
+    viewer_id: int, *, limit: int, before: int | None, device: SocketRef
 ) -> tuple[list[dict[str, Any]], bool]:
-    """A page of a person's calls, newest first, and whether there are more."""
+    """A page of a user's calls, newest first, and whether there are more."""
     sides = CallParty.objects.filter(user_id=viewer_id)
     if before is not None:
         sides = sides.filter(call_id__lt=before)
@@ -91,7 +90,7 @@ def _calls_of(viewer_id: int) -> QuerySet[Call]:
     return Call.objects.filter(Q(caller_id=viewer_id) | Q(callee_id=viewer_id))
 
 
-def _rendered(calls: QuerySet[Call], viewer_id: int, device: Device) -> list[dict[str, Any]]:
+def _rendered(calls: QuerySet[Call], viewer_id: int, device: SocketRef) -> list[dict[str, Any]]:
     return [
         call_json(call, viewer_id=viewer_id, device=device, parties=call.parties.all())
         for call in calls.prefetch_related("parties")
@@ -99,22 +98,22 @@ def _rendered(calls: QuerySet[Call], viewer_id: int, device: Device) -> list[dic
 
 
 def files_of(user_id: int) -> Iterator[tuple[str, Any]]:
-    """What this app holds on a person for long: their calls. Events are copies of what others export."""
+    """The permanent data of this app about a user: their calls. Events only repeat what other apps export."""
     calls = Call.objects.filter(Q(caller_id=user_id) | Q(callee_id=user_id)).order_by("id")
     yield "calls.json", list(calls.values(*EXPORTED))
 
 
 def stream_count() -> int:
-    """How many people have an event log."""
+    """How many users have an event log."""
     return Stream.objects.count()
 
 
 def sockets_open() -> int:
-    """Sockets of all processes that are alive."""
+    """Open sockets of all running processes."""
     return _alive().count()
 
 
 def calls_by_outcome(since: datetime) -> dict[str, int]:
-    """How the calls that began since then have ended."""
+    """The number of calls that began since then, by outcome."""
     ended = Call.objects.filter(created_at__gte=since).exclude(outcome="").values("outcome")
     return {row["outcome"]: row["number"] for row in ended.annotate(number=Count("id")).order_by()}

@@ -1,4 +1,4 @@
-"""Filters of the list of people."""
+"""Filters of the user list."""
 
 from typing import Any
 
@@ -7,6 +7,8 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+
+from accounts.services.login_lockout import is_locked
 
 
 class StandingFilter(SimpleListFilter):
@@ -29,7 +31,7 @@ class StandingFilter(SimpleListFilter):
             "verified": Q(email_verified_at__isnull=False),
             "unverified": Q(email_verified_at=None),
             "blocked": Q(blocked_at__isnull=False) & still_blocked,
-            "locked": Q(locked_until__gt=now),
+            "locked": is_locked(now),
             "leaving": Q(erase_after__isnull=False),
         }.get(self.value() or "")
         return queryset.filter(chosen) if chosen is not None else queryset
@@ -51,7 +53,7 @@ class TwoStepFilter(SimpleListFilter):
 
 
 class LiveFilter(SimpleListFilter):
-    """Rows of sign-ins that still count."""
+    """Filters sessions by whether they are still valid."""
 
     title = _("state")
     parameter_name = "state"

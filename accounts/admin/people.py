@@ -1,4 +1,4 @@
-"""People in the admin: found by what a caller says on the phone, changed by actions that ask first."""
+"""Users in the admin: staff search by what a user says on the phone; confirmed actions make changes."""
 
 from typing import Any
 
@@ -10,14 +10,15 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from accounts.admin.filters import StandingFilter, TwoStepFilter
-from accounts.fields import parse_id
 from accounts.models import Block, User
+from accounts.services import account_status as staff
 from accounts.services import audit, recovery_codes
-from accounts.services import standing as staff
 from accounts.staff.actions import NoForm, NothingToDo, ReasonForm, asked_action
 from accounts.staff.downloads import asked_download
 from accounts.staff.lists import AuditedAdmin, ReasonModelForm, StaffAdmin
-from accounts.text import fold
+from accounts.staff.lookups import MAX_SEARCH
+from core.fields import parse_id
+from core.text import fold
 
 EXPORTED = ("id", "email", "username", "first_name", "last_name", "language", "created_at", "last_seen_at")
 
@@ -26,7 +27,7 @@ class BlockForm(ReasonForm):
     until = forms.DateTimeField(
         label=_("Until"),
         required=False,
-        help_text=_("Empty: until somebody unblocks. Time in UTC."),
+        help_text=_("Leave blank to block indefinitely. Times are in UTC."),
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}),
     )
 
@@ -85,8 +86,8 @@ def _download(kind: str) -> Any:
         columns=EXPORTED,
         permission="accounts.export_user",
         effects=lambda chosen: [
-            _("You get a file with the names and addresses of these people."),
-            _("Your name and the reason are kept in the audit log, for each person."),
+            _("You download a file with the names and addresses of these users."),
+            _("Your name and the reason are kept in the audit log, for each user."),
         ],
         act=_exported,
     )
@@ -141,7 +142,7 @@ class UserAdmin(AuditedAdmin):
         permission="accounts.block_user",
         form_class=BlockForm,
         effects=lambda chosen: [
-            _("Every sign-in ends at once, on phones and in browsers."),
+            _("Every session ends at once, on phones and in browsers."),
             _("Signing in answers that the account is blocked."),
             _("No push and no message reaches the account."),
             _("The reason is kept in the audit log."),
@@ -152,14 +153,14 @@ class UserAdmin(AuditedAdmin):
         name="unblock",
         label=_("Unblock"),
         permission="accounts.block_user",
-        effects=lambda chosen: [_("The person can sign in again. Sign-ins that ended stay ended.")],
+        effects=lambda chosen: [_("The user can sign in again. Sessions that ended stay ended.")],
         act=_unblock,
     )
     unlock = asked_action(
         name="unlock",
         label=_("Unlock"),
         permission="accounts.unlock_user",
-        effects=lambda chosen: [_("Wrong passwords are forgotten; the person can sign in at once.")],
+        effects=lambda chosen: [_("The count of wrong passwords is reset; the user can sign in at once.")],
         act=_unlock,
     )
     resend_code = asked_action(
@@ -174,7 +175,7 @@ class UserAdmin(AuditedAdmin):
         name="sign_out",
         label=_("Sign out everywhere"),
         permission="accounts.sign_out_user",
-        effects=lambda chosen: [_("Every sign-in and every trusted device ends."), _("Pushes stop.")],
+        effects=lambda chosen: [_("Every session and every trusted device ends."), _("Pushes stop.")],
         act=_sign_out,
     )
     reset_two_step = asked_action(
@@ -183,7 +184,7 @@ class UserAdmin(AuditedAdmin):
         permission="accounts.reset_two_step",
         effects=lambda chosen: [
             _("The second password and the recovery codes are removed."),
-            _("The person is told by mail."),
+            _("The user is notified by mail."),
         ],
         act=_reset_two_step,
     )
@@ -210,6 +211,9 @@ class UserAdmin(AuditedAdmin):
         "download_json",
     )
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
+        return super().get_queryset(request).prefetch_related("network_locks")
+
     @admin.display(description=_("name"))
     def name(self, user: User) -> str:
         return user.display_name
@@ -220,7 +224,8 @@ class UserAdmin(AuditedAdmin):
         words = []
         if user.is_blocked(now):
             words.append(_("blocked"))
-        if user.locked_until and user.locked_until > now:
+        ends = [user.locked_until, *(lock.locked_until for lock in user.network_locks.all())]
+        if any(end is not None and end > now for end in ends):
             words.append(_("locked"))
         if not user.is_verified:
             words.append(_("not confirmed"))
@@ -238,7 +243,7 @@ class UserAdmin(AuditedAdmin):
 
     def get_search_results(self, request: HttpRequest, queryset: QuerySet, search_term: str) -> tuple[QuerySet, bool]:
         """Prefixes that indexes answer; never `%word%` over a million rows."""
-        term = search_term.strip()
+        term = search_term.strip()[:MAX_SEARCH]
         if not term:
             return queryset, False
         folded = fold(term)
@@ -249,7 +254,7 @@ class UserAdmin(AuditedAdmin):
         return queryset.filter(found), False
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        # Only who is staff, and only by a superuser; everything else of a person is an action.
+        # Only the staff flag and groups, and only by a superuser; every other change of a user is an action.
         return bool(request.user.is_superuser)  # type: ignore[union-attr]
 
     def audit_label(self, row: Any) -> str:
@@ -272,7 +277,7 @@ class UserAdmin(AuditedAdmin):
 
 @admin.register(Block)
 class BlockAdmin(StaffAdmin):
-    """Who does not want to hear from whom."""
+    """The blocks between users."""
 
     list_display = ("id", "blocker", "blocked", "created_at")
     list_select_related = ("blocker", "blocked")

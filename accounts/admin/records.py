@@ -1,4 +1,4 @@
-"""The audit log in the admin: everybody who may see it can, nobody can change it."""
+"""The audit log in the admin: read-only for staff with the view permission."""
 
 from django.contrib import admin
 

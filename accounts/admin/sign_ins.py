@@ -8,31 +8,30 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.admin.filters import LiveFilter
 from accounts.models import Code, Session, TrustedDevice, User
-from accounts.services import audit, devices, sessions
+from accounts.services import account_status as account_status
 from accounts.staff.actions import NothingToDo, asked_action
 from accounts.staff.lists import StaffAdmin
-from accounts.unit_of_work import unit_of_work
+from core.exceptions import NotFound
 
 
 def _end(by: User, session: Session, data: dict[str, Any]) -> None:
-    with unit_of_work():
-        if not sessions.revoke([session], reason="staff"):
-            raise NothingToDo(_("This sign-in has ended already."))
-        audit.record(
-            action="session.ended", actor=by, target=session.user, reason=data["reason"], session_id=session.id
-        )
+    try:
+        account_status.end_session(session=session, reason=data["reason"], actor=by)
+    except NotFound as error:
+        raise NothingToDo(_("This session has already ended.")) from error
 
 
 @admin.register(Session)
 class SessionAdmin(StaffAdmin):
-    list_display = ("id", "user", "device_name", "ip", "created_at", "last_used_at", "ended_at", "ended_reason")
+    list_display = ("id", "user", "kind", "device_name", "ip", "created_at", "last_used_at", "ended_at", "ended_reason")
     list_select_related = ("user",)
-    list_filter = (LiveFilter, "created_at")
+    list_filter = (LiveFilter, "kind", "created_at")
     search_fields = ("=user__id", "=user__email", "=ip")
     ordering = ("-id",)
     fields = (
         "id",
         "user",
+        "kind",
         "device_name",
         "ip",
         "user_agent",
@@ -45,7 +44,7 @@ class SessionAdmin(StaffAdmin):
     )
     end = asked_action(
         name="end",
-        label=_("End these sign-ins"),
+        label=_("End these sessions"),
         permission="accounts.sign_out_user",
         effects=lambda chosen: [_("The token stops working, sockets close, pushes to this device stop.")],
         act=_end,
@@ -54,15 +53,7 @@ class SessionAdmin(StaffAdmin):
 
 
 def _forget(by: User, device: TrustedDevice, data: dict[str, Any]) -> None:
-    with unit_of_work():
-        devices.remove(user=device.user, device_id=device.id)
-        audit.record(
-            action="trusted_device.removed",
-            actor=by,
-            target=device.user,
-            reason=data["reason"],
-            device=device.device_name,
-        )
+    account_status.remove_device(device=device, reason=data["reason"], actor=by)
 
 
 @admin.register(TrustedDevice)
@@ -87,7 +78,7 @@ class TrustedDeviceAdmin(StaffAdmin):
 
 @admin.register(Code)
 class CodeAdmin(StaffAdmin):
-    """Whether a code was sent, used, or died: what it is nobody can see."""
+    """The status of codes (sent, used, expired). The codes themselves are never shown."""
 
     list_display = ("id", "user", "purpose", "address", "status", "tries", "created_at", "expires_at")
     list_select_related = ("user",)

@@ -1,4 +1,4 @@
-"""Staff's own side of the admin: groups with their rights, and second factors. For superusers alone."""
+"""Groups with their permissions, and second factors of staff. For superusers only."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ from accounts.services import audit
 from accounts.staff import second_factor
 from accounts.staff.actions import asked_action
 from accounts.staff.lists import AuditedAdmin, ReasonModelForm, StaffAdmin
-from accounts.unit_of_work import unit_of_work
+from core.transactions import unit_of_work
 
 admin.site.unregister(Group)
 
@@ -45,6 +45,7 @@ class GroupAdmin(AuditedAdmin, DjangosGroupAdmin):
     form = ReasonModelForm
     fields = ("name", "permissions", "reason")
     filter_horizontal = ()
+    search_fields = ("=name",)
     remove = asked_action(
         name="remove",
         label=_("Remove these groups"),
@@ -76,9 +77,7 @@ class GroupAdmin(AuditedAdmin, DjangosGroupAdmin):
 
 
 def _remove_factor(by: User, device: TOTPDevice, data: dict[str, Any]) -> None:
-    with unit_of_work():
-        second_factor.remove(device.user)
-        audit.record(action="admin.second_factor_removed", actor=by, target=device.user, reason=data["reason"])
+    second_factor.remove(user=device.user, reason=data["reason"], actor=by)
 
 
 # django-otp has no translations. Migrations compare what a table was made with, not these names.
@@ -96,7 +95,7 @@ NAMES_OF_FIELDS = {
     "throttling_failure_count": _("wrong codes in a row"),
 }
 apps.get_app_config("otp_totp").verbose_name = _("Second factors")
-apps.get_app_config("otp_static").verbose_name = _("Codes for a lost phone")
+apps.get_app_config("otp_static").verbose_name = _("Recovery codes")
 for table, names in NAMES_OF_TABLES.items():
     table._meta.verbose_name, table._meta.verbose_name_plural = names
     for field in table._meta.get_fields():
@@ -105,7 +104,7 @@ for table, names in NAMES_OF_TABLES.items():
 
 
 class WithoutHelp(forms.ModelForm):
-    """Its help texts are English, too, and say no more than the names."""
+    """Removes help texts, which are in English only and repeat the names."""
 
     class Meta:
         help_texts = dict.fromkeys(NAMES_OF_FIELDS, "")
@@ -113,7 +112,7 @@ class WithoutHelp(forms.ModelForm):
 
 @admin.register(TOTPDevice)
 class AppAdmin(StaffAdmin):
-    """Apps that give codes; never their key."""
+    """TOTP devices; their keys are never shown."""
 
     form = WithoutHelp
     list_display = ("id", "user", "name", "confirmed", "created_at", "last_used_at")
@@ -128,7 +127,7 @@ class AppAdmin(StaffAdmin):
         permission="otp_totp.delete_totpdevice",
         effects=lambda chosen: [
             _("The app and the static codes of these people stop working; their support pages close at once."),
-            _("At the next sign-in they add a new app: until then the password alone opens that page."),
+            _("At the next sign-in the user adds a new app; until then the password alone opens that page."),
         ],
         act=_remove_factor,
     )
@@ -137,7 +136,7 @@ class AppAdmin(StaffAdmin):
 
 @admin.register(StaticDevice)
 class StaticCodesAdmin(StaffAdmin):
-    """How many codes for a lost phone somebody has left; never the codes."""
+    """The number of static codes that a staff member has left; never the codes."""
 
     form = WithoutHelp
     list_display = ("id", "user", "codes_left", "created_at", "last_used_at")

@@ -1,9 +1,11 @@
 """Mails about an account, in its language: one function, one table of texts, two templates."""
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
+from django.conf import settings
 from django.core.mail import EmailMultiAlternatives
 from django.template.loader import render_to_string
 from django.utils import translation
@@ -11,15 +13,25 @@ from django.utils import translation
 from accounts.conf import conf
 from accounts.emails.texts import LETTERS
 from accounts.models import User
-from accounts.text import clean_name
+from core.text import clean_name
 
-# A name may greet, it may not advertise: nothing that a mail reader would turn into a link.
-_LINKS = re.compile(r"\S*(?:://|www\.|@)\S*|\b[\w-]+(?:\.[\w-]+)*\.[^\W\d_]{2,}\b\S*", re.IGNORECASE)
+# A name must not advertise: words that a mail program or a reader could take for a link are removed.
+_LINK = re.compile(
+    r"//|www\.|@"
+    r"|[a-z][a-z0-9+.-]*:\S"  # any scheme: http:, hxxp:, mailto:
+    r"|[\w-]+\.(?:[^\W\d_]{2,}|xn--[\w-]+)"  # host.top, also inside of a longer word
+    r"|\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:.]*:[0-9a-f:.]*\]",  # addresses of IP
+    re.IGNORECASE,
+)
+# Full stops of other scripts; browsers take some of them for a dot in a host name. Compatibility forms are gone before.
+_DOTS = re.compile("[\u3002\u06d4\u0701\u0702\u16eb\u2e3c\ua4f8\ua60e]|[\\[({](?:\\.|dot)[\\])}]", re.IGNORECASE)
+# Invisible characters: soft hyphens, joiners, variation selectors.
+_UNSEEN = re.compile("[\u00ad\u034f\u180b-\u180f\u200b-\u200f\u2060-\u2064\ufe00-\ufe0f\U000e0000-\U000e01ef]")
 MAX_NAME = 50
 
 
 def send(kind: str, to: str, language: str, context: Mapping[str, Any] | None = None) -> None:
-    """Mails the letter `kind`. `context` fills its sentences; `name` greets, `code` is shown large.
+    """Sends the mail `kind`. `context` fills its sentences; `name` is used in the greeting, `code` is shown large.
 
     Call it inside the unit of work that is the reason for it: the mail is queued with the change.
     """
@@ -27,7 +39,7 @@ def send(kind: str, to: str, language: str, context: Mapping[str, Any] | None = 
 
 
 def render(kind: str, to: str, language: str, context: Mapping[str, Any] | None = None) -> EmailMultiAlternatives:
-    """The mail that `send` sends."""
+    """Builds the mail that `send` sends."""
     letter = LETTERS[kind]
     values = dict(context or {})
     name = clean(str(values.pop("name", "")))
@@ -51,17 +63,28 @@ def render(kind: str, to: str, language: str, context: Mapping[str, Any] | None 
 
 
 def send_to(user: User, kind: str, **context: Any) -> None:
-    """Mails the letter `kind` to a person, in their language and by their name."""
+    """Sends the mail `kind` to a user, in the user's language and with the user's name."""
     send(kind, user.email, user.language, {"name": user.first_name, **context})
 
 
 def clean(name: str) -> str:
     """The name without control characters and links, at most 50 characters."""
-    return clean_name(_LINKS.sub(" ", clean_name(name)))[:MAX_NAME].strip()
+    words = clean_name(name).split()
+    return " ".join(word for word in words if not _is_link(word))[:MAX_NAME].strip()
+
+
+def link(path: str) -> str:
+    """The URL of a page of this service, from SITE_URL; never from request headers, which the client controls."""
+    return f"{settings.SITE_URL}{path}"
+
+
+def _is_link(word: str) -> bool:
+    plain = unicodedata.normalize("NFKC", _UNSEEN.sub("", word))
+    return bool(_LINK.search(_DOTS.sub(".", _UNSEEN.sub("", plain))))
 
 
 def _headers(code: str) -> dict[str, str]:
-    """How the queue is to treat the mail: codes hurry, and are worth nothing once they have expired."""
+    """Headers for the outbox: mails with codes have priority and are dropped once the code has expired."""
     headers = {"Auto-Submitted": "auto-generated"}
     if code:
         headers |= {"X-Delivery-Priority": "code", "X-Delivery-Expires-In": str(conf.CODE_MINUTES * 60)}

@@ -1,4 +1,4 @@
-"""What each mail says. A new mail is one entry; its sentences are filled from the context of `send`."""
+"""The texts of all mails. A new mail is one entry; the context of `send` fills its sentences."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ Sentence = str | Promise
 
 @dataclass(frozen=True, slots=True)
 class Letter:
-    """Sentences before and after the code (or link), each its own paragraph."""
+    """The text of one mail: sentences before and after the code or link, each a paragraph."""
 
     subject: Sentence
     before: tuple[Sentence, ...]
@@ -19,12 +19,12 @@ class Letter:
 
 _TEN_MINUTES = _("The code is valid for 10 minutes and works once.")
 _NOT_YOU = _("If this was not you, you need not do anything.")
-_NEVER_SHARE = _("Nobody from our side will ever ask you for this code.")
+_NEVER_SHARE = _("We will never ask you for this code.")
 _UNDO_NOW = _("If this was not you, change your password at once: that ends every other sign-in.")
 _ACTION = (
     _TEN_MINUTES,
     _NEVER_SHARE,
-    _("If you did not ask for this, somebody is signed in to your account: change your password."),
+    _("If you did not ask for this, someone else is signed in to your account: change your password."),
 )
 
 LETTERS: dict[str, Letter] = {
@@ -36,7 +36,7 @@ LETTERS: dict[str, Letter] = {
     "already_registered": Letter(
         _("You already have an account"),
         (
-            _("Somebody, perhaps you, tried to sign up with this e-mail address. It already has an account."),
+            _("Someone, perhaps you, tried to sign up with this e-mail address. It already has an account."),
             _("Sign in with your password, or ask for a new one with “Forgot password”."),
         ),
         (_NOT_YOU,),
@@ -81,14 +81,14 @@ LETTERS: dict[str, Letter] = {
         (_("If this was you, wait a moment, or choose a new password with “Forgot password”."), _NOT_YOU),
     ),
     "session_reuse": Letter(
-        _("A sign-in of yours was ended"),
+        _("One of your sessions was ended"),
         (
             _(
                 "An old sign-in token of your account was used again, as happens when a token was copied. To be safe, that sign-in was ended; please sign in again on that device."
             ),
             _("Device: %(device)s"),
         ),
-        (_("If you see sign-ins that you do not know, change your password."),),
+        (_("If you see sessions that you do not recognise, change your password."),),
     ),
     "two_step_code": Letter(
         _("Your code for the second step"),
@@ -96,7 +96,7 @@ LETTERS: dict[str, Letter] = {
         (
             _TEN_MINUTES,
             _NEVER_SHARE,
-            _("If you are not signing in right now, somebody knows your first password: change it."),
+            _("If you are not signing in right now, someone else knows your first password: change it."),
         ),
     ),
     "two_step_code_refused": Letter(
@@ -112,12 +112,12 @@ LETTERS: dict[str, Letter] = {
     "wrong_second_password": Letter(
         _("Wrong second passwords for your account"),
         (
-            _("Somebody entered the right first password of your account, and then several wrong second passwords."),
+            _("Someone entered the right first password of your account, and then several wrong second passwords."),
             _(
                 "After 10 wrong ones a day only recovery codes and trusted devices pass the second step until the next day."
             ),
         ),
-        (_("If this was not you, change your first password now: somebody knows it."),),
+        (_("If this was not you, change your first password now: someone else knows it."),),
     ),
     "recovery_code_used": Letter(
         _("A recovery code was used"),
@@ -155,6 +155,29 @@ LETTERS: dict[str, Letter] = {
         (_("The password of your account was changed. All other devices were signed out and are no longer trusted."),),
         (_("If this was not you, ask for a new password at once with “Forgot password”."),),
     ),
+    "staff_factor_added": Letter(
+        _("An app now opens the support pages with your account"),
+        (
+            _(
+                "An app that gives codes was added to your staff account: with your password it opens the support pages."
+            ),
+            _("Address: %(address)s"),
+        ),
+        (
+            _(
+                "If this was not you, change your password at once and tell an administrator: someone else knows your password."
+            ),
+        ),
+    ),
+    "staff_factor_removed": Letter(
+        _("The app for the support pages was removed"),
+        (
+            _(
+                "An administrator removed the app and the codes for the support pages from your account. At your next sign-in there you add a new app."
+            ),
+        ),
+        (_("If you did not ask for this, tell an administrator now."),),
+    ),
     "change_email": Letter(
         _("Confirm your new e-mail address"),
         (_("Enter this code to make this the e-mail address of your account:"),),
@@ -170,8 +193,22 @@ LETTERS: dict[str, Letter] = {
     ),
     "email_change_undone": Letter(
         _("Your e-mail address is back"),
-        (_("The change of your e-mail address was taken back, and all devices were signed out."),),
-        (_("Sign in and choose a new password now."),),
+        (
+            _("The change of your e-mail address was taken back, and all devices were signed out."),
+            _(
+                "A password, a second password and recovery codes that were set since the change, or on the day before it, no longer work."
+            ),
+        ),
+        (_("Choose a new password now: with the page of the link, or with “Forgot password”."),),
+    ),
+    "email_change_was_undone": Letter(
+        _("This is no longer the address of your account"),
+        (
+            _(
+                "The change of an account to this e-mail address was taken back with the link that the address before it was sent. All devices were signed out."
+            ),
+        ),
+        (_("If this is your account, get in touch with support."),),
     ),
     "deletion_scheduled": Letter(
         _("Your account will be deleted"),

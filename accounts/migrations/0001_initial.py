@@ -63,6 +63,7 @@ class Migration(migrations.Migration):
                 ('erase_after', models.DateTimeField(blank=True, null=True, verbose_name='to be erased after')),
                 ('erased_at', models.DateTimeField(blank=True, null=True, verbose_name='erased at')),
                 ('contested_at', models.DateTimeField(blank=True, null=True)),
+                ('password_changed_at', models.DateTimeField(blank=True, null=True, verbose_name='password changed at')),
                 ('password_reset_at', models.DateTimeField(blank=True, null=True, verbose_name='password reset at')),
                 ('failed_codes', models.PositiveIntegerField(default=0)),
                 ('failed_codes_day', models.DateField(blank=True, null=True)),
@@ -81,7 +82,7 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name': 'user',
                 'verbose_name_plural': 'users',
-                'permissions': [('block_user', 'Can block and unblock people'), ('unlock_user', 'Can unlock people and send their code again'), ('sign_out_user', 'Can end sign-ins of people'), ('reset_two_step', 'Can switch two-step off for people'), ('export_user', 'Can download data of people'), ('erase_user', 'Can erase people')],
+                'permissions': [('block_user', 'Can block and unblock users'), ('unlock_user', 'Can unlock users and resend their code'), ('sign_out_user', 'Can end sessions of users'), ('reset_two_step', 'Can switch off two-step verification of users'), ('export_user', 'Can download data of users'), ('erase_user', 'Can erase users')],
             },
         ),
         migrations.CreateModel(
@@ -201,8 +202,10 @@ class Migration(migrations.Migration):
             name='Session',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('kind', models.CharField(choices=[('api', 'app or website'), ('admin', 'support pages')], default='api', max_length=10, verbose_name='where')),
                 ('sid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
                 ('generation', models.PositiveIntegerField(default=1)),
+                ('oldest_generation', models.PositiveIntegerField(default=1)),
                 ('generation_used_at', models.DateTimeField(blank=True, null=True)),
                 ('device_name', models.CharField(blank=True, max_length=200, verbose_name='device')),
                 ('ip', models.GenericIPAddressField(blank=True, null=True, verbose_name='IP address')),
@@ -225,7 +228,7 @@ class Migration(migrations.Migration):
             name='PendingToken',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('two_step', 'Two Step'), ('challenge', 'Challenge'), ('action', 'Action')], max_length=10)),
+                ('kind', models.CharField(choices=[('two_step', 'Two Step'), ('challenge', 'Challenge'), ('action', 'Action'), ('password', 'Password')], max_length=10)),
                 ('digest', models.CharField(max_length=64, unique=True)),
                 ('action', models.CharField(blank=True, max_length=40)),
                 ('tries', models.PositiveSmallIntegerField(default=0)),
@@ -319,5 +322,35 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='session',
             index=models.Index(fields=['token_expires_at'], name='session_expiry'),
+        ),
+        migrations.CreateModel(
+            name='CodeTries',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('digest', models.CharField(max_length=64)),
+                ('network', models.CharField(max_length=45)),
+                ('tries', models.PositiveSmallIntegerField(default=0)),
+                ('created_at', models.DateTimeField(db_index=True, default=django.utils.timezone.now)),
+                ('code', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='tries_by_network', to='accounts.code')),
+            ],
+            options={
+                'verbose_name': 'tries of a network',
+                'constraints': [models.UniqueConstraint(fields=('code', 'digest', 'network'), name='codetries_once')],
+            },
+        ),
+        migrations.CreateModel(
+            name='NetworkLock',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('wrong_passwords', models.PositiveIntegerField(default=0, verbose_name='wrong passwords in a row')),
+                ('wrong_password_at', models.DateTimeField(blank=True, null=True)),
+                ('locked_until', models.DateTimeField(blank=True, null=True, verbose_name='locked until')),
+                ('network', models.CharField(max_length=45)),
+                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='network_locks', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'verbose_name': 'lock of a known network',
+                'constraints': [models.UniqueConstraint(fields=('user', 'network'), name='networklock_once')],
+            },
         ),
     ]

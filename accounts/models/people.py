@@ -1,4 +1,4 @@
-"""Who people are: the account with its standing, and who does not want to hear from whom."""
+"""Users with their account status, login lockouts, and blocks between users."""
 
 from datetime import datetime
 from typing import Any
@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from accounts.exceptions import EmailTaken, UsernameTaken
-from accounts.text import display_name, fold, new_username, normalise_address, row_name
+from core.text import display_name, fold, new_username, normalise_address, row_name
 
 
 class UserManager(BaseUserManager["User"]):
@@ -47,7 +47,7 @@ class UserManager(BaseUserManager["User"]):
 
 
 class PasswordLock(models.Model):
-    """Wrong passwords in a row, and the wait that they brought about."""
+    """Wrong passwords in a row, and the lockout that follows from them."""
 
     wrong_passwords = models.PositiveIntegerField(_("wrong passwords in a row"), default=0)
     wrong_password_at = models.DateTimeField(null=True, blank=True)
@@ -58,7 +58,7 @@ class PasswordLock(models.Model):
 
 
 class UnknownAddress(PasswordLock):
-    """The lock of an address without account: sign-in answers the same for it as for a real one."""
+    """The login lockout of an address without an account: sign-in replies the same as for an account."""
 
     key = models.CharField(max_length=64, unique=True, help_text=_("keyed digest of the address"))
     touched_at = models.DateTimeField(default=timezone.now, db_index=True)
@@ -78,7 +78,7 @@ class User(PasswordLock, AbstractBaseUser, PermissionsMixin):
     first_name = models.CharField(_("first name"), max_length=50)
     last_name = models.CharField(_("last name"), max_length=50, blank=True)
     bio = models.CharField(_("about"), max_length=500, null=True, blank=True)
-    # The token of the picture (accounts.Image), kept here so that a card of a person needs no join.
+    # The token of the avatar (accounts.Image), kept here so that reading a user card needs no join.
     avatar_token = models.CharField(max_length=32, blank=True)
     language = models.CharField(_("language"), max_length=35, default="en")
     is_staff = models.BooleanField(_("staff"), default=False)
@@ -86,22 +86,24 @@ class User(PasswordLock, AbstractBaseUser, PermissionsMixin):
     last_seen_at = models.DateTimeField(_("last seen"), null=True, blank=True)
     username_changed_at = models.DateTimeField(_("username changed at"), null=True, blank=True)
 
-    # What people search is compared without case and accents (accounts.text.fold).
+    # Search compares these, without case and accents (core.text.fold).
     # Migration 0002 gives them a plain byte order on PostgreSQL, so that one index serves prefix and order.
     username_folded = models.CharField(max_length=64, editable=False)
     first_name_folded = models.CharField(max_length=200, editable=False)
     last_name_folded = models.CharField(max_length=200, editable=False)
 
-    # Standing
+    # Account status
     email_verified_at = models.DateTimeField(_("confirmed at"), null=True, blank=True)
     blocked_at = models.DateTimeField(_("blocked at"), null=True, blank=True)
     blocked_until = models.DateTimeField(_("blocked until"), null=True, blank=True)
     blocked_reason = models.CharField(_("reason for the block"), max_length=500, blank=True)
     erase_after = models.DateTimeField(_("to be erased after"), null=True, blank=True)
-    # The person is gone; the nameless row stays for what others hold of a conversation.
+    # The account is erased; the anonymous row stays for the other participants of its conversations.
     erased_at = models.DateTimeField(_("erased at"), null=True, blank=True)
-    # Somebody else tried to register this address before it was confirmed.
+    # Another client tried to register this address before it was confirmed.
     contested_at = models.DateTimeField(null=True, blank=True)
+    # The last time the first password was set after sign-up.
+    password_changed_at = models.DateTimeField(_("password changed at"), null=True, blank=True)
     # The last time a password was set by a mailed code alone.
     password_reset_at = models.DateTimeField(_("password reset at"), null=True, blank=True)
 
@@ -137,25 +139,25 @@ class User(PasswordLock, AbstractBaseUser, PermissionsMixin):
             models.Index(fields=["username_folded"], name="user_search_username"),
             models.Index(fields=["first_name_folded"], name="user_search_first_name"),
             models.Index(fields=["last_name_folded"], name="user_search_last_name"),
-            # What support asks for: who joined when, who is blocked, who is locked.
+            # For the filters of the admin: date joined, blocked, locked.
             models.Index(fields=["created_at"], name="user_joined"),
             models.Index(fields=["blocked_at"], condition=models.Q(blocked_at__isnull=False), name="user_blocked"),
             models.Index(fields=["locked_until"], condition=models.Q(locked_until__isnull=False), name="user_locked"),
         ]
         permissions = [
-            ("block_user", _("Can block and unblock people")),
-            ("unlock_user", _("Can unlock people and send their code again")),
-            ("sign_out_user", _("Can end sign-ins of people")),
-            ("reset_two_step", _("Can switch two-step off for people")),
-            ("export_user", _("Can download data of people")),
-            ("erase_user", _("Can erase people")),
+            ("block_user", _("Can block and unblock users")),
+            ("unlock_user", _("Can unlock users and resend their code")),
+            ("sign_out_user", _("Can end sessions of users")),
+            ("reset_two_step", _("Can switch off two-step verification of users")),
+            ("export_user", _("Can download data of users")),
+            ("erase_user", _("Can erase users")),
         ]
 
     def __str__(self) -> str:
         return self.username
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """Keeps what search compares in step with the names."""
+        """Updates the search columns when a name changes."""
         self.username_folded = fold(self.username)[:64]
         self.first_name_folded = fold(self.first_name)[:200]
         self.last_name_folded = fold(self.last_name)[:200]
@@ -183,12 +185,23 @@ class User(PasswordLock, AbstractBaseUser, PermissionsMixin):
 
     @property
     def is_active(self) -> bool:  # type: ignore[override]
-        """Django's word for: may use what asks for a signed-in account."""
+        """Django's flag: the account is not blocked by staff."""
         return not self.is_blocked(timezone.now())
 
 
+class NetworkLock(PasswordLock):
+    """Wrong passwords from one known network of the account; other networks are counted on the account."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="network_locks")
+    network = models.CharField(max_length=45)
+
+    class Meta:
+        verbose_name = _("lock of a known network")
+        constraints = [models.UniqueConstraint(fields=["user", "network"], name="networklock_once")]
+
+
 class Block(models.Model):
-    """One person wants to hear nothing from another."""
+    """One user has blocked another."""
 
     blocker = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.CASCADE, related_name="blocks_made", verbose_name=_("blocked by")

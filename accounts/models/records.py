@@ -1,15 +1,15 @@
-"""Pictures, counts and the audit log."""
+"""Images, rate counters and the audit log."""
 
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from accounts.text import row_name
+from core.text import row_name
 
 
 class Image(models.Model):
-    """A re-encoded picture: an avatar, or the image of a message. Its token is its path."""
+    """A re-encoded image: an avatar, or the image of a message. Its token is its path."""
 
     class Kind(models.TextChoices):
         AVATAR = "avatar"
@@ -31,7 +31,7 @@ class Image(models.Model):
 
 
 class RateCount(models.Model):
-    """A rate counted in the database while the fast counter is out of reach."""
+    """A rate counter in the database, used while the cache is unavailable."""
 
     key = models.CharField(max_length=64)
     window_starts_at = models.DateTimeField(db_index=True)
@@ -43,7 +43,7 @@ class RateCount(models.Model):
 
 
 class AuditEntry(models.Model):
-    """Who did what to whom, and why. Rows are only ever added."""
+    """One audited action: actor, action, target, reason. Rows are only ever added."""
 
     actor = models.ForeignKey(
         settings.AUTH_USER_MODEL,
@@ -53,7 +53,7 @@ class AuditEntry(models.Model):
         related_name="+",
         verbose_name=_("account of who acted"),
     )
-    # How the actor is known when no account stands behind it: "cli:root", "purge".
+    # Names an actor without an account: "cli:root", "purge".
     actor_label = models.CharField(_("who"), max_length=100)
     action = models.CharField(_("action"), max_length=60, db_index=True)
     target = models.ForeignKey(

@@ -1,4 +1,4 @@
-"""Signed in: sessions, and devices that may skip the second step."""
+"""Sessions, and trusted devices, which skip the second step."""
 
 import uuid
 
@@ -7,7 +7,7 @@ from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from accounts.text import row_name
+from core.text import row_name
 
 
 class TrustedDevice(models.Model):
@@ -30,12 +30,20 @@ class TrustedDevice(models.Model):
 
 
 class Session(models.Model):
-    """One sign-in. Its row is read with its user on every request: ending it ends the token."""
+    """A signed-in session. Every request reads its row with the user, so ending the session ends the token."""
 
+    class Kind(models.TextChoices):
+        API = "api", _("app or website")
+        ADMIN = "admin", _("support pages")
+
+    # A session of the admin has no token: the admin's cookie names its row.
+    kind = models.CharField(_("where"), max_length=10, choices=Kind.choices, default=Kind.API)
     sid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="sessions", verbose_name=_("user"))
     trusted_device = models.ForeignKey(TrustedDevice, models.SET_NULL, null=True, blank=True)
     generation = models.PositiveIntegerField(default=1)
+    # Tokens of earlier generations were issued before a credential changed: they are refused, without a grace period.
+    oldest_generation = models.PositiveIntegerField(default=1)
     # When the newest generation was first used: from then on the one before it has a minute left.
     generation_used_at = models.DateTimeField(null=True, blank=True)
     device_name = models.CharField(_("device"), max_length=200, blank=True)

@@ -1,21 +1,22 @@
-"""Steps on the way: codes, opaque tokens, recovery codes, a new address waiting for its proof."""
+"""Unfinished steps: codes, one-time tokens, recovery codes, pending changes of the address."""
 
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from accounts.text import row_name
+from core.text import row_name
 
 
 class Code(models.Model):
-    """The one live code of a user and purpose, as a keyed digest bound to purpose and address."""
+    """The current code of a user and purpose, as a keyed digest bound to purpose and address."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="codes", verbose_name=_("user"))
     # signup, reset, two_step, change_email, or action:<name>
     purpose = models.CharField(_("purpose"), max_length=40)
     address = models.EmailField(_("address"), max_length=254)
     digest = models.CharField(max_length=64)
+    # From all networks together; CodeTries holds those of each.
     tries = models.PositiveSmallIntegerField(_("tries"), default=0)
     created_at = models.DateTimeField(_("created at"), default=timezone.now)
     expires_at = models.DateTimeField(_("expires at"))
@@ -30,13 +31,29 @@ class Code(models.Model):
     __str__ = row_name
 
 
+class CodeTries(models.Model):
+    """Tries of one network at one issued code, which its digest names: the row of a code is reused."""
+
+    code = models.ForeignKey(Code, models.CASCADE, related_name="tries_by_network")
+    digest = models.CharField(max_length=64)
+    network = models.CharField(max_length=45)
+    tries = models.PositiveSmallIntegerField(default=0)
+    created_at = models.DateTimeField(default=timezone.now, db_index=True)
+
+    class Meta:
+        verbose_name = _("tries of a network")
+        constraints = [models.UniqueConstraint(fields=["code", "digest", "network"], name="codetries_once")]
+
+
 class PendingToken(models.Model):
-    """An opaque token that stands for an unfinished step; single use, stored hashed."""
+    """A one-time token for an unfinished step; opaque, stored hashed."""
 
     class Kind(models.TextChoices):
         TWO_STEP = "two_step"
         CHALLENGE = "challenge"
         ACTION = "action"
+        # After an undone change of the address: one new first password.
+        PASSWORD = "password"
 
     kind = models.CharField(max_length=10, choices=Kind.choices)
     digest = models.CharField(max_length=64, unique=True)
@@ -54,7 +71,7 @@ class PendingToken(models.Model):
 
 
 class RecoveryCode(models.Model):
-    """One of ten codes that stand in for the second password once."""
+    """One of ten codes that replace the second password once."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="recovery_codes")
     digest = models.CharField(max_length=64)
@@ -67,7 +84,7 @@ class RecoveryCode(models.Model):
 
 
 class EmailChange(models.Model):
-    """A new address waiting for its code, then the old one with its way back for a week."""
+    """A pending change of the address; once confirmed, the old address can undo it for a week."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="email_changes")
     old_email = models.EmailField(max_length=254)

@@ -1,4 +1,4 @@
-"""Reads of accounts; what other apps may use is named here."""
+"""Queries of accounts; this module names those that other apps may use."""
 
 from accounts.selectors.people import (
     address_is_taken,
@@ -7,6 +7,7 @@ from accounts.selectors.people import (
     blocked_by_staff,
     blocked_either_way,
     blocks_made_by,
+    blocks_page,
     contactable_user,
     ids_blocked_either_way,
     live_devices,
@@ -24,6 +25,7 @@ __all__ = [
     "blocked_by_staff",
     "blocked_either_way",
     "blocks_made_by",
+    "blocks_page",
     "contactable_user",
     "fit_to_speak",
     "ids_blocked_either_way",

@@ -1,37 +1,55 @@
-"""Reads that other apps may use."""
+"""Queries on users and blocks that other apps may use."""
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Case, Exists, OuterRef, Q, QuerySet, When
 from django.utils import timezone
 
 from accounts.exceptions import UserNotFound
 from accounts.models import Block, EmailChange, Session, TrustedDevice, User
-from accounts.text import fold
+from core.text import fold
 
 
 def users_by_ids(ids: Iterable[int]) -> dict[int, User]:
-    """The people of these ids, in one query."""
+    """The users with these ids, in one query."""
     return {user.id: user for user in User.objects.filter(id__in=set(ids))}
 
 
 def blockable_user(user_id: int) -> User:
-    """Somebody that another person may have met: confirmed and not erased. UserNotFound else."""
+    """A user that others can block: confirmed and not erased. UserNotFound otherwise."""
     user = User.objects.filter(id=user_id, email_verified_at__isnull=False).first()
     if user is None:
         raise UserNotFound
     return user
 
 
-def blocks_made_by(user_id: int) -> list[Block]:
-    """The blocks of a person with the people they are about, newest first."""
-    return list(Block.objects.filter(blocker_id=user_id).select_related("blocked").order_by("-id"))
+def blocks_made_by(user_id: int) -> QuerySet[Block]:
+    """The blocks made by a user with the blocked users, newest first.
+
+    `card_is_hidden` marks users that search would not have shown to this user: they had blocked this user before, or
+    cannot be contacted now. Blocking must not reveal them.
+    """
+    had_blocked = Block.objects.filter(
+        blocker_id=OuterRef("blocked_id"), blocked_id=OuterRef("blocker_id"), id__lt=OuterRef("id")
+    )
+    hidden = Exists(had_blocked) | ~_is_contactable("blocked__")
+    made = Block.objects.filter(blocker_id=user_id).select_related("blocked")
+    return made.annotate(card_is_hidden=Case(When(hidden, then=True), default=False)).order_by("-id")
+
+
+def blocks_page(user_id: int, *, limit: int, cursor: tuple[int, int] | None) -> tuple[list[Block], int | None]:
+    """A page of `blocks_made_by`, and the id of its last row when there are more."""
+    made = blocks_made_by(user_id)
+    if cursor is not None:
+        made = made.filter(id__lt=cursor[1])
+    rows = list(made[: limit + 1])
+    return rows[:limit], rows[limit - 1].id if len(rows) > limit else None
 
 
 def live_sessions(user_id: int) -> list[Session]:
-    """Sign-ins whose token still works, the last used first."""
+    """Sessions whose token is still valid, the last used first."""
     now = timezone.now()
     live = Session.objects.filter(user_id=user_id, ended_at=None, expires_at__gt=now, token_expires_at__gt=now)
     return list(live.order_by("-last_used_at", "-id"))
@@ -44,7 +62,7 @@ def live_devices(user_id: int) -> list[TrustedDevice]:
 
 
 def address_is_taken(email: str, *, asked_by: int | None = None) -> bool:
-    """Registered, or kept free for somebody who may still undo leaving it (unless that is the one who asks)."""
+    """Registered, or reserved for another user who may still undo a change away from it."""
     if User.objects.filter(email=email).exists():
         return True
     left = EmailChange.objects.filter(
@@ -60,7 +78,7 @@ def blocked_either_way(a_id: int, b_id: int) -> bool:
 
 
 def ids_blocked_either_way(user_id: int, among: Iterable[int]) -> set[int]:
-    """Those of `among` that the person has blocked, or who have blocked the person."""
+    """The ids in `among` that the user has blocked, or that have blocked the user."""
     others = set(among)
     pairs = Block.objects.filter(
         Q(blocker_id=user_id, blocked_id__in=others) | Q(blocked_id=user_id, blocker_id__in=others)
@@ -83,7 +101,7 @@ def blocked_by_staff(now: datetime, prefix: str = "") -> Q:
 
 
 def user_by_id(user_id: int) -> User:
-    """The person of this id, whatever their standing. UserNotFound."""
+    """The user with this id, whatever the account status. UserNotFound."""
     user = User.objects.filter(id=user_id).first()
     if user is None:
         raise UserNotFound
@@ -91,7 +109,7 @@ def user_by_id(user_id: int) -> User:
 
 
 def contactable_user(user_id: int) -> User:
-    """A person whom others may write to: confirmed, not leaving, not blocked by staff. UserNotFound."""
+    """A user that others can contact: confirmed, no deletion scheduled, not blocked by staff. UserNotFound."""
     user = _contactable().filter(id=user_id).first()
     if user is None:
         raise UserNotFound
@@ -99,10 +117,10 @@ def contactable_user(user_id: int) -> User:
 
 
 def search_people(viewer: User, q: str, limit: int) -> list[User]:
-    """People whose username, first or last name begins with `q`, without regard to case and accents.
+    """Users whose username, first or last name begins with `q`, ignoring case and accents.
 
     The exact username comes first, then usernames, first names, full names and last names in their
-    order. Each list is read from its index no further than `limit`, however many people there are.
+    order. Each list is read from its index no further than `limit`, however many users there are.
     """
     wanted = fold(q.strip().removeprefix("@"))
     if not wanted or limit < 1:
@@ -117,8 +135,13 @@ def search_people(viewer: User, q: str, limit: int) -> list[User]:
 
 
 def _contactable() -> QuerySet[User]:
-    confirmed = User.objects.exclude(email_verified_at=None).filter(erase_after=None)
-    return confirmed.exclude(blocked_by_staff(timezone.now()))
+    return User.objects.filter(_is_contactable())
+
+
+def _is_contactable(prefix: str = "") -> Q:
+    """Confirmed, no deletion scheduled, not blocked by staff; `prefix` leads to the account ("blocked__")."""
+    confirmed = Q(**{f"{prefix}email_verified_at__isnull": False, f"{prefix}erase_after__isnull": True})
+    return confirmed & ~blocked_by_staff(timezone.now(), prefix)
 
 
 def _matches(wanted: str) -> Iterator[tuple[Q, tuple[str, ...]]]:

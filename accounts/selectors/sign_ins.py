@@ -1,4 +1,4 @@
-"""The one read of every request: a session with its person."""
+"""The query of every authenticated request: a session with its user."""
 
 from collections.abc import Callable, Iterable
 from functools import lru_cache
@@ -9,7 +9,7 @@ from django.db import connection
 from django.utils import timezone
 
 from accounts.models import Session, User
-from accounts.statements import prepared
+from core.database import prepared
 
 
 class _Statement(NamedTuple):
@@ -20,7 +20,7 @@ class _Statement(NamedTuple):
 
 
 def session_with_user(*, sid: UUID, user_id: int) -> Session | None:
-    """The session of this id and person, with `user` at hand, in one query; None without one."""
+    """The session of this id and user, with `user` loaded, in one query; None without one."""
     statement = _statement(connection.vendor)
     with prepared() as cursor:
         cursor.execute(statement.sql, [_SID.get_db_prep_value(sid, connection), user_id])
@@ -38,9 +38,9 @@ def session_with_user(*, sid: UUID, user_id: int) -> Session | None:
 
 
 def fit_to_speak(session_ids: Iterable[int]) -> dict[int, int]:
-    """Those of these sessions that live, of people who are confirmed and not blocked by staff: whose they are.
+    """Which of these sessions are active and belong to confirmed, unblocked users: session id to user id.
 
-    By hand and in one query, for the many small things that many sockets say in the same moment.
+    Hand-written SQL in one query: it checks a batch of socket commands.
     """
     wanted = list(set(session_ids))
     now = connection.ops.adapt_datetimefield_value(timezone.now())
@@ -61,7 +61,7 @@ _SID = Session._meta.get_field("sid")
 
 @lru_cache(maxsize=2)
 def _statement(vendor: str) -> _Statement:
-    """The ORM's own statement, compiled once: composing it anew costs more than running it."""
+    """The ORM's statement, compiled once: compiling it for each request costs more than running it."""
     found = Session.objects.select_related("user").filter(sid=UUID(int=0), user_id=0)
     compiler = found.query.get_compiler(connection=connection)
     sql, _params = compiler.as_sql()

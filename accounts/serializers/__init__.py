@@ -1,4 +1,4 @@
-"""Accounts as JSON: one module per story; what other apps use is named here."""
+"""Serializers of accounts; this module names those that other apps use."""
 
 from accounts.serializers.people import avatar_url, user_card
 

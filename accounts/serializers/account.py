@@ -1,4 +1,4 @@
-"""One's own account as JSON."""
+"""Serializers of the user's own account."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from accounts.serializers.people import avatar_url
 
 
 def account(user: User) -> dict[str, Any]:
-    """Section 2.1 of the contract: the person who has just signed in."""
+    """Section 2.1 of the contract: the user who has just signed in."""
     return {
         "id": user.id,
         "username": user.username,
@@ -52,20 +52,20 @@ class MeOutput(serializers.Serializer):
 
 
 class OkOutput(serializers.Serializer):
-    """A write that has nothing more to say."""
+    """The reply of a write without further data."""
 
     ok = serializers.BooleanField()
 
 
 class SentenceOutput(serializers.Serializer):
-    """A sentence for the reader."""
+    """A reply with a sentence for the user."""
 
     ok = serializers.BooleanField()
     message = serializers.CharField()
 
 
 class SignedInOutput(serializers.Serializer):
-    """A session token and whose it is."""
+    """A session token and its user."""
 
     ok = serializers.BooleanField()
     token = serializers.CharField()

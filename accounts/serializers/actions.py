@@ -1,8 +1,8 @@
-"""Challenge and action token as JSON."""
+"""Serializers of challenges and action tokens."""
 
 from rest_framework import serializers
 
-from accounts.fields import CodeField, TextField
+from core.fields import CodeField, TextField
 
 
 class ChallengeInput(serializers.Serializer):

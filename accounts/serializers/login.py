@@ -1,9 +1,10 @@
-"""What sign-in takes and gives."""
+"""Serializers of sign-in."""
 
+from drf_spectacular.utils import PolymorphicProxySerializer
 from rest_framework import serializers
 
-from accounts.fields import AddressField, PasswordField
-from accounts.serializers.account import AccountOutput
+from accounts.serializers.account import SignedInOutput
+from core.fields import AddressField, PasswordField
 
 
 class LoginInput(serializers.Serializer):
@@ -11,15 +12,20 @@ class LoginInput(serializers.Serializer):
     password = PasswordField()
 
 
-class LoginOutput(serializers.Serializer):
-    """Either a token and its user, or, with the second step on, the way to it."""
+class TwoStepRequiredOutput(serializers.Serializer):
+    """The reply with two-step verification on: the data for the second step."""
 
     ok = serializers.BooleanField()
-    token = serializers.CharField(required=False)
-    user = AccountOutput(required=False)
-    two_step_required = serializers.BooleanField(required=False)
-    two_step_token = serializers.CharField(required=False)
-    hint = serializers.CharField(required=False, allow_blank=True)
+    two_step_required = serializers.BooleanField()
+    two_step_token = serializers.CharField()
+    hint = serializers.CharField(allow_blank=True)
+
+
+LoginResponse = PolymorphicProxySerializer(
+    component_name="LoginResponse",
+    serializers=[SignedInOutput, TwoStepRequiredOutput],
+    resource_type_field_name=None,
+)
 
 
 class TokenOutput(serializers.Serializer):

@@ -1,10 +1,10 @@
-"""Pictures as they come in."""
+"""Serializers of image uploads."""
 
 from rest_framework import serializers
 
 
 class PictureInput(serializers.Serializer):
-    # The content decides what it is; an empty file is a broken picture, not a missing one.
+    # The content determines the type; an empty file is an invalid image, not a missing one.
     file = serializers.FileField(allow_empty_file=True)
 
 

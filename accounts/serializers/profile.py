@@ -1,19 +1,19 @@
-"""Profile, privacy and blocks as JSON."""
+"""Serializers of profile, privacy and blocks."""
 
 from typing import Any
 
 from rest_framework import serializers
 from rest_framework.fields import SkipField, empty
 
-from accounts.fields import IdField, LanguageField, NameField, StrictBooleanField, TextField
 from accounts.models import Block, User
-from accounts.serializers.people import avatar_url, user_card
+from accounts.serializers.people import PersonSerializer, avatar_url, hidden_card, user_card
+from core.fields import IdField, LanguageField, NameField, StrictBooleanField, TextField
 
 PRIVACY = ("who_can_message", "read_receipts", "show_last_seen", "relay_calls")
 
 
 class NewLanguageField(LanguageField):
-    """A language to change to; one that is not sent changes nothing."""
+    """A new language; without the key nothing changes."""
 
     def run_validation(self, data: Any = empty) -> Any:
         if data is empty:
@@ -51,7 +51,7 @@ class ProfileOutput(serializers.Serializer):
 
 
 class PrivacyInput(serializers.Serializer):
-    """Keys that are not sent stay as they are."""
+    """Missing keys change nothing."""
 
     who_can_message = serializers.ChoiceField(User.WhoCanMessage.choices, required=False)
     read_receipts = StrictBooleanField(required=False)
@@ -75,17 +75,9 @@ class BlockInput(serializers.Serializer):
     user_id = IdField()
 
 
-class CardSerializer(serializers.Serializer):
-    id = serializers.IntegerField()
-    username = serializers.CharField()
-    first_name = serializers.CharField()
-    last_name = serializers.CharField(allow_blank=True)
-    avatar_url = serializers.CharField(allow_null=True)
-
-
 class BlockSerializer(serializers.Serializer):
     user_id = serializers.IntegerField()
-    user = CardSerializer()
+    user = PersonSerializer()
     created_at = serializers.DateTimeField()
 
 
@@ -97,10 +89,12 @@ class BlockOutput(serializers.Serializer):
 class BlocksOutput(serializers.Serializer):
     ok = serializers.BooleanField()
     blocks = BlockSerializer(many=True)
+    has_more = serializers.BooleanField()
+    next_cursor = serializers.CharField(allow_null=True)
 
 
 def profile_of(user: User) -> dict[str, Any]:
-    """One's own profile, as GET and PATCH /profile give it."""
+    """The user's own profile, as GET and PATCH /profile return it."""
     return {
         "id": user.id,
         "username": user.username,
@@ -116,14 +110,15 @@ def profile_of(user: User) -> dict[str, Any]:
 
 
 def privacy_of(user: User) -> dict[str, Any]:
-    """The four settings of privacy."""
+    """The four privacy settings."""
     return {name: getattr(user, name) for name in PRIVACY}
 
 
 def block_of(block: Block) -> dict[str, Any]:
-    """One entry of the list of blocked people; the row comes with `blocked`."""
+    """One entry of the list of blocked users; the row comes from `selectors.blocks_made_by`."""
+    is_hidden: bool = block.card_is_hidden  # type: ignore[attr-defined]
     return {
         "user_id": block.blocked_id,
-        "user": user_card(block.blocked),
+        "user": hidden_card(block.blocked_id) if is_hidden else user_card(block.blocked),
         "created_at": block.created_at,
     }

@@ -1,8 +1,8 @@
-"""What sign-up, confirmation and recovery take."""
+"""Serializers of sign-up, confirmation and password reset."""
 
 from rest_framework import serializers
 
-from accounts.fields import AddressField, CodeField, LanguageField, NameField, PasswordField
+from core.fields import AddressField, CodeField, LanguageField, NameField, PasswordField
 
 
 class SignUpInput(serializers.Serializer):

@@ -1,8 +1,8 @@
-"""Password, address and the end of an account as JSON."""
+"""Serializers of password, address and deletion of an account."""
 
 from rest_framework import serializers
 
-from accounts.fields import AddressField, CodeField, PasswordField, TextField
+from core.fields import AddressField, CodeField, PasswordField, TextField
 
 
 class ChangePasswordInput(serializers.Serializer):
@@ -26,6 +26,13 @@ class ChangeEmailVerifyInput(serializers.Serializer):
 
 class EmailUndoInput(serializers.Serializer):
     token = TextField(max_length=4096)
+
+
+class ChoosePasswordInput(serializers.Serializer):
+    """The form for a new password after an undone change of the address."""
+
+    password_token = TextField(max_length=4096)
+    new_password = PasswordField()
 
 
 class DeletionOutput(serializers.Serializer):

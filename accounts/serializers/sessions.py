@@ -1,4 +1,4 @@
-"""Sign-ins and trusted devices as their owner sees them."""
+"""Serializers of sessions and trusted devices, for their owner."""
 
 from typing import Any
 
@@ -41,16 +41,23 @@ class DevicesOutput(serializers.Serializer):
 
 
 def session_of(session: Session, *, current: Session) -> dict[str, Any]:
-    """One entry of the list of sign-ins."""
+    """One entry of the list of sessions."""
     return {
         "id": session.id,
-        "device_name": session.device_name,
+        "device_name": _device_name(session),
         "ip": session.ip,
         "user_agent": session.user_agent,
         "created_at": session.created_at,
         "last_used_at": session.last_used_at,
         "is_current": session.id == current.id,
     }
+
+
+def _device_name(session: Session) -> str:
+    """The device name; sessions of the admin are marked, so that their owner recognises them."""
+    if session.kind != Session.Kind.ADMIN:
+        return session.device_name
+    return " · ".join(filter(None, [str(Session.Kind.ADMIN.label), session.device_name]))
 
 
 def device_of(device: TrustedDevice) -> dict[str, Any]:

@@ -1,16 +1,16 @@
-"""The second step as JSON: at sign-in and as a setting."""
+"""Serializers of the second step: at sign-in and as a setting."""
 
 from typing import Any
 
 from rest_framework import serializers
 
-from accounts.fields import PasswordField, StrictBooleanField, TextField
 from accounts.models import User
 from accounts.serializers.account import SignedInOutput
+from core.fields import PasswordField, StrictBooleanField, TextField
 
 
 class HintField(TextField):
-    """At most 64 characters on one line; nothing but spaces is no hint."""
+    """At most 64 characters on one line; a blank text means no hint."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(max_length=64, allow_blank=True, allow_null=True, required=False, **kwargs)
@@ -69,7 +69,7 @@ class RecoveredOutput(SignedInOutput):
 
 
 def two_step_status_of(user: User, *, codes_left: int) -> dict[str, Any]:
-    """The state of two-step verification, as its owner sees it."""
+    """The state of two-step verification, for the user."""
     return {
         "enabled": user.two_step_enabled,
         "hint": user.second_password_hint,

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from accounts import request_context
 from accounts.models import AuditEntry, User
+from core import request_context
 
 
 def record(
@@ -16,7 +16,7 @@ def record(
     reason: str = "",
     **details: Any,
 ) -> AuditEntry:
-    """One row, in the transaction of what it tells about, with the request's id and address.
+    """Adds one row, in the transaction of the action, with the request's id and client address.
 
     `actor_label` names an actor without an account ("cli:root", "purge"); `details` is small JSON
     and never holds a code, a password, a token or the text of a message.

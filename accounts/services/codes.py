@@ -1,8 +1,9 @@
 """One-time codes: mailed once, good for one purpose and one address.
 
-A try is counted and committed before anything is compared, so no error, rollback or race gives a
-sixth guess. Using a code up is a conditional update, so of many parallel uses one wins. Many failed
-codes on one account make its next codes longer; nobody is locked out by them.
+A try is counted and committed before anything is compared, so no error, rollback or race gives one
+guess more. A network has five tries and all networks together fifteen, so that one client uses up only the tries of
+its own network. Using a code up is a conditional update, so of many parallel uses one wins. Many failed codes on one
+account make its next codes longer instead of locking it.
 """
 
 import secrets
@@ -15,19 +16,22 @@ from django.utils import timezone
 
 from accounts.conf import conf
 from accounts.exceptions import InvalidOtp
-from accounts.models import Code, User
-from accounts.services import locks
+from accounts.models import Code, CodeTries, User
+from accounts.services import login_lockout
 from accounts.tokens import keyed_digest, keyed_digest_matches
+from core.request_context import network_of
 
 DIGITS = 6
 # Failed codes of an account on one day, and the digits of its codes from then on.
 LONGER_AFTER = ((100, 10), (20, 8))
 # No row has this id: for an address without account the statements are the same and find nothing.
-_NOBODY = 0
+_NO_USER = 0
+# The network that is counted for calls outside of a request.
+NO_NETWORK = network_of(None)
 
 
 def issue(*, user: User, purpose: str, address: str, digits: int = DIGITS) -> str:
-    """A new code of at least `digits` digits; the one before it for the same purpose is dead."""
+    """Issues a code of at least `digits` digits; the previous one of the same purpose becomes invalid."""
     length = max(digits, _digits_for(user))
     text = "".join(secrets.choice("0123456789") for _ in range(length))
     now = timezone.now()
@@ -44,22 +48,22 @@ def issue(*, user: User, purpose: str, address: str, digits: int = DIGITS) -> st
     return text
 
 
-def check(*, user: User, purpose: str, address: str, text: str) -> Code:
-    """The live code that `text` is; it is not used up by this. InvalidOtp otherwise.
+def check(*, user: User, purpose: str, address: str, text: str, network: str = NO_NETWORK) -> Code:
+    """Returns the valid code that equals `text`, without consuming it. InvalidOtp otherwise.
 
     Call it outside of any transaction: the counted try must stay when the caller fails.
     """
-    return _check(user.id, purpose, address, text)
+    return _check(user.id, purpose, address, text, network)
 
 
 def refuse(*, purpose: str, address: str, text: str) -> NoReturn:
     """InvalidOtp for an address without account, after the same work as for a wrong code."""
-    _check(_NOBODY, purpose, address, text)
+    _check(_NO_USER, purpose, address, text, NO_NETWORK)
     raise InvalidOtp
 
 
-def _check(owner_id: int, purpose: str, address: str, text: str) -> Code:
-    """Two commits on every way to InvalidOtp, and the same statements: its time tells nothing."""
+def _check(owner_id: int, purpose: str, address: str, text: str, network: str) -> Code:
+    """Runs two commits and the same statements on every path to InvalidOtp, so that timing reveals nothing."""
     now = timezone.now()
     with transaction.atomic(durable=True):
         live = Code.objects.filter(
@@ -68,12 +72,13 @@ def _check(owner_id: int, purpose: str, address: str, text: str) -> Code:
             address=address,
             used_at=None,
             expires_at__gt=now,
-            tries__lt=conf.CODE_TRIES,
+            tries__lt=conf.CODE_TRIES_IN_ALL,
         )
-        counted = live.update(tries=F("tries") + 1) == 1
-        code = Code.objects.filter(user_id=owner_id, purpose=purpose).first()
-        if not counted:
-            locks.touch_unknown(address)
+        code = live.first()
+        counted = code is not None and _count_try(code, network)
+        if code is None:
+            login_lockout.touch_unknown(address)
+            login_lockout.touch_unknown(address)
     if counted and code is not None:
         if keyed_digest_matches(code.digest, "code", *_bound_to(owner_id, purpose, address), text):
             return code
@@ -81,24 +86,24 @@ def _check(owner_id: int, purpose: str, address: str, text: str) -> Code:
         if counted:
             _count_failure(owner_id)
         else:
-            locks.touch_unknown(address)
+            login_lockout.touch_unknown(address)
     raise InvalidOtp
 
 
 def consume(code: Code) -> None:
-    """Uses up a checked code, inside the caller's unit of work. InvalidOtp for all but one caller."""
+    """Consumes a checked code, inside the caller's unit of work. InvalidOtp for all but one of parallel callers."""
     unused = Code.objects.filter(id=code.id, digest=code.digest, used_at=None)
     if unused.update(used_at=timezone.now()) != 1:
         raise InvalidOtp
 
 
-def redeem(*, user: User, purpose: str, address: str, text: str) -> None:
-    """Checks a code and uses it up at once, where nothing else hangs on it. InvalidOtp otherwise."""
-    consume(check(user=user, purpose=purpose, address=address, text=text))
+def redeem(*, user: User, purpose: str, address: str, text: str, network: str = NO_NETWORK) -> None:
+    """Checks and consumes a code in one call, for callers without further conditions. InvalidOtp otherwise."""
+    consume(check(user=user, purpose=purpose, address=address, text=text, network=network))
 
 
 def end_all(*, user_id: int) -> None:
-    """No code of this person works any more."""
+    """Invalidates every code of the user."""
     Code.objects.filter(user_id=user_id).delete()
 
 
@@ -112,6 +117,16 @@ def _digits_for(user: User) -> int:
             if user.failed_codes >= failures:
                 return digits
     return DIGITS
+
+
+def _count_try(code: Code, network: str) -> bool:
+    """Counts a try of this network at this code. False when the network or the code has had all of its tries."""
+    CodeTries.objects.bulk_create([CodeTries(code=code, digest=code.digest, network=network)], ignore_conflicts=True)
+    own = CodeTries.objects.filter(code=code, digest=code.digest, network=network, tries__lt=conf.CODE_TRIES)
+    if own.update(tries=F("tries") + 1) != 1:
+        return False
+    live = Code.objects.filter(id=code.id, digest=code.digest, used_at=None, tries__lt=conf.CODE_TRIES_IN_ALL)
+    return live.update(tries=F("tries") + 1) == 1
 
 
 def _count_failure(user_id: int) -> None:

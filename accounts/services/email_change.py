@@ -1,6 +1,7 @@
-"""A new address: a code to the new one, and for a week a way back from the old one."""
+"""Changing the address: a code to the new one, and a week in which the old one can undo it."""
 
-from datetime import timedelta
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from django.db import IntegrityError, transaction
 from django.db.models import Q
@@ -8,25 +9,47 @@ from django.utils import timezone
 
 from accounts import emails
 from accounts.conf import conf
-from accounts.exceptions import EmailTaken, InvalidOtp, NotFound
-from accounts.models import Code, EmailChange, PendingToken, User
+from accounts.exceptions import EmailTaken, InvalidOtp
+from accounts.models import Code, EmailChange, PendingToken, Session, User
 from accounts.selectors import address_is_taken
-from accounts.services import actions, codes, devices, pending_tokens, sessions
+from accounts.services import (
+    code_mails,
+    codes,
+    one_time_tokens,
+    password,
+    second_password,
+    sessions,
+    step_up,
+    trusted_devices,
+)
 from accounts.signals import profile_changed
 from accounts.tokens import new_opaque_token, opaque_digest
-from accounts.unit_of_work import unit_of_work
+from core.exceptions import NotFound
+from core.request_context import network_of
+from core.transactions import unit_of_work
 
 PURPOSE = "change_email"
 
 
-def start(*, user: User, granted: PendingToken, email: str) -> None:
-    """Mails a code to the new address; the address of the account is still the old one. EmailTaken."""
-    actions.count_try(granted)
+@dataclass(frozen=True, slots=True)
+class Undone:
+    user: User
+    # Lets its bearer choose a new first password.
+    password_token: str
+
+
+def start(*, user: User, session: Session, granted: PendingToken, email: str) -> None:
+    """Mails a code to the new address; the address of the account is still the old one. EmailTaken.
+
+    Beyond the limit of mails to that address nothing is sent, and the answer is the same.
+    """
+    step_up.count_try(granted)
     if address_is_taken(email, asked_by=user.id):
         raise EmailTaken
+    may_be_sent = code_mails.may_be_sent(address=email, asked_for=user, network=network_of(session.ip))
     now = timezone.now()
     with unit_of_work():
-        actions.spend(granted)
+        step_up.spend(granted)
         EmailChange.objects.filter(user=user, confirmed_at=None).delete()
         EmailChange.objects.create(
             user=user,
@@ -35,20 +58,20 @@ def start(*, user: User, granted: PendingToken, email: str) -> None:
             created_at=now,
             expires_at=now + timedelta(minutes=conf.CODE_MINUTES),
         )
-        code = codes.issue(user=user, purpose=PURPOSE, address=email)
-        emails.send(PURPOSE, email, user.language, {"name": user.first_name, "code": code})
+        if may_be_sent:
+            code = codes.issue(user=user, purpose=PURPOSE, address=email)
+            emails.send(PURPOSE, email, user.language, {"name": user.first_name, "code": code})
 
 
-def verify(*, user: User, code: str, site: str) -> User:
-    """The new address takes the place of the old one, which is told and gets a link to undo it.
+def verify(*, user: User, code: str, network: str) -> User:
+    """Replaces the old address, which is mailed a link to undo the change.
 
-    `site` is where the link points to ("https://chat.example.com"). InvalidOtp; EmailTaken when
-    somebody else has registered the address in the meantime.
+    InvalidOtp; EmailTaken when another account has registered the address in the meantime.
     """
     change = EmailChange.objects.filter(user=user, confirmed_at=None, expires_at__gt=timezone.now()).first()
     if change is None:
         raise InvalidOtp
-    checked = codes.check(user=user, purpose=PURPOSE, address=change.new_email, text=code)
+    checked = codes.check(user=user, purpose=PURPOSE, address=change.new_email, text=code, network=network)
     token, digest = new_opaque_token()
     with unit_of_work():
         user = User.objects.select_for_update(no_key=True).get(id=user.id)
@@ -59,7 +82,7 @@ def verify(*, user: User, code: str, site: str) -> User:
         change.undo_digest = digest
         change.expires_at = now + timedelta(days=conf.EMAIL_UNDO_DAYS)
         change.save(update_fields=["confirmed_at", "undo_digest", "expires_at"])
-        link = f"{site}/email-undo/{token}"
+        link = emails.link(f"/email-undo/{token}")
         emails.send(
             "email_changed",
             change.old_email,
@@ -79,10 +102,12 @@ def pending_undo(token: str) -> EmailChange:
     return change
 
 
-def undo(*, token: str) -> User:
+def undo(*, token: str) -> Undone:
     """Gives the account its old address back and ends everything that was signed in or begun.
 
-    Later changes of the address are undone with it. NotFound for a link that is used or too old.
+    Later changes of the address are undone with it. So are a password, a second password and recovery
+    codes set since, or shortly before the change began, because the same attacker may have set them.
+    NotFound for a link that is used or too old.
     """
     change = pending_undo(token)
     with unit_of_work():
@@ -92,13 +117,25 @@ def undo(*, token: str) -> User:
         if not since.filter(id=change.id).update(undone_at=now):
             raise NotFound
         since.update(undone_at=now)
+        moved_to = user.email
         _move(user, change.old_email)
         sessions.revoke_all(user_id=user.id, reason="email_change_undone")
-        devices.forget_all(user_id=user.id)
-        pending_tokens.end_all(user_id=user.id)
+        trusted_devices.forget_all(user_id=user.id)
+        one_time_tokens.end_all(user_id=user.id)
         codes.end_all(user_id=user.id)
+        _take_credentials_back(user, change.created_at - timedelta(hours=conf.EMAIL_UNDO_HOURS_BEFORE))
+        if moved_to != user.email:
+            emails.send("email_change_was_undone", moved_to, user.language, {"name": user.first_name})
         emails.send_to(user, "email_change_undone")
-    return user
+        password_token = password.may_choose(user=user)
+    return Undone(user, password_token)
+
+
+def _take_credentials_back(user: User, since: datetime) -> None:
+    if user.password_changed_at is not None and user.password_changed_at >= since:
+        user.set_unusable_password()
+        user.save(update_fields=["password"])
+    second_password.take_back(user=user, since=since)
 
 
 def _move(user: User, email: str) -> None:

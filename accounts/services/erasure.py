@@ -1,8 +1,7 @@
-"""The end of an account: two weeks to think it over, then nothing personal is left.
+"""Deletion of an account: scheduled for two weeks later, then all personal data is erased.
 
-What stays is a nameless row: conversations of other people point to it, and what they wrote
-themselves is theirs. What the erased person wrote goes; whoever holds it listens to
-`account_erased`.
+An anonymous row stays, because conversations of other users refer to it and their own messages are kept. What the
+erased user wrote is removed: each app that stores it receives `account_erased`.
 """
 
 import secrets
@@ -20,15 +19,16 @@ from accounts.models import (
     Code,
     EmailChange,
     Image,
+    NetworkLock,
     PendingToken,
     RecoveryCode,
     Session,
     TrustedDevice,
     User,
 )
-from accounts.services import actions, pending_tokens, pictures, sessions
+from accounts.services import one_time_tokens, pictures, sessions, step_up
 from accounts.signals import account_erased
-from accounts.unit_of_work import unit_of_work
+from core.transactions import unit_of_work
 
 GONE_OVER_FOR = timedelta(days=1)
 
@@ -36,18 +36,18 @@ GONE_OVER_FOR = timedelta(days=1)
 def schedule(*, user: User, granted: PendingToken) -> datetime:
     """Erases the account in two weeks and signs it out everywhere; signing in cancels. Returns when."""
     with unit_of_work():
-        actions.spend(granted)
+        step_up.spend(granted)
         user = User.objects.select_for_update(no_key=True).get(id=user.id)
         user.erase_after = timezone.now() + timedelta(days=conf.DELETE_GRACE_DAYS)
         user.save(update_fields=["erase_after"])
-        pending_tokens.end_all(user_id=user.id)
+        one_time_tokens.end_all(user_id=user.id)
         sessions.revoke_all(user_id=user.id, reason="account_deleted")
         emails.send_to(user, "deletion_scheduled", date=f"{user.erase_after:%Y-%m-%d}")
     return user.erase_after
 
 
 def erase(*, user_id: int) -> bool:
-    """Erases everything held on a person now. False when there is nobody (left) to erase."""
+    """Erases all data of a user now. False when the account does not exist or is erased already."""
     with unit_of_work():
         user = User.objects.select_for_update(no_key=True).filter(id=user_id, erased_at=None).first()
         if user is None:
@@ -61,7 +61,7 @@ def erase(*, user_id: int) -> bool:
 
 
 def erase_due(*, now: datetime, batch: int) -> int:
-    """Erases accounts whose time to think it over has passed. Returns how many.
+    """Erases accounts whose two weeks are over. Returns how many.
 
     Accounts erased within the last day are gone over once more: what a live session had on its way
     while staff erased its account may have arrived afterwards.
@@ -70,7 +70,7 @@ def erase_due(*, now: datetime, batch: int) -> int:
     erased = 0
     for user_id in list(due.values_list("id", flat=True)[:batch]):
         with unit_of_work():
-            # Signing in at the last moment still counts.
+            # Signing in at the last moment still cancels the deletion.
             still_due = User.objects.select_for_update(no_key=True).filter(id=user_id, erase_after__lte=now)
             erased += still_due.exists() and erase(user_id=user_id)
     lately = User.objects.filter(erased_at__gt=now - GONE_OVER_FOR).order_by("id")
@@ -85,7 +85,7 @@ def _delete_rows(user_id: int) -> None:
     pictures.discard(Image.objects.filter(owner_id=user_id).values_list("id", flat=True))
     own: tuple[Callable[[], object], ...] = tuple(
         model.objects.filter(user_id=user_id).delete
-        for model in (PendingToken, Session, TrustedDevice, Code, RecoveryCode, EmailChange)
+        for model in (PendingToken, Session, TrustedDevice, Code, RecoveryCode, EmailChange, NetworkLock)
     )
     for delete in own:
         delete()
@@ -95,7 +95,7 @@ def _delete_rows(user_id: int) -> None:
 
 
 def _forget_in_audit(user_id: int) -> None:
-    """What was done stays in the log; to whom, and from where, is a number only."""
+    """Keeps the audit rows with the user's id only; removes reasons, details and client addresses."""
     label = f"user {user_id}"
     AuditEntry.objects.filter(target_id=user_id).update(target_label=label, reason="", details={})
     AuditEntry.objects.filter(actor_id=user_id).update(actor_label=label, ip=None)

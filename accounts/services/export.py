@@ -1,4 +1,4 @@
-"""Everything held on a person, in one zip. Other apps contribute what they hold."""
+"""All data of a user in one zip. Other apps register exporters for their data."""
 
 import json
 import tempfile
@@ -14,7 +14,6 @@ from django.utils import timezone
 
 from accounts.models import (
     AuditEntry,
-    Block,
     EmailChange,
     Image,
     PendingToken,
@@ -23,7 +22,8 @@ from accounts.models import (
     TrustedDevice,
     User,
 )
-from accounts.services import actions, pictures
+from accounts.selectors import blocks_made_by
+from accounts.services import pictures, step_up
 
 # What an exporter gives: names of files with JSON values, or with bytes as they are.
 Files = Iterator[tuple[str, Any]]
@@ -46,7 +46,7 @@ SESSION = (
 
 
 def register(folder: str, exporter: Exporter) -> None:
-    """Adds what another app holds; called from its AppConfig.ready().
+    """Registers the exporter of another app; called from its AppConfig.ready().
 
     `exporter(user_id)` yields (name of a file, value): bytes are written as they are, all else as
     JSON, into `folder` of the zip.
@@ -55,13 +55,13 @@ def register(folder: str, exporter: Exporter) -> None:
 
 
 def export(*, user: User, granted: PendingToken) -> IO[bytes]:
-    """The zip, for somebody with the permission of an action token, which is used up."""
-    actions.spend(granted)
+    """Returns the zip for a user with an action token, and consumes the token."""
+    step_up.spend(granted)
     return archive(user_id=user.id)
 
 
 def archive(*, user_id: int) -> IO[bytes]:
-    """The zip of everything held on a person, as a file at its beginning; the caller closes it."""
+    """The zip of all data of a user, as a file positioned at its start; the caller closes it."""
     file = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY_BYTES)  # noqa: SIM115 (the caller closes it)
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as zipped:
         for folder, exporter in {"account": _account, **_exporters}.items():
@@ -73,7 +73,7 @@ def archive(*, user_id: int) -> IO[bytes]:
 
 
 def rows(found: QuerySet[Any], *fields: str) -> list[dict[str, Any]]:
-    """What an exporter yields of a table: these fields of the rows, oldest first."""
+    """Rows of a table for an exporter: these fields, oldest first."""
     return list(found.order_by("id").values(*fields))
 
 
@@ -99,7 +99,17 @@ def _account(user_id: int) -> Files:
             EmailChange.objects.filter(user=user), "old_email", "new_email", "created_at", "confirmed_at", "undone_at"
         ),
     )
-    yield "blocks.json", rows(Block.objects.filter(blocker=user), "blocked_id", "blocked__username", "created_at")
+    yield (
+        "blocks.json",
+        [
+            {
+                "blocked_id": block.blocked_id,
+                "blocked__username": None if block.card_is_hidden else block.blocked.username,  # type: ignore[attr-defined]
+                "created_at": block.created_at,
+            }
+            for block in blocks_made_by(user.id).order_by("id")
+        ],
+    )
     yield (
         "unfinished_steps.json",
         rows(PendingToken.objects.filter(user=user), "kind", "action", "created_at", "expires_at", "used_at"),

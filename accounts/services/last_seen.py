@@ -1,4 +1,4 @@
-"""When somebody was last there, as the live wire notices it."""
+"""The last time a user was online, reported by the real-time channel."""
 
 from datetime import datetime
 
@@ -6,5 +6,5 @@ from accounts.models import User
 
 
 def note(*, user_id: int, at: datetime) -> None:
-    """Writes down that this person was there until `at`."""
+    """Stores that the user was online until `at`."""
     User.objects.filter(id=user_id).update(last_seen_at=at)

@@ -11,11 +11,12 @@ from rest_framework.exceptions import APIException
 from accounts import emails
 from accounts.conf import conf
 from accounts.exceptions import AccountBlocked, AccountLocked, InvalidCredentials
-from accounts.models import TrustedDevice, User
-from accounts.services import devices, locks, rate_counts, sign_in, two_step
+from accounts.models import PasswordLock, TrustedDevice, User
+from accounts.services import login_lockout, rate_counts, sign_in, trusted_devices, two_step
 from accounts.services.sign_in import Caller
 from accounts.tokens import keyed_digest
-from accounts.unit_of_work import unit_of_work
+from core.request_context import network_of
+from core.transactions import unit_of_work
 
 T = TypeVar("T")
 
@@ -33,10 +34,10 @@ class SecondStepNeeded:
 
 
 def with_password(*, email: str, password: str, caller: Caller, device_token: str = "") -> SignedIn | SecondStepNeeded:
-    """A session, or the way to the second step.
+    """Signs in with the first password: a session, or a token for the second step.
 
     InvalidCredentials and AccountLocked, the same for an address without account: as many hashes,
-    as many waits. AccountBlocked only after the right password. A trusted device of the account is
+    as many lockouts. AccountBlocked only after the right password. A trusted device of the account is
     not locked out.
     """
 
@@ -44,40 +45,46 @@ def with_password(*, email: str, password: str, caller: Caller, device_token: st
         if user.two_step_enabled and device is None:
             return SecondStepNeeded(two_step.begin(user=user), user.second_password_hint)
         if device is not None:
-            devices.note_use(device)
+            trusted_devices.note_use(device)
         _session, token = sign_in.complete(user=user, caller=caller, trusted_device=device)
         return SignedIn(user, token)
 
-    return _after_password(email=email, password=password, device_token=device_token, go_on=go_on)
+    network = network_of(caller.ip)
+    return _after_password(email=email, password=password, network=network, device_token=device_token, go_on=go_on)
 
 
-def check_password(*, email: str, password: str) -> User:
+def check_password(*, email: str, password: str, network: str) -> User:
     """The account of the right password, under the same wait and the same errors, without a session.
 
-    For doors with a second step of their own (the admin).
+    For entry points with a second step of their own (the admin).
     """
-    return _after_password(email=email, password=password, device_token="", go_on=lambda user, device: user)
+
+    def go_on(user: User, device: TrustedDevice | None) -> User:
+        return user
+
+    return _after_password(email=email, password=password, network=network, device_token="", go_on=go_on)
 
 
 def _after_password(
-    *, email: str, password: str, device_token: str, go_on: Callable[[User, TrustedDevice | None], T]
+    *, email: str, password: str, network: str, device_token: str, go_on: Callable[[User, TrustedDevice | None], T]
 ) -> T:
-    """Judges a password; what follows from a right one happens in the same transaction."""
+    """Checks a password; what follows from a right one happens in the same transaction."""
     user = User.objects.filter(email=email).first()
-    device = devices.recognise(user=user, token=device_token) if user is not None else None
-    wait = locks.seconds_left(locks.row_for(email, user), timezone.now())
+    device = trusted_devices.recognise(user=user, token=device_token) if user is not None else None
+    lock = login_lockout.row_for(email, user, network)
+    wait = login_lockout.seconds_left(lock, timezone.now())
     exempt = bool(wait) and device is not None
     if wait and not _may_try_while_locked(device):
         raise AccountLocked(retry_after=wait)
     right = _is_right(user, password)  # outside of the transaction: hashing takes its time
-    outcome = _judge(email=email, user=user, right=right, device=device, exempt=exempt, go_on=go_on)
+    outcome = _judge(email=email, user=user, lock=lock, right=right, device=device, exempt=exempt, go_on=go_on)
     if isinstance(outcome, APIException):
         raise outcome
     return outcome
 
 
 def _is_right(user: User | None, password: str) -> bool:
-    """One hash is computed whether there is a password to compare or not."""
+    """Compares the password. Computes one hash also when there is no account, so that timing is the same."""
     if user is None:
         make_password(password)
         return False
@@ -88,30 +95,35 @@ def _judge(
     *,
     email: str,
     user: User | None,
+    lock: PasswordLock,
     right: bool,
     device: TrustedDevice | None,
     exempt: bool,
     go_on: Callable[[User, TrustedDevice | None], T],
 ) -> T | APIException:
-    """What follows from the verdict on a password, in the order of the row's lock.
+    """Applies the result of a password check while the row is locked.
 
-    Errors are returned, not raised: what was counted stays. A verdict that comes while a wait has
-    begun in the meantime is kept back, so that guessing in parallel is worth no more than in turn.
+    Returns errors instead of raising them, so that the counted attempt is committed. A result that arrives after a
+    lockout has begun is not reported, so that parallel guesses gain nothing over sequential ones.
     """
     now = timezone.now()
     with unit_of_work():
-        row = locks.locked_row_for(email, user)
-        wait = locks.seconds_left(row, now)
+        account = User.objects.select_for_update(no_key=True).filter(id=user.id).first() if user else None
+        lock = login_lockout.locked_row_for(lock, email, account)
+        if device is not None:
+            device = trusted_devices.hold(device)  # it may have been removed while the password was hashed
+            exempt = exempt and device is not None
+        wait = login_lockout.seconds_left(lock, now)
         if wait and not exempt:
             return AccountLocked(retry_after=wait)
-        if user is None or not isinstance(row, User) or not right or row.password != user.password:
-            if not exempt and locks.count_wrong(row, now) and isinstance(row, User):
-                _announce_lock(row)
+        if user is None or account is None or not right or account.password != user.password:
+            if not exempt and login_lockout.count_wrong(lock, now) and account is not None:
+                _announce_lock(account, lock)
             return InvalidCredentials()
-        if row.is_blocked(now):
+        if account.is_blocked(now):
             return AccountBlocked()
-        locks.clear(row)
-        return go_on(row, device)
+        login_lockout.clear(lock)
+        return go_on(account, device)
 
 
 def _may_try_while_locked(device: TrustedDevice | None) -> bool:
@@ -121,7 +133,7 @@ def _may_try_while_locked(device: TrustedDevice | None) -> bool:
     return tries <= conf.TRUSTED_DEVICE_TRIES
 
 
-def _announce_lock(user: User) -> None:
-    """One mail a series of wrong passwords, not one a wait."""
-    if user.wrong_passwords == conf.LOCK_STEPS[0][0]:
+def _announce_lock(user: User, lock: PasswordLock) -> None:
+    """Mails the owner once per series of wrong passwords, not once per lockout."""
+    if lock.wrong_passwords == conf.LOCK_STEPS[0][0]:
         emails.send_to(user, "locked")

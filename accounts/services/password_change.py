@@ -1,6 +1,7 @@
-"""A new first password by somebody who knows the old one."""
+"""Changing the first password with the old one."""
 
 from django.contrib.auth.hashers import make_password
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import ValidationError
 
@@ -8,15 +9,15 @@ from accounts import emails
 from accounts.exceptions import InvalidCredentials
 from accounts.models import PendingToken, Session, User
 from accounts.services import (
-    actions,
     codes,
-    devices,
-    pending_tokens,
+    one_time_tokens,
     registration,
     second_password,
     sessions,
+    step_up,
+    trusted_devices,
 )
-from accounts.unit_of_work import unit_of_work
+from core.transactions import unit_of_work
 
 
 def change(*, user: User, session: Session, granted: PendingToken, current_password: str, new_password: str) -> str:
@@ -25,7 +26,7 @@ def change(*, user: User, session: Session, granted: PendingToken, current_passw
     Returns the session's next token. InvalidCredentials for a wrong old password; ValidationError on
     `new_password` for a weak one, the old one, or the second one.
     """
-    actions.count_try(granted)
+    step_up.count_try(granted)
     if not user.check_password(current_password):
         raise InvalidCredentials(_("The current password is wrong."))
     registration.refuse_weak_password(new_password, user, field="new_password")
@@ -36,15 +37,16 @@ def change(*, user: User, session: Session, granted: PendingToken, current_passw
     encoded = make_password(new_password)
     with unit_of_work():
         locked = User.objects.select_for_update(no_key=True).get(id=user.id)
-        actions.spend(granted)
+        step_up.spend(granted)
         if locked.password != user.password:
-            # Changed or reset since it was compared: the proof is no longer worth anything.
+            # Changed or reset since it was compared: the proof is no longer valid.
             raise InvalidCredentials
         locked.password = encoded
-        locked.save(update_fields=["password"])
+        locked.password_changed_at = timezone.now()
+        locked.save(update_fields=["password", "password_changed_at"])
         sessions.revoke_all(user_id=user.id, reason="password_changed", but=session)
-        devices.forget_all(user_id=user.id)
+        trusted_devices.forget_all(user_id=user.id)
         codes.end_all(user_id=user.id)
-        pending_tokens.end_all(user_id=user.id)
+        one_time_tokens.end_all(user_id=user.id)
         emails.send_to(locked, "password_changed_by_you")
         return sessions.rotate(session)

@@ -1,4 +1,4 @@
-"""Pictures on disk and their rows: never one without the other."""
+"""Stores images: the files and their rows, kept consistent."""
 
 import logging
 from collections.abc import Callable, Iterable, Iterator
@@ -8,15 +8,15 @@ from datetime import datetime, timedelta
 from typing import IO
 
 from django.core.files.base import ContentFile
-from django.core.files.storage import default_storage
+from django.core.files.storage import Storage, default_storage
 from django.db import transaction
 from django.utils import timezone
 
-from accounts import images
-from accounts.exceptions import ServiceUnavailable
 from accounts.models import Image, User
 from accounts.signals import profile_changed
-from accounts.unit_of_work import unit_of_work
+from core import images
+from core.exceptions import ServiceUnavailable
+from core.transactions import unit_of_work
 
 logger = logging.getLogger("parley.pictures")
 
@@ -26,7 +26,7 @@ ORPHAN_AGE = timedelta(hours=1)
 
 @dataclass(slots=True)
 class Incoming:
-    """An upload whose files are written and whose row is not: `keep()` makes the row."""
+    """A pending upload: its files are written, `keep()` creates its row."""
 
     owner: User
     kind: str
@@ -36,11 +36,11 @@ class Incoming:
 
     @property
     def upload_digest(self) -> str:
-        """SHA-256 of the uploaded bytes, to tell a repeat from another picture."""
+        """SHA-256 of the uploaded bytes, to recognise a repeated upload."""
         return self.picture.upload_digest
 
     def keep(self) -> Image:
-        """The row, inside the caller's unit of work."""
+        """Creates the row, inside the caller's unit of work."""
         self.kept = True
         return Image.objects.create(
             token=self.token,
@@ -76,12 +76,12 @@ def incoming(*, owner: User, kind: str, upload: IO[bytes]) -> Iterator[Incoming]
 
 
 def file_name(token: str, mime: str, *, thumb: bool = False) -> str:
-    """Where the bytes lie below MEDIA_ROOT (or in the object store)."""
+    """The path of the file below MEDIA_ROOT or in the object store."""
     return f"{token[:2]}/{token}{'-thumb' if thumb else ''}.{images.EXTENSIONS[mime]}"
 
 
 def discard(picture_ids: Iterable[int]) -> None:
-    """Removes pictures: rows now, files as soon as that is committed."""
+    """Removes images: the rows now, the files after the commit."""
     with unit_of_work():
         pictures = list(Image.objects.filter(id__in=list(picture_ids)))
         Image.objects.filter(id__in=[picture.id for picture in pictures]).delete()
@@ -91,27 +91,30 @@ def discard(picture_ids: Iterable[int]) -> None:
             for token, mime in names:
                 _remove_files(token, mime)
 
-        # Robust: what cannot be removed now is an orphan that the next purge finds.
+        # A file that cannot be removed now is an orphan, which the next purge removes.
         transaction.on_commit(remove_all_files, robust=True)
 
 
 def set_avatar(*, user: User, upload: IO[bytes]) -> User:
-    """The square picture of a person, in place of the one before."""
+    """Sets the avatar of a user and removes the previous one."""
     with incoming(owner=user, kind=Image.Kind.AVATAR, upload=upload) as arrived, unit_of_work():
         return _replace_avatar(user.id, arrived.keep().token)
 
 
 def remove_avatar(*, user: User) -> User:
-    """No picture; nothing happens when there was none."""
+    """Removes the avatar; does nothing when there is none."""
     with unit_of_work():
         return _replace_avatar(user.id, "")
 
 
 def purge_orphans(*, now: datetime | None = None) -> int:
-    """Removes files that no row names (left by a killed process). Returns how many."""
+    """Removes files without a row (left by a killed process). Returns how many."""
     before = (now or timezone.now()) - ORPHAN_AGE
     removed = 0
-    folders, _ = default_storage.listdir("") if default_storage.exists("") else ([], [])
+    try:
+        folders, _ = default_storage.listdir("")
+    except FileNotFoundError:
+        return 0
     for folder in folders:
         names = [f"{folder}/{name}" for name in default_storage.listdir(folder)[1]]
         tokens = {name: _token_of(name) for name in names}
@@ -121,6 +124,29 @@ def purge_orphans(*, now: datetime | None = None) -> int:
                 default_storage.delete(name)
                 removed += 1
     return removed
+
+
+def copy_files(*, target: Storage, ids: Iterable[int], dry_run: bool = False) -> tuple[int, int]:
+    """Copies the image files to another storage; skips existing ones. Returns how many were copied and are missing."""
+    copied = missing = 0
+    for token, mime in Image.objects.filter(id__in=list(ids)).values_list("token", "mime"):
+        for thumb in (False, True):
+            name = file_name(token, mime, thumb=thumb)
+            if target.exists(name):
+                continue
+            try:
+                with default_storage.open(name) as file:
+                    if not dry_run:
+                        target.save(name, file)
+                copied += 1
+            except FileNotFoundError:
+                missing += 1
+    return copied, missing
+
+
+def picture_ids() -> list[int]:
+    """The ids of all images, oldest first."""
+    return list(Image.objects.order_by("id").values_list("id", flat=True))
 
 
 def _replace_avatar(user_id: int, token: str) -> User:
@@ -146,8 +172,12 @@ def _write(arrived: Incoming) -> None:
 
 
 def _remove_files(token: str, mime: str) -> None:
-    for thumb in (False, True):
-        default_storage.delete(file_name(token, mime, thumb=thumb))
+    try:
+        for thumb in (False, True):
+            default_storage.delete(file_name(token, mime, thumb=thumb))
+    except OSError as error:
+        # No row names the file any more: the purge of orphans removes it.
+        logger.warning("a picture is left behind: %s", error)
 
 
 def _token_of(name: str) -> str:

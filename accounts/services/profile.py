@@ -1,4 +1,4 @@
-"""What people say about themselves, and who may reach them."""
+"""The profile and the privacy settings of a user."""
 
 import re
 from datetime import timedelta
@@ -14,10 +14,10 @@ from accounts.conf import conf
 from accounts.exceptions import EmailNotVerified, UsernameTaken
 from accounts.models import User
 from accounts.signals import profile_changed
-from accounts.unit_of_work import unit_of_work
+from core.transactions import unit_of_work
 
 USERNAME = re.compile(r"[A-Za-z0-9_]{3,32}")
-# Names that would pass for the house itself, and the names of erased accounts.
+# Names that could be taken for the service itself, and the names of erased accounts.
 RESERVED = frozenset({"admin", "administrator", "help", "moderator", "official", "parley", "root", "staff", "support"})
 RESERVED_PREFIX = "deleted_"
 

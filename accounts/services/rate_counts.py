@@ -1,4 +1,4 @@
-"""Rates counted in the database, for as long as the fast counter is out of reach."""
+"""Rate counters in the database, used while the cache is unavailable."""
 
 from datetime import UTC, datetime
 
@@ -9,7 +9,7 @@ from accounts.models import RateCount
 
 
 def count(*, key: str, seconds: int) -> tuple[int, int]:
-    """Counts one use in the present window: how many it has now, and the seconds left of it."""
+    """Counts one use in the current window. Returns the count and the seconds left in the window."""
     now = int(timezone.now().timestamp())
     elapsed = now % seconds
     starts_at = datetime.fromtimestamp(now - elapsed, tz=UTC)

@@ -1,6 +1,7 @@
-"""Recovery codes: ten printed strings, each stands in for the second password once."""
+"""Recovery codes: ten printed strings, each replaces the second password once."""
 
 import secrets
+from datetime import datetime
 
 from django.utils import timezone
 
@@ -16,7 +17,7 @@ _MISREAD = str.maketrans({"O": "0", "I": "1", "L": "1"})
 
 
 def replace_all(*, user: User) -> list[str]:
-    """New codes in place of all old ones, inside the caller's unit of work; shown this once."""
+    """Replaces all codes, inside the caller's unit of work. Returns the new ones, which are shown only now."""
     texts = ["".join(secrets.choice(ALPHABET) for _ in range(LENGTH)) for _ in range(conf.RECOVERY_CODES)]
     now = timezone.now()
     RecoveryCode.objects.filter(user=user).delete()
@@ -27,7 +28,7 @@ def replace_all(*, user: User) -> list[str]:
 
 
 def find(*, user: User, typed: str) -> RecoveryCode | None:
-    """The unused code of this person that was typed: case, spaces and dashes are free."""
+    """The unused code of this user that equals the input; case, spaces and dashes are ignored."""
     text = "".join(typed.upper().replace("-", "").split()).translate(_MISREAD)
     found = None
     for code in RecoveryCode.objects.filter(user=user, used_at=None):
@@ -37,18 +38,19 @@ def find(*, user: User, typed: str) -> RecoveryCode | None:
 
 
 def consume(code: RecoveryCode) -> bool:
-    """Uses the code up, inside the caller's unit of work. Of many parallel callers one is told True."""
+    """Consumes the code, inside the caller's unit of work. Of many parallel callers one gets True."""
     unused = RecoveryCode.objects.filter(id=code.id, used_at=None)
     return unused.update(used_at=timezone.now()) == 1
 
 
 def left(*, user: User) -> int:
-    """How many codes are unused."""
+    """The number of unused codes."""
     return RecoveryCode.objects.filter(user=user, used_at=None).count()
 
 
-def delete_all(*, user: User) -> None:
-    RecoveryCode.objects.filter(user=user).delete()
+def delete_all(*, user: User, made_since: datetime | None = None) -> None:
+    own = RecoveryCode.objects.filter(user=user)
+    (own if made_since is None else own.filter(created_at__gte=made_since)).delete()
 
 
 def _digest(user: User, text: str) -> str:

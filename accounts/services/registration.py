@@ -1,4 +1,4 @@
-"""Sign-up: an account, its code, and the proof that the address is its owner's."""
+"""Sign-up: the account, the mailed code, and the confirmation of the address."""
 
 from datetime import datetime
 from typing import Any
@@ -12,18 +12,20 @@ from accounts import emails
 from accounts.exceptions import AccountBlocked, EmailTaken, InvalidOtp
 from accounts.models import User
 from accounts.selectors import address_is_taken
-from accounts.services import codes, decoys, pending_tokens, sessions, sign_in
+from accounts.services import code_mails, codes, fake_timing, one_time_tokens, sessions, sign_in
 from accounts.services.sign_in import Caller
 from accounts.signals import account_erased, account_verified
-from accounts.text import normalise_address
-from accounts.unit_of_work import unit_of_work
+from core import ratelimits
+from core.request_context import network_of
+from core.text import normalise_address
+from core.transactions import unit_of_work
 
 SIGNUP = "signup"
 RESET = "reset"
 
 
 def sign_up(*, email: str, password: str, first_name: str, last_name: str, language: str) -> User:
-    """A new unconfirmed account, and a code on its way to the address.
+    """Creates an unconfirmed account and mails a code to its address.
 
     EmailTaken for every registered address, ValidationError (`password`) for a weak password.
     """
@@ -53,7 +55,7 @@ def create_user(
     verified: bool = False,
     **fields: Any,
 ) -> User:
-    """An account without mails and questions, for staff, `createsuperuser` and the demo.
+    """Creates an account without sending a mail, for staff, `createsuperuser` and the demo.
 
     ValueError for what is no address, EmailTaken, UsernameTaken.
     """
@@ -68,14 +70,14 @@ def create_user(
 
 
 def verify_email(*, email: str, code: str, caller: Caller) -> tuple[User, str]:
-    """Confirms the address by its code and signs in: the person and a session token.
+    """Confirms the address by its code and signs in. Returns the user and a session token.
 
     InvalidOtp for a wrong or expired code and for an unknown address, AccountBlocked.
     """
     user = User.objects.filter(email=email).first()
     if user is None:
         codes.refuse(purpose=SIGNUP, address=email, text=code)
-    checked = codes.check(user=user, purpose=SIGNUP, address=email, text=code)
+    checked = codes.check(user=user, purpose=SIGNUP, address=email, text=code, network=network_of(caller.ip))
     with unit_of_work():
         user = User.objects.select_for_update(no_key=True).filter(id=user.id, email=email).first()
         if user is None or user.is_verified:
@@ -89,10 +91,10 @@ def verify_email(*, email: str, code: str, caller: Caller) -> tuple[User, str]:
 
 
 def confirm(user: User) -> None:
-    """The address is its owner's now. Runs in the caller's unit of work, with the row locked.
+    """Marks the address as confirmed. Runs in the caller's unit of work, with the row locked.
 
-    Where somebody else had tried to register it, whoever set the password may not be the owner: it
-    stops working, what was opened with it ends, and the owner is asked to choose one.
+    If the address was used for several sign-ups, the password may not be the owner's: it stops working, its sessions
+    end, and the owner is asked to choose a new one.
     """
     if user.is_verified:
         return
@@ -104,25 +106,37 @@ def confirm(user: User) -> None:
         user.set_unusable_password()
         changed += ["contested_at", "password"]
         sessions.revoke_all(user_id=user.id, reason="contested")
-        pending_tokens.end_all(user_id=user.id)
+        one_time_tokens.end_all(user_id=user.id)
         code = codes.issue(user=user, purpose=RESET, address=user.email)
         emails.send_to(user, "choose_password", code=code)
     user.save(update_fields=changed)
     account_verified.send(User, user=user)
 
 
-def resend(*, email: str) -> None:
-    """A new code for an unconfirmed account; nothing for any other address, and nobody can tell."""
+def resend(*, email: str, network: str) -> None:
+    """Mails a new code to an unconfirmed account; nothing to any other address or above the limit of mails.
+
+    The answer is the same for all.
+    """
     user = User.objects.filter(email=email).first()
-    if user is None or user.is_verified or user.is_blocked(timezone.now()):
-        decoys.mail_no_code(email=email)
+    if not code_mails.may_be_sent(address=email, asked_for=user, network=network):
         return
+    if user is None or user.is_verified or user.is_blocked(timezone.now()):
+        fake_timing.mail_no_code(email=email)
+        return
+    mail_code(user)
+
+
+def mail_code(user: User) -> None:
+    """Mails a new code to an unconfirmed account."""
     with unit_of_work():
         _mail_code(user)
 
 
 def tell_owner(*, email: str) -> None:
-    """Somebody tried to sign up with a confirmed address: its owner hears of it."""
+    """Notifies the owner of a confirmed address that it was used to sign up, a few times an hour at most."""
+    if not ratelimits.allows("notice_mails", email):
+        return
     user = User.objects.filter(email=email).exclude(email_verified_at=None).first()
     if user is not None:
         with unit_of_work():
@@ -130,7 +144,7 @@ def tell_owner(*, email: str) -> None:
 
 
 def purge_unconfirmed(*, created_before: datetime, batch: int) -> int:
-    """Removes accounts that nobody confirmed. Returns how many."""
+    """Removes accounts that were never confirmed. Returns how many."""
     stale = User.objects.filter(email_verified_at=None, erased_at=None, is_staff=False, created_at__lt=created_before)
     ids = list(stale.order_by("created_at").values_list("id", flat=True)[:batch])
     removed = 0
@@ -138,7 +152,7 @@ def purge_unconfirmed(*, created_before: datetime, batch: int) -> int:
         unconfirmed = User.objects.filter(id=user_id, email_verified_at=None)
         with unit_of_work():
             if unconfirmed.select_for_update(skip_locked=True).first() is None:
-                continue  # confirmed in the meantime, or in the hands of another purge
+                continue  # confirmed in the meantime, or locked by another purge
             account_erased.send(User, user_id=user_id)
         with unit_of_work():  # after what listeners still write at the end of their transaction
             user = unconfirmed.select_for_update().first()

@@ -1,4 +1,4 @@
-"""What may go: codes, tokens and counters that are past, old sign-ins, accounts that nobody confirmed."""
+"""Deletes expired codes, tokens and counters, old sessions, and accounts that were never confirmed."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -8,7 +8,9 @@ from django.db.models import Model, Q, QuerySet
 from accounts.conf import conf
 from accounts.models import (
     Code,
+    CodeTries,
     EmailChange,
+    NetworkLock,
     PendingToken,
     RateCount,
     Session,
@@ -24,7 +26,7 @@ KEPT_COUNTS = timedelta(days=2)
 
 
 def purge(now: datetime, batch: int) -> dict[str, int]:
-    """Deletes at most `batch` rows of each kind in short transactions; how many of which.
+    """Deletes at most `batch` rows of each kind in short transactions. Returns the number per kind.
 
     Call again while the numbers are not 0. Two callers at once delete nothing twice.
     """
@@ -35,6 +37,7 @@ def purge(now: datetime, batch: int) -> dict[str, int]:
         "accounts_unconfirmed": registration.purge_unconfirmed(created_before=unconfirmed_since, batch=batch),
         "accounts_erased": erasure.erase_due(now=now, batch=batch),
         "codes": _delete(Code.objects.filter(expires_at__lt=now - KEPT_STEPS), batch),
+        "code_tries": _delete(CodeTries.objects.filter(created_at__lt=now - KEPT_STEPS), batch),
         "pending_tokens": _delete(PendingToken.objects.filter(expires_at__lt=now - KEPT_STEPS), batch),
         "email_changes": _delete(EmailChange.objects.filter(expires_at__lt=now - KEPT_STEPS), batch),
         "trusted_devices": _delete(TrustedDevice.objects.filter(expires_at__lt=now), batch),
@@ -45,6 +48,7 @@ def purge(now: datetime, batch: int) -> dict[str, int]:
             ),
             batch,
         ),
+        "network_locks": _delete(NetworkLock.objects.filter(wrong_password_at__lt=quiet_since), batch),
         "unknown_addresses": _delete(UnknownAddress.objects.filter(touched_at__lt=quiet_since), batch),
         "rate_counts": _delete(RateCount.objects.filter(window_starts_at__lt=now - KEPT_COUNTS), batch),
     }

@@ -1,4 +1,4 @@
-"""The second password: what it may be, guesses at it, and switching it on and off."""
+"""The second password: validation, limits on guesses, enabling, changing and disabling."""
 
 import re
 from datetime import datetime, time, timedelta
@@ -14,26 +14,26 @@ from accounts import emails
 from accounts.conf import conf
 from accounts.exceptions import AccountLocked, InvalidTwoStep
 from accounts.models import PendingToken, Session, User
-from accounts.services import actions, devices, pending_tokens, recovery_codes, registration
-from accounts.text import fold
-from accounts.unit_of_work import unit_of_work
+from accounts.services import one_time_tokens, recovery_codes, registration, sessions, step_up, trusted_devices
+from core.text import fold
+from core.transactions import unit_of_work
 
-# A hint this similar to the password gives it away (Django's own measure for user attributes).
+# A hint this similar to the password reveals it (Django's measure for user attributes).
 MAX_SIMILARITY = 0.7
 
 
 def enable(*, user: User, granted: PendingToken, password: str, hint: str | None = None) -> list[str]:
-    """Switches two-step verification on. Returns the recovery codes, this once.
+    """Switches two-step verification on. Returns the recovery codes, which are shown only now.
 
     ValidationError on `password` or `hint`, and when it is on already.
     """
     if user.two_step_enabled:
         raise ValidationError({"password": [_("Two-step verification is already on.")]})
-    actions.count_try(granted)
+    step_up.count_try(granted)
     _check_new(user, password, hint or "", field="password")
     encoded = make_password(password)
     with unit_of_work():
-        actions.spend(granted)
+        step_up.spend(granted)
         user = User.objects.select_for_update(no_key=True).get(id=user.id)
         if user.two_step_enabled:
             raise ValidationError({"password": [_("Two-step verification is already on.")]})
@@ -64,11 +64,11 @@ def change(
             raise ValidationError({"password": [_("This field is required.")]})
         _prove(user, granted, password)
     else:
-        actions.count_try(granted)
+        step_up.count_try(granted)
     _check_new(user, new_password, hint or "", field="new_password")
     encoded = make_password(new_password)
     with unit_of_work():
-        actions.spend(granted)
+        step_up.spend(granted)
         user = User.objects.select_for_update(no_key=True).get(id=user.id)
         _set(user, encoded, hint or "")
         Session.objects.filter(user=user).update(second_password_free_until=None)
@@ -83,7 +83,7 @@ def disable(*, user: User, granted: PendingToken, password: str) -> None:
     _must_be_on(user)
     _prove(user, granted, password)
     with unit_of_work():
-        actions.spend(granted)
+        step_up.spend(granted)
         user = User.objects.select_for_update(no_key=True).get(id=user.id)
         _set(user, "", "")
         recovery_codes.delete_all(user=user)
@@ -91,23 +91,37 @@ def disable(*, user: User, granted: PendingToken, password: str) -> None:
 
 
 def new_recovery_codes(*, user: User, granted: PendingToken) -> list[str]:
-    """Ten new recovery codes, this once; the old ones are dead. ValidationError while two-step is off."""
+    """Replaces the recovery codes. Returns ten new ones, shown only now. ValidationError while two-step is off."""
     _must_be_on(user)
     with unit_of_work():
-        actions.spend(granted)
+        step_up.spend(granted)
         texts = recovery_codes.replace_all(user=user)
         emails.send_to(user, "recovery_codes_replaced")
     return texts
 
 
 def reset(*, user: User) -> None:
-    """Support takes the second step away from somebody who has proved who they are by other means."""
+    """Switches two-step off on behalf of support, which has verified the user by other means."""
     with unit_of_work():
         user = User.objects.select_for_update(no_key=True).get(id=user.id)
         if user.two_step_enabled:
             _set(user, "", "")
             recovery_codes.delete_all(user=user)
             emails.send_to(user, "two_step_disabled")
+
+
+def take_back(*, user: User, since: datetime) -> None:
+    """Undoes later changes of the second step: removes a second password and recovery codes set since then.
+
+    Part of the caller's unit of work, which holds the row locked.
+    """
+    changed_at = user.second_password_changed_at
+    if user.two_step_enabled and changed_at is not None and changed_at >= since:
+        _set(user, "", "")
+        recovery_codes.delete_all(user=user)
+        emails.send_to(user, "two_step_disabled")
+    else:
+        recovery_codes.delete_all(user=user, made_since=since)
 
 
 def count_guess(user: User) -> None:
@@ -125,14 +139,14 @@ def count_guess(user: User) -> None:
 
 
 def take_guess_back(user: User) -> None:
-    """The guess was right, or nothing was compared."""
+    """Takes a counted guess back when it was right or nothing was compared."""
     User.objects.filter(id=user.id, wrong_second_passwords__gt=0).update(
         wrong_second_passwords=F("wrong_second_passwords") - 1
     )
 
 
 def report_wrong_guess(user: User) -> None:
-    """Tells the owner once there are several: whoever guesses knows the first password."""
+    """Mails the owner once there are several wrong guesses: the first password is known to another."""
     wrong = User.objects.values_list("wrong_second_passwords", flat=True).get(id=user.id)
     if wrong >= conf.WRONG_SECOND_PASSWORDS_MAILED:
         with unit_of_work():
@@ -144,8 +158,8 @@ def matches(user: User, password: str) -> bool:
     return user.two_step_enabled and check_password(password, user.second_password)
 
 
-def _prove(user: User, granted: PendingToken, password: str) -> None:
-    actions.count_try(granted)
+def guess(*, user: User, password: str) -> None:
+    """Counts and checks a guess. InvalidTwoStep for a wrong one, AccountLocked when the day's guesses are used up."""
     count_guess(user)
     if not matches(user, password):
         report_wrong_guess(user)
@@ -153,13 +167,19 @@ def _prove(user: User, granted: PendingToken, password: str) -> None:
     take_guess_back(user)
 
 
+def _prove(user: User, granted: PendingToken, password: str) -> None:
+    step_up.count_try(granted)
+    guess(user=user, password=password)
+
+
 def _set(user: User, encoded: str, hint: str) -> None:
     user.second_password = encoded
     user.second_password_hint = hint
     user.second_password_changed_at = timezone.now()
     user.save(update_fields=["second_password", "second_password_hint", "second_password_changed_at"])
-    devices.forget_all(user_id=user.id)
-    pending_tokens.end_all(user_id=user.id, kind=PendingToken.Kind.TWO_STEP)
+    trusted_devices.forget_all(user_id=user.id)
+    sessions.end_grace(user_id=user.id)
+    one_time_tokens.end_all(user_id=user.id, kind=PendingToken.Kind.TWO_STEP)
 
 
 def _must_be_on(user: User) -> None:

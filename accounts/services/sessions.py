@@ -1,20 +1,22 @@
-"""Sign-ins: start, recognise, refresh, end."""
+"""Sessions: start, authenticate, refresh, end."""
 
 import uuid
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils import timezone
 
-from accounts import emails, request_context
+from accounts import emails
 from accounts.conf import conf
-from accounts.exceptions import AccountBlocked, NotFound, TokenRevoked
+from accounts.exceptions import AccountBlocked, TokenRevoked
 from accounts.models import Session, TrustedDevice, User
 from accounts.selectors import session_with_user
-from accounts.signals import session_revoked
+from accounts.signals import session_revoked, session_tokens_replaced
 from accounts.tokens import SessionClaims, decode_session_token, encode_session_token
-from accounts.unit_of_work import unit_of_work
+from core import request_context
+from core.exceptions import NotFound
+from core.transactions import unit_of_work
 
 
 def start(
@@ -25,7 +27,7 @@ def start(
     device_name: str = "",
     trusted_device: TrustedDevice | None = None,
 ) -> tuple[Session, str]:
-    """A new session of `user` and its first token. The caller has checked every right to it."""
+    """Creates a session of `user` and its first token. The caller has completed all checks."""
     now = timezone.now()
     expires_at = now + timedelta(days=conf.SESSION_DAYS)
     session = Session.objects.create(
@@ -44,8 +46,42 @@ def start(
     return session, _token(session, now)
 
 
+def start_in_admin(*, user: User, ip: str | None, user_agent: str, device_name: str, lifetime: timedelta) -> Session:
+    """Creates a session of the admin: it has no token and is not renewed."""
+    now = timezone.now()
+    return Session.objects.create(
+        kind=Session.Kind.ADMIN,
+        user=user,
+        ip=ip,
+        user_agent=user_agent[:400],
+        device_name=device_name[:200],
+        generation_used_at=now,
+        created_at=now,
+        last_used_at=now,
+        token_expires_at=now + lifetime,
+        expires_at=now + lifetime,
+    )
+
+
+def is_live_in_admin(*, session_id: int, user_id: int) -> bool:
+    """Whether this session of the admin is still valid; records its use."""
+    now = timezone.now()
+    own = Session.objects.filter(id=session_id, user_id=user_id, kind=Session.Kind.ADMIN)
+    session = own.filter(ended_at=None, expires_at__gt=now).first()
+    if session is None:
+        return False
+    _note_use(session, is_newest=False, now=now)
+    return True
+
+
+def end_in_admin(*, user_id: int, reason: str, session_id: int | None = None) -> int:
+    """Ends one admin session, or all of the user. Returns how many ended."""
+    own = Session.objects.filter(user_id=user_id, kind=Session.Kind.ADMIN, ended_at=None)
+    return revoke(own if session_id is None else own.filter(id=session_id), reason=reason)
+
+
 def authenticate(token: str) -> tuple[User, Session]:
-    """The person and session behind a session token, read in one query.
+    """The user and session of a session token, read in one query.
 
     TokenInvalid, TokenExpired, TokenRevoked, or AccountBlocked while staff blocks the account.
     """
@@ -60,7 +96,7 @@ def authenticate(token: str) -> tuple[User, Session]:
     if session.ended_at is not None or session.expires_at <= now:
         raise TokenRevoked
     behind = session.generation - claims.generation
-    if behind < 0 or behind > 1:
+    if behind < 0 or behind > 1 or claims.generation < session.oldest_generation:
         raise TokenRevoked
     if behind == 1 and _grace_is_over(session, now):
         raise TokenRevoked
@@ -68,10 +104,11 @@ def authenticate(token: str) -> tuple[User, Session]:
     return user, session
 
 
-def recheck(*, sid: uuid.UUID, user_id: int) -> tuple[User, Session]:
-    """The person and session of a token that was accepted earlier, as they are now, in one query.
+def recheck(*, sid: uuid.UUID, user_id: int, generation: int | None = None) -> tuple[User, Session]:
+    """The current user and session of a token that was accepted earlier, in one query.
 
-    TokenRevoked, or AccountBlocked while staff blocks the account.
+    TokenRevoked, also when a credential changed after this `generation` was issued, or AccountBlocked
+    while staff blocks the account.
     """
     session = session_with_user(sid=sid, user_id=user_id)
     now = timezone.now()
@@ -81,19 +118,29 @@ def recheck(*, sid: uuid.UUID, user_id: int) -> tuple[User, Session]:
         raise AccountBlocked
     if session.ended_at is not None or session.expires_at <= now:
         raise TokenRevoked
+    if generation is not None and generation < session.oldest_generation:
+        raise TokenRevoked
     return session.user, session
 
 
-def ended(session_ids: Iterable[int]) -> dict[int, str]:
-    """Those of these sessions that are over, with the error code that their token gets now."""
-    wanted = set(session_ids)
+def ended(tokens: Iterable[tuple[int, int]]) -> dict[tuple[int, int], str]:
+    """Which of these tokens (session id, generation), accepted earlier, are no longer valid; with the error code."""
+    wanted = set(tokens)
     now = timezone.now()
-    codes = dict.fromkeys(wanted, "token_revoked")
-    for session in Session.objects.filter(id__in=wanted).select_related("user"):
-        if session.user.is_blocked(now):
-            codes[session.id] = "account_blocked"
-        elif session.ended_at is None and session.expires_at > now:
-            del codes[session.id]
+    rows = Session.objects.filter(id__in={session_id for session_id, _ in wanted}).select_related("user")
+    sessions = {session.id: session for session in rows}
+    codes: dict[tuple[int, int], str] = {}
+    for token in wanted:
+        session = sessions.get(token[0])
+        if session is not None and session.user.is_blocked(now):
+            codes[token] = "account_blocked"
+        elif (
+            session is None
+            or session.ended_at is not None
+            or session.expires_at <= now
+            or token[1] < session.oldest_generation
+        ):
+            codes[token] = "token_revoked"
     return codes
 
 
@@ -101,8 +148,9 @@ def refresh(token: str) -> str:
     """The next token of the session.
 
     The newest generation is followed by the next one. The generation before it gets the same
-    successor again while that is unused, or within a minute of its first use: a lost answer or two
-    tabs sign nobody out. Anything older is a copy in other hands: the session ends.
+    successor again while that is unused, or within a minute of its first use: a lost reply or two tabs do not sign the
+    user out. An older token is a stolen copy: the session ends. A token from before a credential change is refused and
+    ends nothing: the owner has proved to hold the newest one.
     """
     claims = decode_session_token(token)
     with unit_of_work():
@@ -116,19 +164,21 @@ def refresh(token: str) -> str:
             raise AccountBlocked
         if session.ended_at is not None or session.expires_at <= now:
             raise TokenRevoked
+        if claims.generation < session.oldest_generation:
+            raise TokenRevoked
         behind = session.generation - claims.generation
         reused = behind not in (0, 1) or (behind == 1 and _grace_is_over(session, now))
         if reused:
             _end_reused(session, user)
         else:
             _renew(session, follows_newest=behind == 0, now=now)
-    if reused:  # told after the commit: the answer is an error, the end of the session stays
+    if reused:  # raised after the commit: the reply is an error, but the session stays ended
         raise TokenRevoked
     return _token(session, now)
 
 
 def revoke(sessions: Iterable[Session], *, reason: str) -> int:
-    """Ends live sessions of one or more people; says so per person. Returns how many ended."""
+    """Ends live sessions of one or more users and sends one signal per user. Returns how many ended."""
     with unit_of_work():
         now = timezone.now()
         live = list(
@@ -145,15 +195,18 @@ def revoke(sessions: Iterable[Session], *, reason: str) -> int:
     return len(live)
 
 
-def end(*, user: User, session_id: int | None) -> None:
-    """Ends one live session of the person. NotFound for another's, an ended or an impossible one."""
+def end(*, user: User, session_id: int | None, reason: str = "revoked") -> None:
+    """Ends one live session of the user. NotFound for an unknown, foreign or ended one."""
     own = Session.objects.filter(user=user, id=session_id) if session_id is not None else []
-    if not revoke(own, reason="revoked"):
+    if not revoke(own, reason=reason):
         raise NotFound
 
 
 def rotate(session: Session) -> str:
-    """The next token of a session, as a refresh would give it. TokenRevoked when it has just ended."""
+    """The next token of a session after a credential change; every earlier one stops working at once.
+
+    TokenRevoked when the session has just ended.
+    """
     with unit_of_work():
         live = Session.objects.select_for_update(no_key=True).filter(id=session.id, ended_at=None).first()
         if live is None:
@@ -161,15 +214,31 @@ def rotate(session: Session) -> str:
         session = live
         now = timezone.now()
         session.generation += 1
+        session.oldest_generation = session.generation
         session.generation_used_at = None
         session.last_used_at = now
         session.token_expires_at = _token_expiry(now, session.expires_at)
-        session.save(update_fields=["generation", "generation_used_at", "last_used_at", "token_expires_at"])
+        session.save(
+            update_fields=[
+                "generation",
+                "oldest_generation",
+                "generation_used_at",
+                "last_used_at",
+                "token_expires_at",
+            ]
+        )
+        session_tokens_replaced.send(Session, user_id=session.user_id)
     return _token(session, now)
 
 
+def end_grace(*, user_id: int) -> None:
+    """Invalidates all but the newest token of every live session. Part of the caller's unit of work."""
+    Session.objects.filter(user_id=user_id, ended_at=None).update(oldest_generation=F("generation"))
+    session_tokens_replaced.send(Session, user_id=user_id)
+
+
 def revoke_all(*, user_id: int, reason: str, but: Session | None = None) -> int:
-    """Ends every live session of a person, except `but`."""
+    """Ends every live session of a user, except `but`."""
     sessions = Session.objects.filter(user_id=user_id, ended_at=None)
     if but is not None:
         sessions = sessions.exclude(id=but.id)
@@ -193,7 +262,7 @@ def _renew(session: Session, *, follows_newest: bool, now: datetime) -> None:
 
 
 def _end_reused(session: Session, user: User) -> None:
-    """A token of long ago is a copy in other hands: nobody knows in whose hands the newest one is."""
+    """Ends the session of a reused old token: one of the copies is stolen, and it is unknown which."""
     revoke([session], reason="reuse")
     emails.send_to(user, "session_reuse", device=emails.clean(session.device_name) or "?")
 
@@ -204,7 +273,7 @@ def _grace_is_over(session: Session, now: datetime) -> bool:
 
 
 def _note_use(session: Session, *, is_newest: bool, now: datetime) -> None:
-    """Writes the first use of a generation, and the last use of a session every few minutes."""
+    """Stores the first use of a generation, and the last use of a session every few minutes."""
     changes: dict[str, datetime] = {}
     if is_newest and session.generation_used_at is None:
         changes["generation_used_at"] = session.generation_used_at = now

@@ -1,26 +1,18 @@
-"""The last step of every way to sign in."""
+"""The last step of every sign-in: the session."""
 
-from dataclasses import dataclass
+from datetime import timedelta
 
 from django.utils import timezone
 
 from accounts import emails
 from accounts.exceptions import AccountBlocked
 from accounts.models import Session, TrustedDevice, User
-from accounts.request_context import network_of
 from accounts.services import sessions
+from accounts.services.callers import Caller
+from core.request_context import network_of
 
-# Among so many of the latest sessions a device and network is looked for.
+# How many of the latest sessions are searched for the same device and network.
 REMEMBERED_SESSIONS = 50
-
-
-@dataclass(frozen=True, slots=True)
-class Caller:
-    """Where a sign-in comes from."""
-
-    ip: str | None = None
-    user_agent: str = ""
-    device_name: str = ""
 
 
 def complete(
@@ -30,11 +22,34 @@ def complete(
     trusted_device: TrustedDevice | None = None,
     announce: bool = True,
 ) -> tuple[Session, str]:
-    """A session and its token for somebody who has proved everything. AccountBlocked.
+    """Creates a session and its token after all checks. AccountBlocked.
 
-    Part of the caller's unit of work, which holds the row of the account locked. Signing in takes
-    back a wish to be erased; a new device or network is announced by mail.
+    Part of the caller's unit of work, which holds the row of the account locked. Signing in cancels a scheduled
+    deletion; a new device or network is announced by mail.
     """
+    _welcome(user, caller, announce=announce)
+    return sessions.start(
+        user=user,
+        ip=caller.ip,
+        user_agent=caller.user_agent,
+        device_name=caller.device_name,
+        trusted_device=trusted_device,
+    )
+
+
+def complete_in_admin(*, user: User, caller: Caller, lifetime: timedelta) -> Session:
+    """A session without a token, for the admin's own cookie; otherwise as `complete`. AccountBlocked."""
+    _welcome(user, caller, announce=True)
+    return sessions.start_in_admin(
+        user=user,
+        ip=caller.ip,
+        user_agent=caller.user_agent,
+        device_name=caller.device_name,
+        lifetime=lifetime,
+    )
+
+
+def _welcome(user: User, caller: Caller, *, announce: bool) -> None:
     now = timezone.now()
     if user.is_blocked(now):
         raise AccountBlocked
@@ -50,13 +65,6 @@ def complete(
             address=caller.ip or "?",
             time=now.strftime("%Y-%m-%d %H:%M"),
         )
-    return sessions.start(
-        user=user,
-        ip=caller.ip,
-        user_agent=caller.user_agent,
-        device_name=caller.device_name,
-        trusted_device=trusted_device,
-    )
 
 
 def _is_new(user: User, caller: Caller) -> bool:

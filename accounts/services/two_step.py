@@ -1,6 +1,6 @@
 """The second step of a sign-in: second password, mailed code, or recovery code.
 
-A try is counted on the token and on the account before anything is compared. Spending the token,
+A try is counted on the token and on the account before anything is compared. Consuming the token,
 and the code if there is one, is part of the transaction that starts the session.
 """
 
@@ -13,9 +13,18 @@ from accounts import emails
 from accounts.conf import conf
 from accounts.exceptions import AccountBlocked, AccountLocked, InvalidOtp, InvalidTwoStep, TokenInvalid, TokenRevoked
 from accounts.models import Code, PendingToken, User
-from accounts.services import codes, devices, pending_tokens, recovery_codes, second_password, sign_in
+from accounts.services import (
+    code_mails,
+    codes,
+    one_time_tokens,
+    recovery_codes,
+    second_password,
+    sign_in,
+    trusted_devices,
+)
 from accounts.services.sign_in import Caller
-from accounts.unit_of_work import unit_of_work
+from core.request_context import network_of
+from core.transactions import unit_of_work
 
 PURPOSE = "two_step"
 MAILED_DIGITS = 8
@@ -32,20 +41,20 @@ class SignedIn:
 
 def begin(*, user: User) -> str:
     """The `two_step_token` that login gives after the right first password. Several may be pending."""
-    return pending_tokens.issue(kind=PendingToken.Kind.TWO_STEP, user=user, minutes=conf.TWO_STEP_TOKEN_MINUTES)
+    return one_time_tokens.issue(kind=PendingToken.Kind.TWO_STEP, user=user, minutes=conf.TWO_STEP_TOKEN_MINUTES)
 
 
 def authenticate(token: str) -> PendingToken:
-    """The live second step behind a token, with its user.
+    """The valid pending second step of a token, with its user.
 
-    TokenInvalid for an unknown token, AccountBlocked, TokenRevoked for a spent, dead or expired one.
+    TokenInvalid for an unknown token, AccountBlocked, TokenRevoked for a consumed, invalidated or expired one.
     """
-    pending = pending_tokens.find(token, kind=PendingToken.Kind.TWO_STEP)
+    pending = one_time_tokens.find(token, kind=PendingToken.Kind.TWO_STEP)
     if pending is None:
         raise TokenInvalid
     if pending.user.is_blocked(timezone.now()):
         raise AccountBlocked
-    if not pending_tokens.is_live(pending, tries=conf.TWO_STEP_TRIES):
+    if not one_time_tokens.is_live(pending, tries=conf.TWO_STEP_TRIES):
         raise TokenRevoked
     return pending
 
@@ -56,16 +65,16 @@ def with_password(*, pending: PendingToken, password: str, remember: bool, calle
     InvalidTwoStep, AccountLocked after a day's wrong ones, TokenRevoked for a token that is used up.
     """
     user = pending.user
-    if not pending_tokens.count_try(pending, tries=conf.TWO_STEP_TRIES):
+    if not one_time_tokens.count_try(pending, tries=conf.TWO_STEP_TRIES):
         raise TokenRevoked
     try:
         second_password.count_guess(user)
     except AccountLocked:
-        pending_tokens.take_try_back(pending)
+        one_time_tokens.take_try_back(pending)
         raise
     code: Code | None = None
     if not second_password.matches(user, password):
-        code = _mailed_code(user, password)
+        code = _mailed_code(user, password, network_of(caller.ip))
         if code is None:
             second_password.report_wrong_guess(user)
             raise InvalidTwoStep
@@ -76,18 +85,18 @@ def with_password(*, pending: PendingToken, password: str, remember: bool, calle
         if code is not None:
             _consume(code)
         if remember:
-            device, device_token = devices.remember(user=user, device_name=caller.device_name)
+            device, device_token = trusted_devices.remember(user=user, device_name=caller.device_name)
         _, token = sign_in.complete(user=user, caller=caller, trusted_device=device)
     return SignedIn(user, token, device_token)
 
 
 def with_recovery_code(*, pending: PendingToken, typed: str, caller: Caller) -> SignedIn:
-    """Signs in with a recovery code, which is used up; the owner is told.
+    """Signs in with a recovery code, which is consumed; the owner is notified by mail.
 
     InvalidTwoStep, or TokenRevoked for a token that is used up. For a quarter of an hour the new
     session may set a new second password without the old one.
     """
-    if not pending_tokens.count_try(pending, tries=conf.TWO_STEP_TRIES):
+    if not one_time_tokens.count_try(pending, tries=conf.TWO_STEP_TRIES):
         raise TokenRevoked
     code = recovery_codes.find(user=pending.user, typed=typed)
     if code is None:
@@ -104,12 +113,15 @@ def with_recovery_code(*, pending: PendingToken, typed: str, caller: Caller) -> 
     return SignedIn(user, token, recovery_codes_left=left)
 
 
-def resend(*, pending: PendingToken) -> None:
-    """Mails a code that stands in for the second password, or says in that mail why there is none.
+def resend(*, pending: PendingToken, network: str) -> None:
+    """Mails a code that replaces the second password, or a mail that says why there is none.
+    Beyond the limit of mails to the address nothing is sent.
 
     For a week after the first password was set by mail there is none: one mailbox would be both steps.
     """
     user = pending.user
+    if not code_mails.may_be_sent(address=user.email, asked_for=user, network=network):
+        return
     reset_at = user.password_reset_at
     hold = timedelta(days=conf.MAILED_STEP_HOLD_DAYS)
     with unit_of_work():
@@ -120,12 +132,12 @@ def resend(*, pending: PendingToken) -> None:
         emails.send_to(user, "two_step_code", code=code)
 
 
-def _mailed_code(user: User, typed: str) -> Code | None:
+def _mailed_code(user: User, typed: str, network: str) -> Code | None:
     text = "".join(typed.split()).replace("-", "")
     if not (text.isascii() and text.isdigit() and MAILED_DIGITS <= len(text) <= MOST_DIGITS):
         return None
     try:
-        return codes.check(user=user, purpose=PURPOSE, address=user.email, text=text)
+        return codes.check(user=user, purpose=PURPOSE, address=user.email, text=text, network=network)
     except InvalidOtp:
         return None
 
@@ -138,10 +150,10 @@ def _consume(code: Code) -> None:
 
 
 def _spend(pending: PendingToken) -> User:
-    """Uses the token up; the user as the row is now, locked."""
+    """Consumes the token. Returns the current user row, locked."""
     user = User.objects.select_for_update(no_key=True).get(id=pending.user_id)
     if user.is_blocked(timezone.now()):
         raise AccountBlocked
-    if not pending_tokens.spend(pending):
+    if not one_time_tokens.spend(pending):
         raise TokenRevoked
     return user

@@ -1,1 +1,1 @@
-"""What the support pages are made of: the site, its sign-in, its lists; admin.py files put rows on them."""
+"""Building blocks of the admin: the site, its sign-in, lists and actions."""

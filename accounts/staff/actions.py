@@ -1,4 +1,4 @@
-"""Actions that ask first: a page with what will happen, a form, then yes or back."""
+"""Confirmed admin actions: a page with the consequences and a form, then confirm or cancel."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, cast
@@ -19,7 +19,7 @@ NAMED_AT_MOST = 10
 
 
 class NothingToDo(Exception):
-    """An action met a row that is already as it should be, or cannot become so; the text says which."""
+    """The row already has the wanted state, or cannot reach it; the text says which."""
 
 
 class ReasonForm(forms.Form):
@@ -27,7 +27,7 @@ class ReasonForm(forms.Form):
 
 
 class NoForm(forms.Form):
-    """For actions that need no more than a yes."""
+    """The form of actions that need a confirmation only."""
 
 
 Act = Callable[[User, Any, dict[str, Any]], None]
@@ -46,7 +46,7 @@ def asked_action(
     at_most: int = 500,
     then: Then | None = None,
 ) -> Callable[[StaffAdmin, HttpRequest, QuerySet], HttpResponse | None]:
-    """An admin action with a page between: what it will do, a form, then yes or back.
+    """An admin action with a confirmation page: its consequences and a form.
 
     `act(staff_member, row, cleaned_data)` is called for each row; NothingToDo and what a service refuses are shown.
     `then(admin, request, rows)` answers with a page of its own instead of the list.

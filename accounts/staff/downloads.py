@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.staff.actions import Act, Effects, asked_action
 
 EXPORTED_AT_MOST = 10_000
-# A spreadsheet takes a cell that starts like this for a formula.
+# Spreadsheets treat a cell that starts with one of these as a formula.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 DOWNLOAD_LABELS = {"csv": _("Download as CSV"), "json": _("Download as JSON")}
 
@@ -40,7 +40,7 @@ def download(
 
 
 def asked_download(*, kind: str, columns: tuple[str, ...], permission: str, effects: Effects, act: Act) -> Any:
-    """An action that asks why, tells the audit log by `act`, and downloads the chosen rows."""
+    """An action that asks for a reason, writes the audit log by `act`, and downloads the selected rows."""
 
     def file_of(page: admin.ModelAdmin, request: HttpRequest, rows: list[Any]) -> HttpResponse:
         return download(page, ({name: getattr(row, name) for name in columns} for row in rows), columns, kind)
@@ -56,7 +56,7 @@ def asked_download(*, kind: str, columns: tuple[str, ...], permission: str, effe
 
 
 def download_action(*, kind: str, columns: tuple[str, ...], permission: str) -> Any:
-    """An action that downloads the chosen rows at once: for what whoever sees the list may keep anyway."""
+    """An action that downloads the selected rows at once, for data without a need for a reason."""
 
     def action(self: admin.ModelAdmin, request: HttpRequest, queryset: QuerySet) -> HttpResponse:
         return download(self, queryset.values(*columns)[:EXPORTED_AT_MOST], columns, kind)

@@ -1,10 +1,11 @@
-"""What every page of the admin has in common: lists that stay fast, rows that are looked at."""
+"""Base classes of the admin: fast lists and read-only rows."""
 
 from typing import Any, cast
 
 from django import forms
 from django.contrib import admin
-from django.core.exceptions import PermissionDenied
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.core.exceptions import BadRequest, PermissionDenied
 from django.core.paginator import Paginator
 from django.db.models import ManyToManyField, Model
 from django.http import Http404, HttpRequest, HttpResponse
@@ -14,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
 from accounts.services import audit
+from accounts.staff.lookups import ShownColumnsOnly, can_compare
 
 COUNTED_AT_MOST = 10_000
 
@@ -26,8 +28,8 @@ class LargeTablePaginator(Paginator):
         return len(self.object_list.order_by().values_list("pk")[:COUNTED_AT_MOST])  # type: ignore[attr-defined]
 
 
-class StaffAdmin(admin.ModelAdmin):
-    """Rows are looked at, not written: what changes something is an action or a service."""
+class StaffAdmin(ShownColumnsOnly):
+    """A read-only admin: changes go through actions, which call services."""
 
     paginator = LargeTablePaginator
     show_full_result_count = False
@@ -37,14 +39,14 @@ class StaffAdmin(admin.ModelAdmin):
     actions_on_bottom = True
 
     def __getattr__(self, name: str) -> Any:
-        """Django asks `has_<codename>_permission` before it shows an action: all ours are permissions of the app."""
+        """Django asks `has_<codename>_permission` before it shows an action: these map to permissions of the app."""
         if name.startswith("has_") and name.endswith("_permission"):
             codename = name.removeprefix("has_").removesuffix("_permission")
             return lambda request: request.user.has_perm(f"{self.opts.app_label}.{codename}")
         raise AttributeError(name)
 
     def named(self, row: Model) -> str:
-        """What a row is called where people read it: by itself, or "session 7 (ann_x2y3z)"."""
+        """The display name of a row: its own, or "session 7 (ann_x2y3z)"."""
         if not self.list_select_related:
             return str(row)
         people = [getattr(row, field) for field in self.list_select_related or ()]  # type: ignore[union-attr]
@@ -52,7 +54,7 @@ class StaffAdmin(admin.ModelAdmin):
         return f"{self.opts.verbose_name} {row.pk}" + (f" ({names})" if names else "")
 
     def audit_label(self, row: Model) -> str:
-        """What the audit log calls a row that it is about; empty where it is never about such rows."""
+        """The name of a row in the audit log; empty for models that are not audited."""
         return ""
 
     def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **options: Any) -> Any:
@@ -63,7 +65,9 @@ class StaffAdmin(admin.ModelAdmin):
         return super().render_change_form(request, context, *args, **options)
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
-        # Django passes over an action that somebody may not do; whoever asks for it shall hear no.
+        if not all(can_compare(self.opts.pk, value) for value in request.POST.getlist(ACTION_CHECKBOX_NAME)):
+            raise BadRequest
+        # Django ignores an action without permission; the request must be refused instead.
         if set(request.POST.getlist("action")) - {"", *self.get_actions(request)}:
             raise PermissionDenied
         # Django's own title puts the name into a sentence, where many languages would have to inflect it.
@@ -84,9 +88,9 @@ class StaffAdmin(admin.ModelAdmin):
 
 
 class AuditedAdmin(StaffAdmin):
-    """Rows that a superuser writes in a form, which asks why."""
+    """Rows that a superuser edits in a form, which asks for a reason."""
 
-    # Django's two boxes with arrows keep people with a screen reader out.
+    # Django's widget with two boxes cannot be used with a screen reader.
     formfield_overrides = {ManyToManyField: {"widget": forms.CheckboxSelectMultiple}}
 
     def log_addition(self, request: HttpRequest, obj: Model, message: Any) -> None:  # type: ignore[override]
@@ -106,7 +110,7 @@ class AuditedAdmin(StaffAdmin):
         )
 
     def worth_keeping(self, row: Model) -> dict[str, Any]:
-        """How the row stands after the change, for the audit log."""
+        """The state of the row after the change, for the audit log."""
         return {}
 
 

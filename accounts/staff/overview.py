@@ -1,4 +1,4 @@
-"""What the first page of the admin shows. Other apps add their lines when they are ready."""
+"""The figures of the admin's index page. Other apps register theirs in AppConfig.ready()."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
+from accounts.services.login_lockout import is_locked
 
 COUNTED_AT_MOST = 10_000
 
@@ -24,7 +25,7 @@ class Figure:
 
 
 def about(rows: QuerySet) -> int | str:
-    """How many, counted to ten thousand: the overview must open while a table grows."""
+    """The count, up to ten thousand, so that the overview stays fast on large tables."""
     number = len(rows.order_by().values_list("pk")[: COUNTED_AT_MOST + 1])
     return number if number <= COUNTED_AT_MOST else f"{COUNTED_AT_MOST}+"
 
@@ -49,7 +50,7 @@ def _accounts() -> Iterable[Figure]:
     yield Figure(_("New accounts today"), about(User.objects.filter(created_at__gte=day)), users)
     yield Figure(
         _("Locked just now"),
-        about(User.objects.filter(locked_until__gt=now)),
+        about(User.objects.filter(is_locked(now))),
         f"{users}?standing=locked",
     )
     blocked = Q(blocked_at__isnull=False) & (Q(blocked_until=None) | Q(blocked_until__gt=now))

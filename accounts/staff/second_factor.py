@@ -1,29 +1,35 @@
-"""One-time codes of staff, by django-otp: an app's TOTP, and ten static codes for a lost phone."""
+"""Second factors of staff with django-otp: a TOTP device, and ten static codes for a lost phone."""
 
 import base64
 import io
 import secrets
 
-import qrcode
-import qrcode.image.svg
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
 from django_otp import DEVICE_ID_SESSION_KEY, devices_for_user, match_token
 from django_otp.models import Device
 from django_otp.plugins.otp_static.models import StaticDevice, StaticToken
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
+from accounts import emails
 from accounts.models import User
+from accounts.services import audit, sessions
+from core import request_context
+from core.transactions import unit_of_work
 
 STATIC_CODES = 10
+# Keys in the admin session while a second factor is added.
+_PENDING = "second_factor_pending"
+_PROVED = "second_factor_second_password"
 
 
 def has_one(user: User) -> bool:
-    """The person has a confirmed device."""
+    """The user has a confirmed device."""
     return any(True for _ in devices_for_user(user, confirmed=True))
 
 
 def is_confirmed(request: HttpRequest) -> bool:
-    """This admin session was opened with a code of a device that the person still has."""
+    """This admin session was opened with a code of a device that the user still has."""
     if not hasattr(request, "_second_factor"):
         persistent_id = request.session.get(DEVICE_ID_SESSION_KEY)
         device = Device.from_persistent_id(persistent_id) if persistent_id else None
@@ -39,32 +45,66 @@ def matching_device(user: User, code: str) -> Device | None:
 
 
 def confirm(request: HttpRequest, device: Device) -> None:
-    """Remembers in the admin session that the second step was taken."""
+    """Stores in the admin session that the second step is complete."""
     request.session[DEVICE_ID_SESSION_KEY] = device.persistent_id
     request._second_factor = True  # type: ignore[attr-defined]
 
 
-def pending_device(user: User) -> TOTPDevice:
-    """The TOTP device that waits for its first code."""
-    device, _ = TOTPDevice.objects.get_or_create(user=user, confirmed=False, defaults={"name": "app"})
+def second_password_is_proved(request: HttpRequest) -> bool:
+    """The second password of the account was given in this session, and is still that one."""
+    return request.session.get(_PROVED) == _changed_at(request)
+
+
+def note_proof(request: HttpRequest) -> None:
+    request.session[_PROVED] = _changed_at(request)
+
+
+def _changed_at(request: HttpRequest) -> str:
+    return str(request.user.second_password_changed_at)  # type: ignore[union-attr]
+
+
+def pending_device(request: HttpRequest) -> TOTPDevice:
+    """The TOTP device that waits for its first code, with a key that only this admin session was shown.
+
+    A key that an earlier session has seen is never activated.
+    """
+    waiting = TOTPDevice.objects.filter(user=request.user, confirmed=False)
+    device = waiting.filter(id=request.session.get(_PENDING, 0)).first()
+    if device is None:
+        waiting.delete()
+        device = TOTPDevice.objects.create(user=request.user, confirmed=False, name="app")
+        request.session[_PENDING] = device.pk
     return device
 
 
 def activate(device: TOTPDevice) -> list[str]:
-    """Puts the device to use and returns new static codes, shown once."""
-    device.confirmed = True
-    device.save(update_fields=["confirmed"])
-    backup, _ = StaticDevice.objects.get_or_create(user=device.user, defaults={"name": "static codes"})
-    backup.token_set.all().delete()
-    codes = [base64.b32encode(secrets.token_bytes(10)).decode().lower() for _ in range(STATIC_CODES)]
-    StaticToken.objects.bulk_create(StaticToken(device=backup, token=code) for code in codes)
+    """Activates the device and returns new static codes, shown once; the owner is notified by mail.
+
+    PermissionDenied when another device was activated in the meantime.
+    """
+    with unit_of_work():
+        user = User.objects.select_for_update(no_key=True).get(id=device.user_id)
+        if has_one(user):
+            raise PermissionDenied
+        device.confirmed = True
+        device.save(update_fields=["confirmed"])
+        backup, _ = StaticDevice.objects.get_or_create(user=user, defaults={"name": "static codes"})
+        backup.token_set.all().delete()
+        codes = [base64.b32encode(secrets.token_bytes(10)).decode().lower() for _ in range(STATIC_CODES)]
+        StaticToken.objects.bulk_create(StaticToken(device=backup, token=code) for code in codes)
+        audit.record(action="admin.second_factor_added", actor=user, target=user)
+        emails.send_to(user, "staff_factor_added", address=request_context.client_address() or "?")
     return codes
 
 
-def remove(user: User) -> None:
-    """Takes app and static codes away; admin sessions that they opened close with them."""
-    for device in devices_for_user(user, confirmed=None):
-        device.delete()
+def remove(*, user: User, reason: str, actor: User) -> None:
+    """Removes TOTP device and static codes and ends the sessions that they opened; notifies the owner by mail."""
+    with unit_of_work():
+        for device in devices_for_user(user, confirmed=None):
+            device.delete()
+        sessions.end_in_admin(user_id=user.pk, reason="second_factor_removed")
+        audit.record(action="admin.second_factor_removed", actor=actor, target=user, reason=reason)
+        emails.send_to(user, "staff_factor_removed")
 
 
 def secret(device: TOTPDevice) -> str:
@@ -74,6 +114,8 @@ def secret(device: TOTPDevice) -> str:
 
 def picture(device: TOTPDevice) -> str:
     """The key as a QR code, as a data: address for an `<img>`."""
+    import qrcode.image.svg  # for the few who set up a device, not for every process
+
     out = io.BytesIO()
     qrcode.make(device.config_url, image_factory=qrcode.image.svg.SvgPathImage).save(out)
     return "data:image/svg+xml;base64," + base64.b64encode(out.getvalue()).decode()

@@ -1,8 +1,8 @@
-"""The staff's door: password and a one-time code from an app, with the lock-out of every sign-in."""
+"""The admin site: sign-in with password and TOTP code, with the login lockout of the API."""
 
 from typing import Any
 
-from django.contrib.admin import AdminSite
+from django.contrib.admin import AdminSite, ModelAdmin
 from django.contrib.auth import login as start_admin_session
 from django.contrib.auth import logout as end_admin_session
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
@@ -15,15 +15,19 @@ from django.views.decorators.cache import never_cache
 
 from accounts.models import User
 from accounts.services import audit
-from accounts.staff import second_factor
-from accounts.staff.forms import FirstCodeForm, StaffLoginForm
+from accounts.staff import second_factor, sessions
+from accounts.staff.forms import FirstCodeForm, SecondPasswordForm, StaffLoginForm
+from accounts.staff.limits import writes_limited
+from accounts.staff.lookups import ShownColumnsOnly
 from accounts.staff.overview import overview
+from accounts.throttles import network_and_email
+from core.throttles import Throttle, network, throttles
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
 class StaffSite(AdminSite):
-    """Django's admin: stock pages, our sign-in, a dashboard, and no page without a second factor."""
+    """Django's admin with this project's sign-in and dashboard; every page requires a second factor."""
 
     site_header = _("Parley support")
     site_title = _("Parley support")
@@ -33,21 +37,37 @@ class StaffSite(AdminSite):
     login_template = "admin/sign_in.html"
     enable_nav_sidebar = True
 
+    def register(self, model_or_iterable: Any, admin_class: Any = None, **options: Any) -> None:
+        """Applies the rule about hidden columns to pages of other packages, too."""
+        admin_class = admin_class or ModelAdmin
+        if not issubclass(admin_class, ShownColumnsOnly):
+            admin_class = type(admin_class.__name__, (ShownColumnsOnly, admin_class), {})
+        super().register(model_or_iterable, admin_class, **options)
+
     def has_permission(self, request: HttpRequest) -> bool:
-        return super().has_permission(request) and second_factor.is_confirmed(request)
+        return self._is_signed_in(request) and second_factor.is_confirmed(request)
+
+    def _is_signed_in(self, request: HttpRequest) -> bool:
+        """By password at least, as a staff member, in a session that has not been ended."""
+        return super().has_permission(request) and sessions.is_live(request)
 
     def get_urls(self) -> list[Any]:
         own: list[URLPattern] = [
-            path("second-factor/", self.second_factor_view, name="second_factor"),
+            path("second-factor/", writes_limited(self.second_factor_view), name="second_factor"),
             # A password is changed over the API, by its own rules and with all that follows from it.
             path("password_change/", self.nowhere),
             path("password_change/done/", self.nowhere),
         ]
         return own + super().get_urls()
 
+    def admin_view(self, view: Any, cacheable: bool = False) -> Any:
+        return super().admin_view(writes_limited(view), cacheable)
+
     def nowhere(self, request: HttpRequest) -> HttpResponse:
         raise Http404
 
+    # Counted in the form, by the counters of the API's sign-in.
+    @throttles(Throttle("login_network", by=network), Throttle("login", by=network_and_email))
     @method_decorator(never_cache)
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         if request.method == "GET" and self.has_permission(request):
@@ -69,7 +89,10 @@ class StaffSite(AdminSite):
             "next": request.GET.get("next", ""),
             **(extra_context or {}),
         }
-        return TemplateResponse(request, self.login_template, context, status=200)
+        if form.retry_after is None:
+            return TemplateResponse(request, self.login_template, context, status=200)
+        headers = {"Retry-After": str(form.retry_after)}
+        return TemplateResponse(request, self.login_template, context, status=429, headers=headers)
 
     def _next(self, request: HttpRequest) -> str:
         wanted = request.POST.get("next") or request.GET.get("next", "")
@@ -80,27 +103,32 @@ class StaffSite(AdminSite):
     @method_decorator(never_cache)
     def second_factor_view(self, request: HttpRequest) -> HttpResponse:
         """Where a staff member without a second factor gets one: a QR code, then the first code."""
-        if not super().has_permission(request) or not isinstance(request.user, User):
+        if not self._is_signed_in(request) or not isinstance(request.user, User):
             return HttpResponseRedirect(reverse("admin:login", current_app=self.name))
         if second_factor.has_one(request.user):
-            # Whoever knows only the password does not get to replace the second factor.
+            # The password alone must not be enough to replace the second factor.
             if not second_factor.is_confirmed(request):
                 end_admin_session(request)
             return HttpResponseRedirect(reverse("admin:index", current_app=self.name))
-        device = second_factor.pending_device(request.user)
+        context = {**self.each_context(request), "title": _("Add a second factor")}
+        # An account with a second password proves it before the key of the app is shown.
+        if request.user.two_step_enabled and not second_factor.second_password_is_proved(request):
+            proof = SecondPasswordForm(request.user, data=request.POST or None)
+            if request.method != "POST" or not proof.is_valid():
+                return TemplateResponse(request, "admin/second_factor.html", {**context, "form": proof})
+            second_factor.note_proof(request)
+            return HttpResponseRedirect(request.get_full_path())
+        device = second_factor.pending_device(request)
         form = FirstCodeForm(device, data=request.POST or None)
         if request.method == "POST" and form.is_valid():
             codes = second_factor.activate(device)
             second_factor.confirm(request, device)
-            audit.record(action="admin.second_factor_added", actor=request.user, target=request.user)
             return TemplateResponse(
                 request,
                 "admin/second_factor_done.html",
                 {**self.each_context(request), "title": _("Second factor added"), "codes": codes},
             )
-        context = {
-            **self.each_context(request),
-            "title": _("Add a second factor"),
+        context |= {
             "form": form,
             "picture": second_factor.picture(device),
             "secret": second_factor.secret(device),

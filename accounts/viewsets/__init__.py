@@ -1,1 +1,1 @@
-"""The doors of accounts: one module per story."""
+"""The viewsets of accounts."""

@@ -1,4 +1,4 @@
-"""The extra confirmation that sensitive actions need."""
+"""Step-up: the confirmation that sensitive actions require."""
 
 from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
@@ -8,14 +8,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
-from accounts import ratelimits
 from accounts.authentication import person, session_of
 from accounts.conf import conf
 from accounts.models import PendingToken
 from accounts.permissions import IsVerified
 from accounts.serializers.actions import ActionOutput, ActionVerifyInput, ChallengeInput, ChallengeOutput
-from accounts.serializers.inputs import checked
-from accounts.services import actions
+from accounts.services import step_up
+from core.request_context import network_of_request
+from core.throttles import Throttle, throttles, user
+from core.validation import checked
 
 ACTION_TOKEN = OpenApiParameter(
     "X-Action-Token",
@@ -27,8 +28,8 @@ ACTION_TOKEN = OpenApiParameter(
 
 
 def granted(request: Request, action: str) -> PendingToken:
-    """The permission in the request's X-Action-Token. ActionTokenRequired, ActionTokenInvalid."""
-    return actions.grant(
+    """The action token in the request's X-Action-Token header. ActionTokenRequired, ActionTokenInvalid."""
+    return step_up.grant(
         user=person(request),
         session=session_of(request),
         action=action,
@@ -39,19 +40,23 @@ def granted(request: Request, action: str) -> PendingToken:
 class ActionViewSet(ViewSet):
     permission_classes = [IsVerified]
 
+    @throttles(Throttle("action_challenge", by=user))
     @extend_schema(operation_id="auth_action_challenge", request=ChallengeInput, responses=ChallengeOutput)
     def challenge(self, request: Request) -> Response:
         form = checked(ChallengeInput, request)
-        action = actions.action_named(form["action"])
+        action = step_up.action_named(form["action"])
         if action is None:
             raise ValidationError({"action": [_("There is no such action.")]})
-        ratelimits.check("action_challenge", person(request).id)
-        token = actions.challenge(user=person(request), session=session_of(request), action=action)
+        token = step_up.challenge(user=person(request), session=session_of(request), action=action)
         return Response({"challenge_token": token, "expires_in": conf.CHALLENGE_MINUTES * 60})
 
     @extend_schema(operation_id="auth_action_verify", request=ActionVerifyInput, responses=ActionOutput)
     def verify(self, request: Request) -> Response:
-        ratelimits.check("action_verify", person(request).id)
         form = checked(ActionVerifyInput, request)
-        token = actions.verify(user=person(request), session=session_of(request), **form)
+        token = step_up.verify(
+            user=person(request),
+            session=session_of(request),
+            network=network_of_request(request._request),
+            **form,
+        )
         return Response({"action_token": token, "expires_in": conf.ACTION_TOKEN_MINUTES * 60})

@@ -1,4 +1,4 @@
-"""Where one is signed in, and which devices skip the second step."""
+"""The user's sessions and trusted devices."""
 
 from typing import cast
 
@@ -9,7 +9,6 @@ from rest_framework.viewsets import ViewSet
 
 from accounts import selectors
 from accounts.authentication import person
-from accounts.fields import parse_id
 from accounts.models import Session
 from accounts.serializers.account import OkOutput
 from accounts.serializers.sessions import (
@@ -19,7 +18,10 @@ from accounts.serializers.sessions import (
     device_of,
     session_of,
 )
-from accounts.services import devices, sessions
+from accounts.services import sessions, trusted_devices
+from accounts.throttles import SIGN_OUT
+from core.fields import parse_id
+from core.throttles import throttles
 
 
 class SessionListViewSet(ViewSet):
@@ -29,11 +31,13 @@ class SessionListViewSet(ViewSet):
         rows = selectors.live_sessions(person(request).id)
         return Response({"sessions": [session_of(row, current=current) for row in rows]})
 
+    @throttles(SIGN_OUT)
     @extend_schema(operation_id="auth_sessions_end", request=None, responses=OkOutput)
     def end(self, request: Request, session_id: str) -> Response:
         sessions.end(user=person(request), session_id=parse_id(session_id))
         return Response()
 
+    @throttles(SIGN_OUT)
     @extend_schema(operation_id="auth_sessions_end_others", request=None, responses=RevokedOutput)
     def end_others(self, request: Request) -> Response:
         revoked = sessions.revoke_all(user_id=person(request).id, reason="revoked", but=cast(Session, request.auth))
@@ -46,7 +50,8 @@ class DeviceViewSet(ViewSet):
         rows = selectors.live_devices(person(request).id)
         return Response({"devices": [device_of(row) for row in rows]})
 
+    @throttles(SIGN_OUT)
     @extend_schema(operation_id="auth_devices_remove", request=None, responses=OkOutput)
     def remove(self, request: Request, device_id: str) -> Response:
-        devices.remove(user=person(request), device_id=parse_id(device_id))
+        trusted_devices.remove(user=person(request), device_id=parse_id(device_id))
         return Response()

@@ -1,6 +1,6 @@
-"""The way back after a change of the address, from the mail to the old one.
+"""Undoing a change of the address by the link in the mail to the old one.
 
-Opening the link shows a page and does nothing: programs that scan mails open every link in them.
+Opening the link only shows a page, because mail scanners open every link.
 """
 
 from django.http import HttpRequest, HttpResponse
@@ -9,41 +9,49 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import ValidationError
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
-from accounts import ratelimits
-from accounts.exceptions import NotFound, RateLimited
 from accounts.serializers.account import SentenceOutput
-from accounts.serializers.inputs import checked
-from accounts.serializers.security import EmailUndoInput
-from accounts.services import email_change
+from accounts.serializers.security import ChoosePasswordInput, EmailUndoInput
+from accounts.services import email_change, password
+from core import ratelimits
+from core.exceptions import NotFound, RateLimited
+from core.request_context import network_of_request
+from core.throttles import Throttle, network, throttles
+from core.validation import checked
+
+EMAIL_UNDO = Throttle("email_undo", by=network)
 
 
 class EmailUndoViewSet(ViewSet):
     authentication_classes = []
     permission_classes = [AllowAny]
 
+    @throttles(EMAIL_UNDO)
     @extend_schema(operation_id="auth_change_email_undo", request=EmailUndoInput, responses=SentenceOutput)
     def undo(self, request: Request) -> Response:
-        ratelimits.check("email_undo", ratelimits.client_key(request._request))
         form = checked(EmailUndoInput, request)
         email_change.undo(**form)
-        return Response({"message": _("Your old address is back. Please sign in and choose a new password.")})
+        return Response({"message": _("Your old address is back. Choose a new password with “Forgot password”.")})
 
 
+@throttles(EMAIL_UNDO)
 @require_http_methods(["GET", "HEAD", "POST"])
 def email_undo_page(request: HttpRequest, token: str) -> HttpResponse:
-    """Asks (GET) and undoes (POST); a used or old link is a page with 404."""
+    """Asks (GET), undoes (POST) and goes on to a new password; a used or old link is a page with 404."""
     try:
-        ratelimits.check("email_undo", ratelimits.client_key(request))
+        ratelimits.check(EMAIL_UNDO.scope, network_of_request(request))
+        if "password_token" in request.POST:
+            return _choose_password(request)
         change = email_change.pending_undo(token)
         language = change.user.language
         if request.method == "POST":
-            email_change.undo(token=token)
-            return _page(request, "done", language, address=change.old_email)
+            undone = email_change.undo(token=token)
+            return _page(request, "done", language, address=change.old_email, password_token=undone.password_token)
     except NotFound:
         return _page(request, "gone", None, status=404)
     except RateLimited as error:
@@ -53,11 +61,26 @@ def email_undo_page(request: HttpRequest, token: str) -> HttpResponse:
     return _page(request, "ask", language, address=change.old_email)
 
 
+def _choose_password(request: HttpRequest) -> HttpResponse:
+    """Sets the new password, or shows the form again with what is wrong with it. NotFound without a live token."""
+    token = request.POST["password_token"]
+    language = password.may_be_chosen_by(token=token).language
+    with translation.override(language):
+        form = ChoosePasswordInput(data=request.POST)
+        try:
+            form.is_valid(raise_exception=True)
+            user = password.choose(token=token, new_password=form.validated_data["new_password"])
+        except ValidationError as error:
+            errors = [text for texts in dict(error.detail).values() for text in texts]  # type: ignore[arg-type]
+            return _page(request, "again", language, password_token=token, errors=errors, status=400)
+    return _page(request, "chosen", language, address=user.email)
+
+
 def _page(
-    request: HttpRequest, state: str, language: str | None, *, address: str = "", status: int = 200
+    request: HttpRequest, state: str, language: str | None, *, status: int = 200, **shown: object
 ) -> HttpResponse:
     with translation.override(language or translation.get_language()):
-        response = render(request, "accounts/email_undo.html", {"state": state, "address": address}, status=status)
+        response = render(request, "accounts/email_undo.html", {"state": state, **shown}, status=status)
     response["Cache-Control"] = "no-store"
     response["Referrer-Policy"] = "no-referrer"
     return response

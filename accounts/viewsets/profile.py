@@ -1,16 +1,15 @@
-"""One's own profile, privacy and blocked people."""
+"""The user's own profile, privacy settings and blocked users."""
 
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from accounts import selectors
 from accounts.authentication import person
-from accounts.fields import parse_id
+from accounts.conf import conf
 from accounts.permissions import IsVerified
 from accounts.serializers.account import OkOutput
-from accounts.serializers.inputs import checked
 from accounts.serializers.profile import (
     BlockInput,
     BlockOutput,
@@ -24,6 +23,10 @@ from accounts.serializers.profile import (
     profile_of,
 )
 from accounts.services import blocks, profile
+from core.fields import parse_id
+from core.pagination import decode_cursor, encode_cursor, page_size
+from core.throttles import Throttle, throttles, user
+from core.validation import checked
 
 
 class ProfileViewSet(ViewSet):
@@ -53,11 +56,30 @@ class PrivacyViewSet(ViewSet):
 class BlockViewSet(ViewSet):
     permission_classes = [IsVerified]
 
-    @extend_schema(operation_id="profile_blocks_list", responses=BlocksOutput)
+    @extend_schema(
+        operation_id="profile_blocks_list",
+        parameters=[
+            OpenApiParameter("limit", int, description="Larger values are clamped to the maximum."),
+            OpenApiParameter("cursor", str, description="`next_cursor` of the page before."),
+        ],
+        responses=BlocksOutput,
+    )
     def list(self, request: Request) -> Response:
-        rows = selectors.blocks_made_by(person(request).id)
-        return Response({"blocks": [block_of(row) for row in rows]})
+        query = request.query_params
+        rows, last_id = selectors.blocks_page(
+            person(request).id,
+            limit=page_size(query, default=conf.BLOCKS_PAGE, maximum=conf.BLOCKS_PAGE_MAX),
+            cursor=decode_cursor(query.get("cursor")),
+        )
+        return Response(
+            {
+                "blocks": [block_of(row) for row in rows],
+                "has_more": last_id is not None,
+                "next_cursor": encode_cursor(0, last_id) if last_id is not None else None,
+            }
+        )
 
+    @throttles(Throttle("block", by=user))
     @extend_schema(operation_id="profile_blocks_add", request=BlockInput, responses=BlockOutput)
     def add(self, request: Request) -> Response:
         form = checked(BlockInput, request)

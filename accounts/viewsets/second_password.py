@@ -8,7 +8,6 @@ from rest_framework.viewsets import ViewSet
 from accounts.authentication import person, session_of
 from accounts.permissions import IsVerified
 from accounts.serializers.account import OkOutput
-from accounts.serializers.inputs import checked
 from accounts.serializers.two_step import (
     RecoveryCodesOutput,
     TwoStepChangeInput,
@@ -17,8 +16,9 @@ from accounts.serializers.two_step import (
     TwoStepStatusOutput,
     two_step_status_of,
 )
-from accounts.services import actions, recovery_codes, second_password
+from accounts.services import recovery_codes, second_password, step_up
 from accounts.viewsets.actions import ACTION_TOKEN, granted
+from core.validation import checked
 
 
 class SecondPasswordViewSet(ViewSet):
@@ -36,7 +36,7 @@ class SecondPasswordViewSet(ViewSet):
         responses=RecoveryCodesOutput,
     )
     def enable(self, request: Request) -> Response:
-        grant = granted(request, actions.TWO_STEP_ENABLE)
+        grant = granted(request, step_up.TWO_STEP_ENABLE)
         form = checked(TwoStepEnableInput, request)
         codes = second_password.enable(user=person(request), granted=grant, **form)
         return Response({"recovery_codes": codes})
@@ -48,7 +48,7 @@ class SecondPasswordViewSet(ViewSet):
         responses=OkOutput,
     )
     def change(self, request: Request) -> Response:
-        grant = granted(request, actions.TWO_STEP_CHANGE)
+        grant = granted(request, step_up.TWO_STEP_CHANGE)
         form = checked(TwoStepChangeInput, request)
         second_password.change(user=person(request), session=session_of(request), granted=grant, **form)
         return Response({})
@@ -60,7 +60,7 @@ class SecondPasswordViewSet(ViewSet):
         responses=OkOutput,
     )
     def disable(self, request: Request) -> Response:
-        grant = granted(request, actions.TWO_STEP_DISABLE)
+        grant = granted(request, step_up.TWO_STEP_DISABLE)
         form = checked(TwoStepDisableInput, request)
         second_password.disable(user=person(request), granted=grant, **form)
         return Response({})
@@ -72,6 +72,6 @@ class SecondPasswordViewSet(ViewSet):
         responses=RecoveryCodesOutput,
     )
     def recovery_codes(self, request: Request) -> Response:
-        grant = granted(request, actions.RECOVERY_CODES)
+        grant = granted(request, step_up.RECOVERY_CODES)
         codes = second_password.new_recovery_codes(user=person(request), granted=grant)
         return Response({"recovery_codes": codes})

@@ -1,4 +1,4 @@
-"""Password, address, export and the end of an account: each behind an action token."""
+"""Password, address, export and deletion of an account: each requires an action token."""
 
 from typing import Any
 
@@ -11,11 +11,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
-from accounts import ratelimits
 from accounts.authentication import person, session_of
 from accounts.permissions import IsVerified
 from accounts.serializers.account import SentenceOutput
-from accounts.serializers.inputs import checked
 from accounts.serializers.security import (
     ChangeEmailInput,
     ChangeEmailOutput,
@@ -24,8 +22,10 @@ from accounts.serializers.security import (
     DeletionOutput,
     NewTokenOutput,
 )
-from accounts.services import actions, email_change, erasure, export, password_change
+from accounts.services import email_change, erasure, export, password_change, step_up
 from accounts.viewsets.actions import ACTION_TOKEN, granted
+from core.request_context import network_of_request
+from core.validation import checked
 
 
 class SecurityViewSet(ViewSet):
@@ -38,7 +38,7 @@ class SecurityViewSet(ViewSet):
         responses=NewTokenOutput,
     )
     def change_password(self, request: Request) -> Response:
-        grant = granted(request, actions.CHANGE_PASSWORD)
+        grant = granted(request, step_up.CHANGE_PASSWORD)
         form = checked(ChangePasswordInput, request)
         token = password_change.change(user=person(request), session=session_of(request), granted=grant, **form)
         return Response({"message": _("Your password was changed."), "token": token})
@@ -50,9 +50,9 @@ class SecurityViewSet(ViewSet):
         responses=SentenceOutput,
     )
     def change_email(self, request: Request) -> Response:
-        grant = granted(request, actions.CHANGE_EMAIL)
+        grant = granted(request, step_up.CHANGE_EMAIL)
         form = checked(ChangeEmailInput, request)
-        email_change.start(user=person(request), granted=grant, **form)
+        email_change.start(user=person(request), session=session_of(request), granted=grant, **form)
         return Response({"message": _("A code was sent to the new address.")})
 
     @extend_schema(
@@ -61,10 +61,9 @@ class SecurityViewSet(ViewSet):
         responses=ChangeEmailOutput,
     )
     def verify_email(self, request: Request) -> Response:
-        ratelimits.check("verify", f"change {person(request).id}")
         form = checked(ChangeEmailVerifyInput, request)
-        site = request.build_absolute_uri("/").rstrip("/")
-        user = email_change.verify(user=person(request), site=site, **form)
+        network = network_of_request(request._request)
+        user = email_change.verify(user=person(request), network=network, **form)
         return Response({"message": _("Your e-mail address was changed."), "email": user.email})
 
     @extend_schema(
@@ -74,7 +73,7 @@ class SecurityViewSet(ViewSet):
         responses=DeletionOutput,
     )
     def delete_account(self, request: Request) -> Response:
-        grant = granted(request, actions.DELETE_ACCOUNT)
+        grant = granted(request, step_up.DELETE_ACCOUNT)
         erase_after = erasure.schedule(user=person(request), granted=grant)
         message = _("Your account will be deleted. Sign in before then to keep it.")
         return Response({"message": message, "erase_after": erase_after})
@@ -93,7 +92,7 @@ class ExportViewSet(ViewSet):
         responses={(200, "application/zip"): OpenApiTypes.BINARY},
     )
     def export(self, request: Request) -> FileResponse:
-        grant = granted(request, actions.EXPORT_DATA)
+        grant = granted(request, step_up.EXPORT_DATA)
         file = export.export(user=person(request), granted=grant)
         name = f"parley-{person(request).username}-{timezone.now():%Y-%m-%d}.zip"
         response = FileResponse(file, as_attachment=True, filename=name, content_type="application/zip")

@@ -9,11 +9,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
-from accounts import ratelimits
-from accounts.authentication import TwoStepAuthentication, person, second_step_of
+from accounts.authentication import TwoStepAuthentication, second_step_of
 from accounts.conf import conf
 from accounts.serializers.account import SentenceOutput, account
-from accounts.serializers.inputs import checked
 from accounts.serializers.two_step import (
     RecoveredOutput,
     RecoveryInput,
@@ -21,7 +19,10 @@ from accounts.serializers.two_step import (
     TwoStepInput,
 )
 from accounts.services import two_step
+from accounts.throttles import network_and_account
 from accounts.viewsets.callers import DEVICE_COOKIE, caller_of
+from core.throttles import Throttle, network, throttles
+from core.validation import checked
 
 SECONDS_A_DAY = 86_400
 
@@ -30,9 +31,9 @@ class TwoStepViewSet(ViewSet):
     authentication_classes = [TwoStepAuthentication]
     permission_classes = [AllowAny]
 
+    @throttles(Throttle("two_step", by=network_and_account))
     @extend_schema(operation_id="auth_two_step", request=TwoStepInput, responses=SecondStepOutput)
     def verify(self, request: Request) -> Response:
-        ratelimits.check("two_step", person(request).id)
         form = checked(TwoStepInput, request)
         done = two_step.with_password(pending=second_step_of(request), **form, caller=caller_of(request))
         body: dict[str, Any] = {"token": done.token, "user": account(done.user)}
@@ -44,15 +45,18 @@ class TwoStepViewSet(ViewSet):
             _set_cookie(response, done.device_token)
         return response
 
+    @throttles(
+        Throttle("resend_two_step_network", by=network),
+        Throttle("resend_two_step", by=network_and_account),
+    )
     @extend_schema(operation_id="auth_two_step_resend", request=None, responses=SentenceOutput)
     def resend(self, request: Request) -> Response:
-        ratelimits.check("resend_two_step", person(request).id)
-        two_step.resend(pending=second_step_of(request))
+        two_step.resend(pending=second_step_of(request), network=network(request))
         return Response({"message": _("A mail is on its way to your address.")})
 
+    @throttles(Throttle("two_step_forgot", by=network_and_account))
     @extend_schema(operation_id="auth_two_step_forgot", request=RecoveryInput, responses=RecoveredOutput)
     def recover(self, request: Request) -> Response:
-        ratelimits.check("two_step_forgot", person(request).id)
         form = checked(RecoveryInput, request)
         done = two_step.with_recovery_code(
             pending=second_step_of(request),
@@ -69,7 +73,7 @@ class TwoStepViewSet(ViewSet):
 
 
 def _set_cookie(response: Response, token: str) -> None:
-    """Browsers keep the token where no script can read it, and send it with nothing but sign-in."""
+    """Stores the token in an HttpOnly cookie that browsers send to the sign-in endpoints only."""
     response.set_cookie(
         DEVICE_COOKIE,
         token,

@@ -39,7 +39,7 @@ class Migration(migrations.Migration):
                 ('body', models.TextField(blank=True, null=True)),
                 ('body_folded', models.TextField(blank=True)),
                 ('reply_to_id', models.BigIntegerField(blank=True, null=True, verbose_name='reply to message')),
-                ('call_id', models.BigIntegerField(blank=True, null=True, unique=True)),
+                ('call_id', models.BigIntegerField(blank=True, null=True)),
                 ('call_media', models.CharField(blank=True, max_length=5)),
                 ('call_outcome', models.CharField(blank=True, max_length=10)),
                 ('call_duration_s', models.PositiveIntegerField(blank=True, null=True)),
@@ -50,7 +50,7 @@ class Migration(migrations.Migration):
                 ('deleted_at', models.DateTimeField(blank=True, null=True, verbose_name='deleted at')),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False, verbose_name='created at')),
                 ('conversation', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='messages', to='messaging.conversation', verbose_name='conversation')),
-                ('image', models.OneToOneField(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='accounts.image')),
+                ('image', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='accounts.image')),
                 ('sender', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL, verbose_name='sender')),
             ],
             options={
@@ -82,8 +82,9 @@ class Migration(migrations.Migration):
                 ('last_message_id', models.BigIntegerField(blank=True, null=True)),
                 ('activity_id', models.BigIntegerField(default=0)),
                 ('has_written', models.BooleanField(default=False)),
-                ('conversation', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='participants', to='messaging.conversation')),
-                ('user', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('is_shown', models.BooleanField(default=True)),
+                ('conversation', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='participants', to='messaging.conversation')),
+                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
             options={
                 'verbose_name': 'participant',
@@ -138,15 +139,15 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='message',
-            constraint=models.UniqueConstraint(fields=('sender', 'client_id'), name='message_client_id'),
+            constraint=models.UniqueConstraint(condition=models.Q(('client_id__isnull', False)), fields=('sender', 'client_id'), name='message_client_id'),
         ),
-        migrations.AddIndex(
-            model_name='participant',
-            index=models.Index(models.F('user'), models.OrderBy(models.F('activity_id'), descending=True), models.OrderBy(models.F('conversation'), descending=True), name='participant_list'),
+        migrations.AddConstraint(
+            model_name='message',
+            constraint=models.UniqueConstraint(condition=models.Q(('image__isnull', False)), fields=('image',), name='message_image'),
         ),
-        migrations.AddIndex(
-            model_name='participant',
-            index=models.Index(condition=models.Q(('unread_count__gt', 0)), fields=['user'], name='participant_unread'),
+        migrations.AddConstraint(
+            model_name='message',
+            constraint=models.UniqueConstraint(condition=models.Q(('call_id__isnull', False)), fields=('call_id',), name='message_call'),
         ),
         migrations.AddConstraint(
             model_name='participant',

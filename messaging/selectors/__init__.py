@@ -1,14 +1,16 @@
-"""Reads of messaging; what other apps may use is named here."""
+"""Queries of messaging; this module exports those that other apps may use."""
 
 from messaging.selectors.access import (
     contact_permission,
     conversation_for,
+    has_written,
     message_for,
-    peer_ids_sharing,
-    peers_of,
+    presence_told_to,
+    presence_viewers_of,
     reachable_peers,
 )
 from messaging.selectors.conversations import (
+    MESSAGE_UNREAD_COUNT,
     conversation_page,
     conversations_for,
     message_unread_count,
@@ -19,17 +21,19 @@ from messaging.selectors.pictures import picture_for
 from messaging.selectors.search import search_page
 
 __all__ = [
+    "MESSAGE_UNREAD_COUNT",
     "contact_permission",
     "conversation_for",
     "conversation_page",
     "conversations_for",
+    "has_written",
     "message_for",
     "message_page",
     "message_unread_count",
     "messages_for",
-    "peer_ids_sharing",
-    "peers_of",
     "picture_for",
+    "presence_told_to",
+    "presence_viewers_of",
     "reachable_peers",
     "reactions_of",
     "search_page",

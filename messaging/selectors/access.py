@@ -1,13 +1,14 @@
-"""Who may see a conversation, and who may speak in it. Fetching and checking are one step."""
+"""Permission checks: who may see a conversation and who may write in it. Each fetch includes its check."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from django.db.models import Q, QuerySet
 
-from accounts.exceptions import ApiError, EmailNotVerified, MessagePermissionDenied, UserBlocked
-from accounts.fields import parse_id
-from messaging.exceptions import ConversationNotFound, MessageNotFound
+from accounts.exceptions import EmailNotVerified, UserBlocked
+from core.exceptions import ApiError
+from core.fields import parse_id
+from messaging.exceptions import ConversationNotFound, MessageNotFound, MessagePermissionDenied
 from messaging.models import Conversation, Message, Participant
 from messaging.selectors.tables import (
     PARTICIPANT,
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def conversation_for(user: "Person", conversation_id: object) -> Conversation:
-    """The conversation, for one of its two people. ConversationNotFound for anybody else."""
+    """The conversation, for one of its participants. ConversationNotFound for any other user."""
     return _conversation_of(user.id, conversation_id)
 
 
@@ -38,7 +39,7 @@ def _conversation_of(user_id: int, conversation_id: object) -> Conversation:
 
 
 def watermark_for(user_id: int, conversation_id: object) -> tuple[int, int]:
-    """The conversation's id, and up to which message this side has cleared it. ConversationNotFound for a stranger."""
+    """The conversation's id and the user's clear watermark. ConversationNotFound unless the user takes part."""
     number = parse_id(conversation_id)
     found = number and row(
         f"SELECT cleared_up_to_id FROM {PARTICIPANT} WHERE conversation_id = %s AND user_id = %s",
@@ -50,7 +51,7 @@ def watermark_for(user_id: int, conversation_id: object) -> tuple[int, int]:
 
 
 def message_for(user_id: int, message_id: object) -> Message:
-    """A message that this person can see. MessageNotFound: deleted, cleared, foreign or never there."""
+    """A message that this user can see. MessageNotFound: deleted, cleared, of other users or nonexistent."""
     number = parse_id(message_id)
     message = number and Message.objects.filter(id=number, deleted_at=None).first()
     side = message and Participant.objects.filter(
@@ -62,10 +63,10 @@ def message_for(user_id: int, message_id: object) -> Message:
 
 
 def contact_permission(actor: "Person", conversation: Conversation) -> None:
-    """Returns when `actor` may reach the other one now.
+    """Returns if `actor` may contact the other participant now.
 
-    EmailNotVerified, UserBlocked (whoever of the two blocked), or MessagePermissionDenied by the
-    other one's privacy. The only place that knows these rules: sending, editing, reacting, calling.
+    Raises EmailNotVerified, UserBlocked (a block in either direction), or MessagePermissionDenied by the
+    other user's privacy setting. The only place of these rules, for sending, editing, reacting and calling.
     """
     other_id = conversation.other_id(actor.id)
     found = row(
@@ -79,8 +80,13 @@ def contact_permission(actor: "Person", conversation: Conversation) -> None:
     refuse_contact(actor, who_can_message=found[0], has_written=found[1], blocked=found[2])
 
 
+def has_written(*, user_id: int, conversation_id: int) -> bool:
+    """Whether this participant has ever sent a message in the conversation."""
+    return Participant.objects.filter(conversation_id=conversation_id, user_id=user_id, has_written=True).exists()
+
+
 def refuse_contact(actor: "Person", *, who_can_message: str, has_written: Any, blocked: Any) -> None:
-    """The rules of `contact_permission`, for facts about the other one that are at hand."""
+    """The rules of `contact_permission`, for data about the other user that has already been read."""
     if not actor.is_verified:
         raise EmailNotVerified
     refusal = _refusal(who_can_message, has_written, blocked)
@@ -99,9 +105,9 @@ def _refusal(who_can_message: str, has_written: Any, blocked: Any) -> type[ApiEr
 
 
 def reachable_peers(pairs: Iterable[tuple[int, int]]) -> dict[tuple[int, int], int]:
-    """The other one, by (conversation, person), wherever `contact_permission` lets a confirmed person through.
+    """The other participant's id by (conversation, user), where `contact_permission` allows a verified user.
 
-    One query for any number of pairs; foreign conversations are missing.
+    One query for any number of pairs; conversations of other users are missing.
     """
     wanted = list(set(pairs))
     if not wanted:
@@ -118,17 +124,33 @@ def reachable_peers(pairs: Iterable[tuple[int, int]]) -> dict[tuple[int, int], i
     return {(talk_id, me_id): other_id for talk_id, me_id, other_id, *facts in found if _refusal(*facts) is None}
 
 
-def peer_ids_sharing(user_id: int, among: Iterable[int]) -> set[int]:
-    """Those of `among` who have a conversation with this person."""
-    others = set(among)
-    pairs = Conversation.objects.filter(
-        Q(user_low_id=user_id, user_high_id__in=others) | Q(user_high_id=user_id, user_low_id__in=others)
-    ).values_list("user_low_id", "user_high_id")
-    return {other for pair in pairs for other in pair if other != user_id}
+_OTHER = "conversation__participants__"
 
 
-def peers_of(user_id: int) -> tuple[QuerySet[Any, Any], QuerySet[Any, Any]]:
-    """Everybody who has a conversation with this person: two sets of ids, for `id__in` of a query."""
-    below = Conversation.objects.filter(user_high_id=user_id).values("user_low_id")
-    above = Conversation.objects.filter(user_low_id=user_id).values("user_high_id")
-    return below, above
+def _presence_is_told(watched: str, viewer: str) -> Q:
+    """For two participants: the conversation has a message, and the watched user has written or accepts messages
+    from everyone.
+
+    A user who has written accepts replies, unless their privacy setting is NOBODY; having written is enough then.
+    """
+    has_message = Q()
+    for side in (watched, viewer):
+        has_message |= Q(**{f"{side}has_written": True}) | Q(**{f"{side}last_message_id__isnull": False})
+    everyone = Q(**{f"{watched}user__who_can_message": User.WhoCanMessage.EVERYONE})
+    return has_message & (Q(**{f"{watched}has_written": True}) | everyone)
+
+
+def presence_told_to(viewer_id: int, among: Iterable[int]) -> set[int]:
+    """Those of `among` whose presence this user may see. The caller checks blocks."""
+    sides = Participant.objects.exclude(user_id=viewer_id).filter(
+        _presence_is_told("", _OTHER), user_id__in=set(among), **{f"{_OTHER}user_id": viewer_id}
+    )
+    return set(sides.values_list("user_id", flat=True))
+
+
+def presence_viewers_of(user_id: int) -> QuerySet[Any, Any]:
+    """Ids of the users who may see this user's presence, for `id__in` of a query. The caller checks blocks."""
+    sides = Participant.objects.exclude(user_id=user_id).filter(
+        _presence_is_told(_OTHER, ""), **{f"{_OTHER}user_id": user_id}
+    )
+    return sides.values("user_id")

@@ -1,4 +1,4 @@
-"""Conversations as one side sees them: one statement for any number."""
+"""Conversations as one participant sees them: one statement for any number."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -29,29 +29,39 @@ class Person(NamedTuple):
     avatar_token: str
 
 
-_SELECT = (
+_COLUMNS = (
     "SELECT p.conversation_id, p.activity_id, p.unread_count, p.last_read_id, o.last_read_id, o.delivered_id,"
     f" me.read_receipts, u.read_receipts, {blocked_either_way('p.user_id', 'o.user_id')},"
     " m.id, m.kind, m.body, m.sender_id, m.created_at,"
     " u.id, u.username, u.first_name, u.last_name, u.avatar_token"
-    f" FROM {PARTICIPANT} p"
+    " FROM"
+)
+_JOINS = (
     f" JOIN {PARTICIPANT} o ON o.conversation_id = p.conversation_id AND o.user_id <> p.user_id"
     f" JOIN {USER} u ON u.id = o.user_id JOIN {USER} me ON me.id = p.user_id"
     f" LEFT JOIN {MESSAGE} m ON m.id = p.last_message_id"
+)
+
+# SQL, for the statement that reads both numbers of the badge; takes a user id.
+MESSAGE_UNREAD_COUNT = (
+    f"SELECT COALESCE(SUM(unread_count), 0) FROM {PARTICIPANT} WHERE user_id = %s AND unread_count > 0"
 )
 
 
 def conversation_page(
     *, user_id: int, limit: int, cursor: tuple[int, int] | None = None
 ) -> tuple[list[dict[str, Any]], tuple[int, int] | None]:
-    """Conversations with the newest activity first, and where the next page starts (None: nowhere)."""
-    conditions = "p.user_id = %s"
+    """Conversations with the newest activity first, and the position of the next page (None: the end)."""
+    conditions = "user_id = %s AND is_shown"
     params: list[Any] = [user_id]
     if cursor is not None:
-        conditions += " AND (p.activity_id, p.conversation_id) < (%s, %s)"
+        conditions += " AND (activity_id, conversation_id) < (%s, %s)"
         params += cursor
+    # The user's participant rows are sorted first, so that only those of the page are joined.
+    newest = "ORDER BY p.activity_id DESC, p.conversation_id DESC"
     found = rows(
-        f"{_SELECT} WHERE {conditions} ORDER BY p.activity_id DESC, p.conversation_id DESC LIMIT {int(limit) + 1}",
+        f"{_COLUMNS} (SELECT * FROM {PARTICIPANT} p WHERE {conditions} {newest} LIMIT {int(limit) + 1}) p"
+        f"{_JOINS} {newest}",
         params,
     )
     page = found[:limit]
@@ -60,19 +70,19 @@ def conversation_page(
 
 
 def conversations_for(viewer_id: int, ids: Iterable[int]) -> dict[int, dict[str, Any]]:
-    """The viewer's conversations of these ids, in one query; foreign ones are missing."""
+    """The viewer's conversations of these ids, in one query; those of other users are missing."""
     wanted = list(set(ids))
     if not wanted:
         return {}
     found = rows(
-        f"{_SELECT} WHERE p.user_id = %s AND p.conversation_id IN ({places(wanted)})",
+        f"{_COLUMNS} {PARTICIPANT} p{_JOINS} WHERE p.user_id = %s AND p.conversation_id IN ({places(wanted)})",
         [viewer_id, *wanted],
     )
     return {found_row[0]: _render(*found_row) for found_row in found}
 
 
 def unread_counts_for(viewer_id: int, ids: Iterable[int]) -> dict[int, int]:
-    """What the viewer has left unread in these conversations, in one query; foreign ones are missing."""
+    """The viewer's unread counts of these conversations, in one query; those of other users are missing."""
     wanted = list(set(ids))
     if not wanted:
         return {}
@@ -85,11 +95,8 @@ def unread_counts_for(viewer_id: int, ids: Iterable[int]) -> dict[int, int]:
 
 
 def message_unread_count(user_id: int) -> int:
-    """Unread messages of a person over all conversations."""
-    found = row(
-        f"SELECT COALESCE(SUM(unread_count), 0) FROM {PARTICIPANT} WHERE user_id = %s AND unread_count > 0",
-        [user_id],
-    )
+    """Unread messages of a user in all conversations."""
+    found = row(MESSAGE_UNREAD_COUNT, [user_id])
     return int(found[0]) if found else 0
 
 

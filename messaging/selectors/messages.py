@@ -1,12 +1,12 @@
-"""Messages as one side sees them: one statement for any number, reactions and previews included."""
+"""Messages as one participant sees them: one statement for any number, reactions and previews included."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from django.db import connection
 
-from accounts import images
-from accounts.fields import MAX_ID, parse_id
+from core import images
+from core.fields import MAX_ID, parse_id
 from messaging.conf import conf
 from messaging.exceptions import ConversationNotFound
 from messaging.models import Message, Reaction
@@ -46,7 +46,7 @@ class MessageRow(NamedTuple):
     image_mime: str = ""
     image_size: int = 0
     image_blurhash: str = ""
-    # The message replied to, as far as the viewer still sees it.
+    # The message replied to, if the viewer can still see it.
     reply_sender_id: int | None = None
     reply_kind: str = ""
     reply_body: str | None = None
@@ -77,7 +77,7 @@ _CLEARED = f"(SELECT cleared_up_to_id FROM {PARTICIPANT} WHERE conversation_id =
 
 
 def render(row: MessageRow, viewer_id: int) -> dict[str, Any]:
-    """Section 2.4 of the contract, with what this service adds."""
+    """Section 2.4 of the contract, with the fields that this service adds."""
     return {
         "id": row.id,
         "conversation_id": row.conversation_id,
@@ -100,7 +100,7 @@ def render(row: MessageRow, viewer_id: int) -> dict[str, Any]:
 def message_page(
     *, user_id: int, conversation_id: object, limit: int, before: int | None = None, after: int | None = None
 ) -> tuple[list[dict[str, Any]], bool]:
-    """Messages newest first, and whether there are more on that side. ConversationNotFound.
+    """Messages newest first, and whether more follow in that direction. ConversationNotFound.
 
     `before`: the newest below that id. `after`: the oldest above it, for catching up.
     """
@@ -108,8 +108,8 @@ def message_page(
     if number is None:
         raise ConversationNotFound
     order = NEWEST_FIRST if after is None else OLDEST_FIRST
-    # For a stranger the watermark is NULL, and nothing is above it. The limit is written out: a plan for
-    # any limit might gather the whole conversation first.
+    # For a user who does not take part the watermark is NULL, and no id is above it. The limit is a literal:
+    # a plan for any limit might read the whole conversation first.
     found = rows(
         f"{select(_CLEARED)} WHERE m.deleted_at IS NULL AND {BETWEEN} AND (m.id * -1) < -{_CLEARED}"
         f" {order} LIMIT {int(limit) + 1}",
@@ -126,7 +126,7 @@ def message_page(
 def messages_for(viewer_id: int, ids: Iterable[int]) -> dict[int, dict[str, Any]]:
     """The messages of these ids as the viewer sees them now, in one query.
 
-    Deleted, cleared and foreign ones are missing.
+    Deleted and cleared messages and those of other users are missing.
     """
     wanted = list(set(ids))
     if not wanted:
@@ -141,7 +141,7 @@ def messages_for(viewer_id: int, ids: Iterable[int]) -> dict[int, dict[str, Any]
 
 
 def reactions_of(ids: Iterable[int]) -> dict[int, list[dict[str, Any]]]:
-    """Reactions by message id, each in order of first use, in one query. Rights are the caller's matter."""
+    """Reactions by message id, each in order of first use, in one query. The caller checks permissions."""
     lists: dict[int, list[tuple[int, str]]] = {message_id: [] for message_id in ids}
     found = Reaction.objects.filter(message_id__in=lists).order_by("id")
     for message_id, user_id, emoji in found.values_list("message_id", "user_id", "emoji"):

@@ -1,4 +1,4 @@
-"""Pictures, and who may see which."""
+"""Images and the permission to see them."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +13,10 @@ Picture: Any = Message._meta.get_field("image").related_model
 
 
 def picture_for(viewer_id: int | None, token: str, *, signed: bool) -> "Image | None":
-    """The picture behind a token, for whoever holds a signature of its path or may see it anyway.
+    """The image with this token, for a request with a signed path or a user who may see it.
 
-    An avatar may be seen by everybody who is signed in; the image of a message by those of its two
-    people who can still see the message. None for anybody else, and for what does not exist.
+    Every signed-in user may see an avatar; a participant may see the image of a message while the
+    message is visible to them. None in all other cases.
     """
     if not token.isascii() or not token.isprintable():
         return None  # PostgreSQL refuses a NUL in a text

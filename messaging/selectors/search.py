@@ -1,8 +1,8 @@
 """Search inside a conversation: newest first, substring of the folded text, bounded work.
 
-The newest rows are read in key order first: that finds common words at once, on any database. What
-is rare among them is looked up in PostgreSQL's text index; a query too short for that index, and
-SQLite, go on reading. One request reads a bounded number of rows; the reply says where it stopped.
+The newest rows are read in key order first, which finds common words on any database. Rare words are
+then looked up in PostgreSQL's trigram index; SQLite, and a query too short for that index, continue
+reading rows. One request reads a bounded number of rows; the reply says where it stopped.
 """
 
 import re
@@ -10,13 +10,13 @@ from typing import Any
 
 from django.db import connection
 
-from accounts.fields import MAX_ID
+from core.fields import MAX_ID
 from messaging.conf import conf
 from messaging.selectors.access import watermark_for
 from messaging.selectors.messages import MessageRow, render, select
 from messaging.selectors.tables import BETWEEN, MESSAGE, NEWEST_FIRST, between, places, rows, rows_planned_anew
 
-# A text index of three-letter pieces helps from three letters in a row.
+# A trigram index is usable from three letters in a row.
 _INDEXABLE = re.compile(r"[^\W_]{3}")
 
 
@@ -25,7 +25,7 @@ def search_page(
 ) -> tuple[list[dict[str, Any]], int | None]:
     """Messages that contain the folded text, newest first, and the `before` of the next page (None: the end).
 
-    ConversationNotFound for a stranger.
+    ConversationNotFound unless the user takes part.
     """
     number, cleared = watermark_for(user_id, conversation_id)
     ids, go_on = _ids(number, folded, limit, cleared, before)

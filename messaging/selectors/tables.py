@@ -1,7 +1,7 @@
-"""Names of tables and spellings of SQL for the hand-written statements of the hot paths.
+"""Table names and SQL fragments for the hand-written statements of the hot paths.
 
-A statement by hand costs a quarter of the ORM's; all of them live in this package and in
-services/lines.py, and are tested on both databases.
+A hand-written statement takes a quarter of the ORM's time. All of them are in this package and in
+services/locking.py, and are tested on both databases.
 """
 
 from collections.abc import Sequence
@@ -11,8 +11,8 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.db import connection
 
-from accounts.fields import MAX_ID
-from accounts.statements import prepared
+from core.database import prepared
+from core.fields import MAX_ID
 from messaging.models import Conversation, Message, Participant, Reaction
 
 User = get_user_model()
@@ -25,7 +25,7 @@ USER = User._meta.db_table
 IMAGE = Message._meta.get_field("image").related_model._meta.db_table
 BLOCK = User._meta.get_field("blocks_made").related_model._meta.db_table
 
-# SQL: the privacy of a user `u`; nobody reaches an account that has been erased.
+# SQL: the privacy setting of a user `u`; an erased account cannot be contacted.
 WHO_CAN_MESSAGE = "CASE WHEN u.erased_at IS NULL THEN u.who_can_message ELSE 'nobody' END"
 
 
@@ -39,8 +39,8 @@ def blocked_either_way(a: str, b: str) -> str:
 
 # SQL: messages `m` of one conversation between two ids, both excluded; takes `between(…)`.
 #
-# Compared and sorted by the negative id, which the index message_keyset holds: asked for `ORDER BY id`,
-# PostgreSQL may walk the primary key instead, past the messages of everybody else.
+# Compared and sorted by the negative id, which the index message_keyset holds: with `ORDER BY id`
+# PostgreSQL may scan the primary key instead, and so the messages of all other conversations.
 BETWEEN = "m.conversation_id = %s AND (m.id * -1) < %s AND (m.id * -1) > %s"
 NEWEST_FIRST = "ORDER BY (m.id * -1)"
 OLDEST_FIRST = "ORDER BY (m.id * -1) DESC"
@@ -57,7 +57,7 @@ def rows(sql: str, params: Sequence[Any]) -> list[tuple[Any, ...]]:
 
 
 def rows_planned_anew(sql: str, params: Sequence[Any]) -> list[tuple[Any, ...]]:
-    """The same for a statement whose best plan depends on what is asked for."""
+    """The same for a statement whose best plan depends on its parameters."""
     with connection.cursor() as cursor:
         cursor.execute(sql, params)
         return cursor.fetchall()
@@ -74,7 +74,7 @@ def places(values: Sequence[Any]) -> str:
 
 
 def moment(value: Any) -> str:
-    """A stored time as the API writes it. SQLite hands out text in UTC, PostgreSQL a datetime in UTC."""
+    """A stored time as the API writes it. SQLite returns text in UTC, PostgreSQL a datetime in UTC."""
     if isinstance(value, datetime):
         return value.isoformat()[:-6] + "Z" if value.tzinfo else value.isoformat() + "Z"
     return str(value).replace(" ", "T") + "Z"

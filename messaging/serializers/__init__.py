@@ -1,1 +1,1 @@
-"""What comes in and goes out of messaging: inputs are checked with these, outputs described."""
+"""Serializers of messaging: input serializers validate requests, output serializers describe replies."""

@@ -1,11 +1,11 @@
-"""Bodies of requests. Lengths and spellings of texts are rules of the services (messaging/text.py)."""
+"""Request bodies. The services check length and form of texts (messaging/text.py)."""
 
 from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
 
-from accounts.fields import IdField, TextField, parse_id
+from core.fields import IdField, TextField, parse_id
 
 
 class StartConversationInput(serializers.Serializer):
@@ -33,7 +33,7 @@ class FormIdField(serializers.IntegerField):
 
 
 class SendImageInput(serializers.Serializer):
-    # What an empty or broken file is called is the image intake's matter.
+    # The image upload service chooses the error for an empty or broken file.
     file = serializers.FileField(allow_empty_file=True)
     body = TextField(required=False, allow_blank=True)
     reply_to_id = FormIdField(required=False)

@@ -1,18 +1,12 @@
-"""Replies, for the OpenAPI document. The selectors write them; tests hold the two together."""
+"""Replies, for the OpenAPI document. The selectors build the data; tests compare the two."""
 
 from rest_framework import serializers
+
+from accounts.serializers.people import PersonSerializer
 
 
 class OkOutput(serializers.Serializer):
     ok = serializers.BooleanField()
-
-
-class PersonOutput(serializers.Serializer):
-    id = serializers.IntegerField()
-    username = serializers.CharField()
-    first_name = serializers.CharField()
-    last_name = serializers.CharField()
-    avatar_url = serializers.CharField(allow_null=True)
 
 
 class LastMessageOutput(serializers.Serializer):
@@ -25,7 +19,7 @@ class LastMessageOutput(serializers.Serializer):
 
 class ConversationOutput(serializers.Serializer):
     id = serializers.IntegerField()
-    other_user = PersonOutput()
+    other_user = PersonSerializer()
     last_message = LastMessageOutput(allow_null=True)
     unread_count = serializers.IntegerField()
     last_read_id = serializers.IntegerField(help_text="0: nothing yet.")
@@ -86,7 +80,7 @@ class MessageOutput(serializers.Serializer):
 
 
 class PeopleReply(OkOutput):
-    users = PersonOutput(many=True)
+    users = PersonSerializer(many=True)
 
 
 class ConversationsReply(OkOutput):

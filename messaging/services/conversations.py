@@ -7,25 +7,25 @@ from django.db import connection
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import ValidationError
 
-from accounts import ratelimits
 from accounts import selectors as people
 from accounts.exceptions import EmailNotVerified, UserBlocked
-from accounts.unit_of_work import unit_of_work
+from core import ratelimits
+from core.transactions import unit_of_work
 from messaging import signals
 from messaging.exceptions import MessageNotFound
 from messaging.models import Conversation, Message, Participant
 from messaging.selectors.conversations import conversations_for, message_unread_count
 from messaging.selectors.tables import CONVERSATION, MESSAGE, row
-from messaging.services import lines
+from messaging.services import locking
 
 if TYPE_CHECKING:
     from accounts.models import User
 
 
 def start(*, starter: "User", user_id: int) -> tuple[dict[str, Any], bool]:
-    """The conversation with that person as the starter sees it, and whether it is new.
+    """The conversation with that user as the starter sees it, and whether it is new.
 
-    An existing one is given back whatever stands between the two, so that its history stays readable.
+    An existing one is returned in spite of a block or a privacy setting, so that its history stays readable.
     EmailNotVerified, UserNotFound, UserBlocked, RateLimited, ValidationError (oneself).
     """
     if not starter.is_verified:
@@ -35,34 +35,45 @@ def start(*, starter: "User", user_id: int) -> tuple[dict[str, Any], bool]:
     low, high = sorted((starter.id, user_id))
     existing = Conversation.objects.filter(user_low_id=low, user_high_id=high).first()
     if existing is not None:
+        show_to(user_id=starter.id, conversation=existing)
         return conversations_for(starter.id, [existing.id])[existing.id], False
     other = people.contactable_user(user_id)
     if people.blocked_either_way(starter.id, other.id):
         raise UserBlocked
     ratelimits.check("start_conversation", starter.id)
     with unit_of_work():
-        conversation, created = _insert(low, high)
-        if created:
+        conversation, created = _insert(low, high, starter.id)
+        if not created:
+            show_to(user_id=starter.id, conversation=conversation)
+        else:
             signals.conversation_started.send(Conversation, conversation=conversation, starter_id=starter.id)
     return conversations_for(starter.id, [conversation.id])[conversation.id], created
 
 
-def mark_read(*, reader_id: int, conversation_id: object, message_id: int | None = None) -> dict[str, int]:
-    """Moves the reader's watermark up to a message, without one to the newest; never back.
+def show_to(*, user_id: int, conversation: Conversation) -> None:
+    """Shows a participant the conversation that the other one has opened; no effect if it is visible already."""
+    with unit_of_work():
+        side = Participant.objects.filter(conversation_id=conversation.id, user_id=user_id, is_shown=False)
+        if side.update(is_shown=True):
+            signals.conversation_shown.send(Conversation, conversation=conversation, user_id=user_id)
 
-    `last_read_id`, `unread_count` of the conversation, `message_unread_count` of all.
+
+def mark_read(*, reader_id: int, conversation_id: object, message_id: int | None = None) -> dict[str, int]:
+    """Moves the reader's watermark to a message, by default to the newest; never back.
+
+    Returns `last_read_id`, `unread_count` of the conversation and `message_unread_count` of all.
     ConversationNotFound, MessageNotFound (not visible, or of another conversation).
     """
     with unit_of_work():
-        line = lines.lock(conversation_id, reader_id)
+        line = locking.lock(conversation_id, reader_id)
         side = line.sides()[0]
         if message_id is None:
             target = side.last_message_id or 0
         else:
-            target = lines.visible(line, message_id).id
+            target = locking.visible(line, message_id).id
         if target > side.last_read_id:
             side.last_read_id = target
-            side.unread_count = lines.count_unread(side)
+            side.unread_count = locking.count_unread(side)
             side.save(update_fields=["last_read_id", "unread_count"])
             signals.conversation_read.send(
                 Conversation,
@@ -80,18 +91,18 @@ def mark_read(*, reader_id: int, conversation_id: object, message_id: int | None
 
 
 def clear(*, user_id: int, conversation_id: object, message_id: int | None = None) -> int:
-    """Hides all messages up to this one, without one up to the newest, from the caller's side alone.
+    """Hides all messages up to this one, by default up to the newest, for the caller only.
 
     Returns the watermark; it never moves back. ConversationNotFound, MessageNotFound.
     """
     with unit_of_work():
-        line = lines.lock(conversation_id, user_id)
+        line = locking.lock(conversation_id, user_id)
         side = line.sides()[0]
         target = _clear_target(line, side, message_id)
         if target > side.cleared_up_to_id:
             side.cleared_up_to_id = target
-            side.unread_count = lines.count_unread(side)
-            side.last_message_id = lines.newest_visible_id(line.conversation.id, target)
+            side.unread_count = locking.count_unread(side)
+            side.last_message_id = locking.newest_visible_id(line.conversation.id, target)
             side.save(update_fields=["cleared_up_to_id", "unread_count", "last_message_id"])
             signals.conversation_cleared.send(
                 Conversation,
@@ -103,19 +114,19 @@ def clear(*, user_id: int, conversation_id: object, message_id: int | None = Non
 
 
 def mark_delivered(*, user_id: int, delivered: Mapping[int, int]) -> dict[int, int]:
-    """A device has received messages: `{conversation id: newest message id}`. Returns what moved.
+    """Records what a device has received: `{conversation id: newest message id}`. Returns the moved watermarks.
 
-    Foreign conversations are passed over, ids above the newest message count as the newest.
+    Conversations of other users are ignored; ids above the newest message count as the newest.
     """
     moved: dict[int, int] = {}
     with unit_of_work():
         mine = Participant.objects.filter(user_id=user_id, conversation_id__in=list(delivered))
         behind = [side.conversation_id for side in mine if side.delivered_id < delivered[side.conversation_id]]
-        # Ascending, as everybody who locks more than one.
+        # In ascending order, as all code that locks more than one: this prevents deadlocks.
         for conversation_id in sorted(behind):
-            line = lines.lock(conversation_id, user_id)
+            line = locking.lock(conversation_id, user_id)
             side = line.sides()[0]
-            newest = lines.newest_visible_id(conversation_id, 0)
+            newest = locking.newest_visible_id(conversation_id, 0)
             target = min(delivered[conversation_id], newest or 0)
             if target <= side.delivered_id:
                 continue
@@ -130,8 +141,8 @@ def mark_delivered(*, user_id: int, delivered: Mapping[int, int]) -> dict[int, i
     return moved
 
 
-def _insert(low: int, high: int) -> tuple[Conversation, bool]:
-    """The row of the pair and both its sides; of many who insert at once, one creates it."""
+def _insert(low: int, high: int, starter_id: int) -> tuple[Conversation, bool]:
+    """Inserts the conversation and both participants; of several concurrent inserts one creates the row."""
     conversation = Conversation(user_low_id=low, user_high_id=high)
     created = row(
         f"INSERT INTO {CONVERSATION} (user_low_id, user_high_id, purged_up_to_id, created_at)"
@@ -144,17 +155,18 @@ def _insert(low: int, high: int) -> tuple[Conversation, bool]:
     newest = row(f"SELECT MAX(id) FROM {MESSAGE}", [])
     activity_id = (newest and newest[0]) or 0
     Participant.objects.bulk_create(
-        Participant(conversation=conversation, user_id=user_id, activity_id=activity_id) for user_id in (low, high)
+        Participant(conversation=conversation, user_id=user_id, activity_id=activity_id, is_shown=user_id == starter_id)
+        for user_id in (low, high)
     )
     return conversation, True
 
 
-def _clear_target(line: lines.Line, side: Participant, message_id: int | None) -> int:
+def _clear_target(line: locking.LockedConversation, side: Participant, message_id: int | None) -> int:
     if message_id is None:
         return side.last_message_id or 0
     if message_id <= side.cleared_up_to_id:
-        # Said twice: the message is behind the watermark already.
+        # A repeat: the message is at or below the watermark already.
         if Message.objects.filter(id=message_id, conversation=line.conversation).exists():
             return message_id
         raise MessageNotFound
-    return lines.visible(line, message_id).id
+    return locking.visible(line, message_id).id

@@ -1,34 +1,34 @@
-"""What becomes of the words of a person whose account is erased: they go, for both sides."""
+"""Erases the messages of an account that is being erased, for both participants."""
 
 from django.db.models import Q
 from django.utils import timezone
 
 from accounts.services import pictures
-from accounts.unit_of_work import unit_of_work
+from core.transactions import unit_of_work
 from messaging import signals
 from messaging.conf import conf
 from messaging.models import Conversation, Message, MessageRevision, Reaction, Report
 from messaging.selectors.tables import BETWEEN, MESSAGE, NEWEST_FIRST, between, rows
-from messaging.services import lines
+from messaging.services import locking
 
 
 def erase_person(user_id: int) -> None:
-    """Empties every message the person wrote, takes back every reaction, and puts all sides right.
+    """Empties every message of the user, removes every reaction, and corrects the counters of all participants.
 
-    The conversations stay for the others, with what they wrote themselves. Of many messages in one
-    conversation only the newest are announced one by one: nobody has older ones on the screen.
+    The conversations stay for the other users, with their own messages. Of many messages in one
+    conversation only the newest are announced one by one: clients do not display older ones.
     """
     mine = Q(user_low_id=user_id) | Q(user_high_id=user_id)
     for conversation_id in list(Conversation.objects.filter(mine).order_by("id").values_list("id", flat=True)):
         with unit_of_work():
-            _erase_in(lines.lock(conversation_id, user_id), user_id)
+            _erase_in(locking.lock(conversation_id, user_id), user_id)
     with unit_of_work():
-        # Nobody is left to act against: what remains of a report is that there was one.
+        # There is no account left to act against: of a report only its existence is kept.
         Report.objects.filter(reported_id=user_id).update(snapshot={})
         Report.objects.filter(reporter_id=user_id).update(comment="", reporter=None)
 
 
-def _erase_in(line: lines.Line, user_id: int) -> None:
+def _erase_in(line: locking.LockedConversation, user_id: int) -> None:
     now = timezone.now()
     written = Message.objects.filter(conversation=line.conversation, sender_id=user_id, deleted_at=None)
     newest = rows(
@@ -53,8 +53,8 @@ def _erase_in(line: lines.Line, user_id: int) -> None:
     written.update(body=None, body_folded="", request_digest="", image=None, deleted_at=now)
     pictures.discard(image_ids)
     for side in sides:
-        side.unread_count = lines.count_unread(side)
-        side.last_message_id = lines.newest_visible_id(side.conversation_id, side.cleared_up_to_id)
+        side.unread_count = locking.count_unread(side)
+        side.last_message_id = locking.newest_visible_id(side.conversation_id, side.cleared_up_to_id)
         side.save(update_fields=["unread_count", "last_message_id"])
     for message_id in sorted(reacted_to):
         signals.reactions_changed.send(Message, message_id=message_id, conversation=line.conversation, actor_id=user_id)

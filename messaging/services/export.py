@@ -1,10 +1,9 @@
-"""What a person gets of messaging when asking for all data about themselves."""
+"""The data of messaging in a user's data export."""
 
 from collections.abc import Iterator
 from typing import Any
 
 from django.core.files.storage import default_storage
-from django.db.models import Q
 
 from accounts.services import pictures
 from accounts.services.export import rows
@@ -16,9 +15,9 @@ PAGES_A_FILE = 20
 
 
 def files_of(user_id: int) -> Iterator[tuple[str, Any]]:
-    """Files for the archive: each conversation as the person sees it, in parts of 2,000 messages, newest
-    first; the images the person sent; the reactions and reports the person made."""
-    mine = Conversation.objects.filter(Q(user_low_id=user_id) | Q(user_high_id=user_id))
+    """Files for the archive: each conversation as the user sees it, in parts of 2,000 messages, newest
+    first; the images the user sent; the user's reactions and reports."""
+    mine = Conversation.objects.filter(participants__user_id=user_id, participants__is_shown=True)
     for conversation_id in list(mine.order_by("id").values_list("id", flat=True)):
         folder = f"conversation-{conversation_id}"
         yield f"{folder}/conversation.json", conversations_for(user_id, [conversation_id])[conversation_id]

@@ -1,4 +1,4 @@
-"""Write, change and take back messages."""
+"""Send, edit and delete messages."""
 
 from typing import IO, TYPE_CHECKING, Any
 
@@ -6,17 +6,16 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import ValidationError
 
-from accounts import ratelimits
-from accounts.exceptions import ApiError
 from accounts.services import pictures
-from accounts.text import fold
-from accounts.unit_of_work import unit_of_work
+from core.exceptions import ApiError
+from core.text import fold
+from core.transactions import unit_of_work
 from messaging import signals
 from messaging.exceptions import NotMessageOwner
 from messaging.models import Message, MessageRevision
 from messaging.selectors.access import contact_permission, conversation_for
 from messaging.selectors.messages import messages_for, render
-from messaging.services import lines, writing
+from messaging.services import locking, writing
 from messaging.text import clean_body, clean_client_id
 
 if TYPE_CHECKING:
@@ -31,14 +30,13 @@ def send(
     reply_to_id: int | None = None,
     client_id: object = None,
 ) -> tuple[dict[str, Any], bool]:
-    """A text message as its sender sees it, and whether it is new: a repeated `client_id` gives the first one.
+    """A text message as its sender sees it, and whether it is new: a repeated `client_id` returns the first one.
 
     ConversationNotFound, EmailNotVerified, UserBlocked, MessagePermissionDenied, MessageNotFound (the
-    message replied to), IdempotencyConflict, RateLimited, ValidationError (body, client_id).
+    message replied to), IdempotencyConflict, ValidationError (body, client_id).
     """
     text = clean_body(body)
     key = clean_client_id(client_id)
-    ratelimits.check("send", sender.id)
     return _send(
         sender=sender,
         conversation_id=conversation_id,
@@ -57,14 +55,13 @@ def send_image(
     reply_to_id: int | None = None,
     client_id: object = None,
 ) -> tuple[dict[str, Any], bool]:
-    """An image, with or without text; a repeat is the same uploaded bytes.
+    """Sends an image, with or without text. A repeat must upload the same bytes.
 
-    What `send` raises, and FileTooLarge, UnsupportedMediaType, InvalidImage, ServiceUnavailable.
+    Raises what `send` raises, and FileTooLarge, UnsupportedMediaType, InvalidImage, ServiceUnavailable.
     """
     text = clean_body(body, may_be_empty=True) or None
     key = clean_client_id(client_id)
-    ratelimits.check("media", sender.id)
-    # Decoding is dear: nobody gets it done for a message that could not be sent.
+    # Decoding is expensive: all permission checks come first.
     conversation = conversation_for(sender, conversation_id)
     if key is None or not Message.objects.filter(sender_id=sender.id, client_id=key).exists():
         contact_permission(sender, conversation)
@@ -89,16 +86,16 @@ def _send(
     arrived: pictures.Incoming | None = None,
 ) -> tuple[dict[str, Any], bool]:
     with unit_of_work():
-        line = lines.lock(conversation_id, sender.id)
+        line = locking.lock(conversation_id, sender.id)
         digest = ""
         if client_id is not None:
             upload_digest = arrived.upload_digest if arrived else ""
             digest = writing.digest_of(line.conversation.id, body, reply_to_id, upload_digest)
         try:
             line.check_contact(sender)
-            replied = lines.visible(line, reply_to_id) if reply_to_id is not None else None
+            replied = locking.visible(line, reply_to_id) if reply_to_id is not None else None
         except ApiError:
-            # What was accepted stays accepted: a repeat gets its message, whatever has changed since.
+            # An accepted message stays accepted: a repeat returns it, even if permissions have changed since.
             repeated = writing.original_of(sender.id, client_id, digest)
             if isinstance(repeated, ApiError):
                 raise
@@ -160,15 +157,15 @@ def send_call_message(
     duration_s: int | None,
     counts_as_unread: bool,
 ) -> dict[str, Any]:
-    """The line that an ended call leaves, as the caller sees it; the same call again leaves no second one.
+    """The message that an ended call leaves, as the caller sees it; a repeat for the same call adds no second one.
 
-    `counts_as_unread`: the callee has missed it. The text is for clients that know no calls: plain
-    English, whoever reads it.
+    `counts_as_unread`: the callee has missed the call. The text is for clients without calls: always
+    English.
     """
     plain = "Video call" if media == "video" else "Voice call"
     body = _CALL_TEXTS.get((media, outcome), plain)
     with unit_of_work():
-        line = lines.lock(conversation_id, caller_id)
+        line = locking.lock(conversation_id, caller_id)
         message = Message(
             conversation_id=conversation_id,
             sender_id=caller_id,
@@ -197,19 +194,18 @@ def send_call_message(
 
 
 def edit(*, editor: "User", message_id: object, body: object) -> dict[str, Any]:
-    """The message with its new text. The same text again changes nothing and tells nobody.
+    """The message with its new text. The same text again changes nothing and sends no event.
 
     MessageNotFound, NotMessageOwner, EmailNotVerified, UserBlocked, MessagePermissionDenied,
-    RateLimited, ValidationError (body). The text of an image may become empty.
+    ValidationError (body). The text of an image may become empty.
     """
-    ratelimits.check("edit", editor.id)
     with unit_of_work():
-        line, message = lines.lock_message(message_id, editor.id)
+        line, message = locking.lock_message(message_id, editor.id)
         if message.sender_id != editor.id:
             raise NotMessageOwner
         line.check_contact(editor)
         if message.kind == Message.Kind.CALL:
-            raise ValidationError({"body": [_("What a call left in the conversation has no text to change.")]})
+            raise ValidationError({"body": [_("Call entries cannot be edited.")]})
         text = clean_body(body, may_be_empty=message.kind == Message.Kind.IMAGE) or None
         if text != message.body:
             now = timezone.now()
@@ -221,12 +217,12 @@ def edit(*, editor: "User", message_id: object, body: object) -> dict[str, Any]:
 
 
 def delete(*, user: "User", message_id: object) -> int:
-    """Takes a message back for both sides and erases what it said; its id. Allowed to blocked people too.
+    """Deletes a message for both participants and erases its content; returns its id. Allowed after a block, too.
 
     MessageNotFound (also when called again), NotMessageOwner.
     """
     with unit_of_work():
-        line, message = lines.lock_message(message_id, user.id)
+        line, message = locking.lock_message(message_id, user.id)
         if message.sender_id != user.id:
             raise NotMessageOwner
         writing.erase(message, line, now=timezone.now())

@@ -1,8 +1,7 @@
-"""Find somebody to write to."""
+"""Search for users."""
 
 from typing import TYPE_CHECKING
 
-from accounts import ratelimits
 from accounts import selectors as people
 from accounts.exceptions import EmailNotVerified
 
@@ -11,8 +10,7 @@ if TYPE_CHECKING:
 
 
 def search(*, viewer: "User", q: str, limit: int) -> list["User"]:
-    """People whose username or name starts like this. EmailNotVerified, RateLimited."""
+    """Users whose username or name starts with `q`. EmailNotVerified."""
     if not viewer.is_verified:
         raise EmailNotVerified
-    ratelimits.check("search_people", viewer.id)
     return people.search_people(viewer, q, limit)

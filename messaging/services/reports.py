@@ -1,4 +1,4 @@
-"""Show a message to staff, and what staff does with it."""
+"""Report a message to staff, and close a report."""
 
 from typing import TYPE_CHECKING
 
@@ -7,7 +7,7 @@ from django.utils.translation import gettext as _
 from rest_framework.exceptions import ValidationError
 
 from accounts.services import audit
-from accounts.unit_of_work import unit_of_work
+from core.transactions import unit_of_work
 from messaging.conf import conf
 from messaging.models import Report
 from messaging.selectors.access import message_for
@@ -20,8 +20,8 @@ REASON_LENGTH = 100
 
 
 def report(*, reporter: "User", message_id: object, reason: str, comment: str = "") -> Report:
-    """A report with a snapshot of what the message said. Once per person and message: a second one
-    replaces the words of the first while that is open. MessageNotFound, ValidationError (reason, comment)."""
+    """A report with a snapshot of the message. One per user and message: a second one replaces reason and
+    comment of the first while that is open. MessageNotFound, ValidationError (reason, comment)."""
     message = message_for(reporter.id, message_id)
     why, more = reason.strip(), comment.strip()
     if not why:
@@ -54,7 +54,7 @@ def report(*, reporter: "User", message_id: object, reason: str, comment: str = 
 
 
 def close(*, report: Report, staff: "User", state: str, resolution: str = "") -> Report:
-    """Staff has looked at it: resolved (something was done) or dismissed. ValueError for another state."""
+    """Closes a report as resolved (staff took action) or dismissed. ValueError for another state."""
     if state not in (Report.State.RESOLVED, Report.State.DISMISSED):
         raise ValueError(f"a report cannot be closed as {state}")
     with unit_of_work():

@@ -1,4 +1,4 @@
-"""What may go: messages that both sides have cleared, and images that no message holds."""
+"""Retention: deletes messages that both participants have cleared, and images without a message."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -7,14 +7,14 @@ from django.db.models import Exists, Min, OuterRef
 from django.db.models.functions import Greatest
 
 from accounts.services import pictures
-from accounts.unit_of_work import unit_of_work
+from core.transactions import unit_of_work
 from messaging.conf import conf
 from messaging.models import Conversation, Message, Participant
 from messaging.selectors.tables import BETWEEN, MESSAGE, OLDEST_FIRST, between, rows
 
 
 def purge(now: datetime, batch: int) -> dict[str, int]:
-    """Deletes at most about `batch` rows of each kind in short transactions; how many of which.
+    """Deletes at most about `batch` rows of each kind in short transactions; returns the number of each.
 
     Call again while the numbers are not 0.
     """
@@ -22,7 +22,7 @@ def purge(now: datetime, batch: int) -> dict[str, int]:
 
 
 def _purge_cleared(batch: int) -> int:
-    """Rows behind both watermarks. With a row its client_id is free again."""
+    """Deletes rows at or below both clear watermarks. This also frees their client_id."""
     behind = (
         Participant.objects.values("conversation_id")
         .annotate(floor=Min("cleared_up_to_id"))

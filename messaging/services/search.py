@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING, Any
 
-from accounts import ratelimits
 from messaging.selectors.search import search_page
 from messaging.text import clean_query
 
@@ -15,8 +14,7 @@ def inside(
 ) -> tuple[list[dict[str, Any]], int | None]:
     """Messages that contain the text, newest first, and the `before` of the next page (None: the end).
 
-    ConversationNotFound, RateLimited, ValidationError (q).
+    ConversationNotFound, ValidationError (q).
     """
     folded = clean_query(q)
-    ratelimits.check("search_inside", user.id)
     return search_page(user_id=user.id, conversation_id=conversation_id, folded=folded, limit=limit, before=before)

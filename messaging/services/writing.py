@@ -1,4 +1,4 @@
-"""How a message gets into its conversation and out of it, under the lock of the line."""
+"""Inserts messages into a conversation and erases them, while the conversation is locked."""
 
 import hashlib
 import json
@@ -7,20 +7,20 @@ from typing import Any
 
 from django.db import connection
 
-from accounts.exceptions import ApiError
 from accounts.services import pictures
+from core.exceptions import ApiError
 from messaging import signals
 from messaging.exceptions import IdempotencyConflict, MessageNotFound
-from messaging.models import Message, MessageRevision, Reaction
+from messaging.models import Conversation, Message, MessageRevision, Reaction
 from messaging.selectors.messages import MessageRow, messages_for, render
 from messaging.selectors.tables import MESSAGE, PARTICIPANT, rows
-from messaging.services import lines
+from messaging.services import locking
 
 
-def insert(message: Message, line: lines.Line) -> int | None:
-    """Writes the message and both sides' counters; gives it its id. The other side's unread messages.
+def insert(message: Message, line: locking.LockedConversation) -> int | None:
+    """Inserts the message, sets its id, updates both participants' counters; returns the recipient's unread count.
 
-    None, and nothing written, when the sender's client_id is taken.
+    None, with nothing written, if the sender's client_id is taken.
     """
     fields = [field for field in Message._meta.concrete_fields if not field.primary_key]
     columns = [str(field.column) for field in fields]
@@ -36,7 +36,7 @@ def insert(message: Message, line: lines.Line) -> int | None:
     if connection.vendor == "postgresql":
         found = rows(
             f"WITH new AS ({insert}), sides AS (UPDATE {PARTICIPANT} SET last_message_id = new.id,"
-            f" activity_id = new.id, unread_count = {counted}, has_written = {written}"
+            f" activity_id = new.id, unread_count = {counted}, has_written = {written}, is_shown = TRUE"
             " FROM new WHERE conversation_id = %s RETURNING user_id, unread_count)"
             " SELECT new.id, sides.user_id, sides.unread_count FROM new, sides",
             [*values, *effects, message.conversation_id],
@@ -47,7 +47,7 @@ def insert(message: Message, line: lines.Line) -> int | None:
             (new[0][0], *side)
             for side in rows(
                 f"UPDATE {PARTICIPANT} SET last_message_id = %s, activity_id = %s,"
-                f" unread_count = {counted}, has_written = {written}"
+                f" unread_count = {counted}, has_written = {written}, is_shown = TRUE"
                 " WHERE conversation_id = %s RETURNING user_id, unread_count",
                 [new[0][0], new[0][0], *effects, message.conversation_id],
             )
@@ -56,6 +56,8 @@ def insert(message: Message, line: lines.Line) -> int | None:
         return None
     message.id = found[0][0]
     message._state.adding = False
+    for user_id in line.unseen_by:
+        signals.conversation_shown.send(Conversation, conversation=line.conversation, user_id=user_id)
     return next(unread for _, user_id, unread in found if user_id == line.other_id)
 
 
@@ -64,7 +66,7 @@ def digest_of(*parts: object) -> str:
 
 
 def original_of(sender_id: int, client_id: str | None, digest: str) -> dict[str, Any] | ApiError:
-    """The message first sent under this client_id, or why a repeat does not get it."""
+    """The message first sent with this client_id, or the error for a repeat that must not get it."""
     found = None
     if client_id is not None:
         found = Message.objects.filter(sender_id=sender_id, client_id=client_id).first()
@@ -105,8 +107,8 @@ def row_of(message: Message, replied: Message | None, image: Any) -> MessageRow:
     )
 
 
-def erase(message: Message, line: lines.Line, *, now: datetime) -> None:
-    """Empties the message and puts both sides right. Inside a unit of work, under the lock of `line`."""
+def erase(message: Message, line: locking.LockedConversation, *, now: datetime) -> None:
+    """Empties the message and corrects both participants' counters. Needs a unit of work and the lock of `line`."""
     sides = line.sides()
     MessageRevision.objects.filter(message=message).delete()
     Reaction.objects.filter(message=message).delete()
@@ -123,11 +125,11 @@ def erase(message: Message, line: lines.Line, *, now: datetime) -> None:
         changed = []
         watermark = max(side.last_read_id, side.cleared_up_to_id)
         if message.counts_as_unread and side.user_id != message.sender_id and message.id > watermark:
-            side.unread_count = lines.count_unread(side)
+            side.unread_count = locking.count_unread(side)
             was_unread = True
             changed.append("unread_count")
         if side.last_message_id == message.id:
-            side.last_message_id = lines.newest_visible_id(side.conversation_id, side.cleared_up_to_id)
+            side.last_message_id = locking.newest_visible_id(side.conversation_id, side.cleared_up_to_id)
             changed.append("last_message_id")
         if changed:
             side.save(update_fields=changed)

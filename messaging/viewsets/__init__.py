@@ -1,1 +1,1 @@
-"""The doors of messaging over HTTP, a module per story."""
+"""The REST entry points of messaging, one module per resource."""

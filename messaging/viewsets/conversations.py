@@ -1,4 +1,4 @@
-"""People to write to, and conversations with them."""
+"""Search for users, and conversations with them."""
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
@@ -7,11 +7,12 @@ from rest_framework.viewsets import ViewSet
 
 from accounts.permissions import IsVerified
 from accounts.serializers import user_card
-from accounts.serializers.inputs import checked
+from core.pagination import decode_cursor, encode_cursor, page_size
+from core.throttles import Throttle, throttles, user
+from core.validation import checked
 from messaging import selectors
 from messaging.conf import conf
 from messaging.exceptions import ConversationNotFound
-from messaging.pagination import decode_cursor, encode_cursor, page_size
 from messaging.serializers import inputs, outputs
 from messaging.services import conversations, people
 from messaging.text import clean_query
@@ -22,6 +23,7 @@ LIMIT = OpenApiParameter("limit", int, description="Larger values are clamped to
 class PeopleViewSet(ViewSet):
     permission_classes = [IsVerified]
 
+    @throttles(Throttle("search_people", by=user))
     @extend_schema(
         operation_id="messages_search_users",
         parameters=[OpenApiParameter("q", str, required=True), LIMIT],

@@ -1,4 +1,4 @@
-"""The bytes of a picture: for whoever may see it, or for whoever holds the signature of its path."""
+"""Serves an image to a user who may see it, or to a request with a signed path."""
 
 from django.conf import settings
 from django.core.files.storage import FileSystemStorage, default_storage
@@ -9,16 +9,18 @@ from rest_framework.request import Request
 from rest_framework.viewsets import ViewSet
 
 from accounts.authentication import BearerAuthentication, bearer_token
-from accounts.exceptions import ApiError, NotFound
-from accounts.images import signature_is_valid
 from accounts.services import pictures
+from core.exceptions import ApiError, NotFound, ServiceUnavailable
+from core.images import signature_is_valid
 from messaging import selectors
+
+STORE_RETRY_SECONDS = 5
 
 
 class SignatureOrBearer(BearerAuthentication):
-    """Anonymous without an Authorization header: then the signature in the path must do.
+    """Anonymous without an Authorization header: the path must be signed then.
 
-    It does beside a token that is no longer good, too: either of the two opens the picture.
+    A valid signature is enough beside an expired token, too: either of the two grants access.
     """
 
     def authenticate(self, request):  # type: ignore[no-untyped-def, override]
@@ -73,9 +75,10 @@ class MediaViewSet(ViewSet):
 
 
 def _file(name: str, mime: str) -> HttpResponseBase:
-    if not isinstance(default_storage, FileSystemStorage) and not hasattr(default_storage, "path"):
+    in_folder = isinstance(default_storage, FileSystemStorage)
+    if settings.MEDIA_REDIRECT and not in_folder:
         return HttpResponseRedirect(default_storage.url(name))
-    if settings.MEDIA_SENDFILE:
+    if settings.MEDIA_SENDFILE and in_folder:
         response = HttpResponse(content_type=mime)
         response["X-Accel-Redirect"] = f"{settings.MEDIA_SENDFILE.rstrip('/')}/{name}"
         return response
@@ -83,3 +86,5 @@ def _file(name: str, mime: str) -> HttpResponseBase:
         return FileResponse(default_storage.open(name), content_type=mime)
     except FileNotFoundError as error:
         raise NotFound from error
+    except OSError as error:
+        raise ServiceUnavailable(retry_after=STORE_RETRY_SECONDS) from error

@@ -8,11 +8,12 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from accounts.permissions import IsVerified
-from accounts.serializers.inputs import checked
-from accounts.uploads import PictureFormParser
+from core.pagination import page_size, whole_number
+from core.throttles import UPLOADS, Throttle, throttles, user
+from core.uploads import PictureFormParser
+from core.validation import checked
 from messaging import selectors
 from messaging.conf import conf
-from messaging.pagination import page_size, whole_number
 from messaging.serializers import inputs, outputs
 from messaging.services import messages, search
 
@@ -55,6 +56,7 @@ class MessageViewSet(ViewSet):
         )
         return Response({"messages": page, "has_more": has_more})
 
+    @throttles(Throttle("send", by=user))
     @extend_schema(
         operation_id="messages_send",
         request=inputs.SendMessageInput,
@@ -66,6 +68,7 @@ class MessageViewSet(ViewSet):
         message, created = messages.send(sender=request.user, conversation_id=conversation_id, **given)
         return Response({"message": message}, status=201 if created else 200)
 
+    @throttles(Throttle("edit", by=user))
     @extend_schema(operation_id="messages_edit", request=inputs.EditMessageInput, responses=outputs.MessageReply)
     def partial_update(self, request: Request, message_id: str) -> Response:
         """Changes the text of one's own message."""
@@ -77,6 +80,7 @@ class MessageViewSet(ViewSet):
         """Deletes one's own message for both sides and erases its content."""
         return Response({"message_id": messages.delete(user=request.user, message_id=message_id)})
 
+    @throttles(Throttle("search_inside", by=user))
     @extend_schema(
         operation_id="messages_search_inside",
         parameters=[OpenApiParameter("q", str, required=True), LIMIT, BEFORE],
@@ -99,6 +103,7 @@ class ImageMessageViewSet(ViewSet):
     permission_classes = [IsVerified]
     parser_classes = [PictureFormParser]
 
+    @throttles(UPLOADS)
     @extend_schema(
         operation_id="messages_send_image",
         request={"multipart/form-data": inputs.SendImageInput},

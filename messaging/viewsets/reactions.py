@@ -8,14 +8,18 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from accounts.permissions import IsVerified
-from accounts.serializers.inputs import checked
+from core.throttles import Throttle, throttles, user
+from core.validation import checked
 from messaging.serializers import inputs, outputs
 from messaging.services import reactions, reports
+
+REACT = Throttle("react", by=user)
 
 
 class ReactionViewSet(ViewSet):
     permission_classes = [IsVerified]
 
+    @throttles(REACT)
     @extend_schema(operation_id="messages_react", request=inputs.EmojiInput, responses=outputs.ReactionsReply)
     def create(self, request: Request, message_id: str) -> Response:
         """Adds a reaction; the same one again changes nothing."""
@@ -23,6 +27,7 @@ class ReactionViewSet(ViewSet):
         found = reactions.add(user=request.user, message_id=message_id, emoji=emoji)
         return Response({"reactions": found})
 
+    @throttles(REACT)
     @extend_schema(
         operation_id="messages_unreact",
         request=inputs.EmojiInput,

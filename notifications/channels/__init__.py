@@ -1,1 +1,1 @@
-"""Where deliveries leave: one file per way out. A channel knows no queue and no database."""
+"""Transports of deliveries, one module each. A channel knows neither the queue nor the database."""

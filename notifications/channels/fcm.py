@@ -1,7 +1,7 @@
 """Firebase Cloud Messaging through firebase-admin, which is imported here and nowhere else.
 
-Its own retries are switched off: they would sleep in our threads for minutes. What an answer means is
-decided here; what follows from it is the worker's business.
+Its own retries are switched off: they would sleep in the worker's threads for minutes. This module
+classifies answers; the worker acts on them.
 """
 
 import functools
@@ -28,7 +28,7 @@ from notifications.conf import conf
 
 log = logging.getLogger(__name__)
 
-# For a moment after a refused sign-in the other threads do not ask again.
+# After a refused sign-in the other threads do not try again for a short time.
 _REFUSED_SECONDS = 2.0
 _TOKEN_TEXTS = ("not a valid fcm registration token", "invalid registration")
 
@@ -69,7 +69,7 @@ class FcmChannel:
         """Connections are pooled by the library."""
 
     def _sign_in(self) -> str:
-        """Why there is no access token, or an empty string. One thread asks, the others wait."""
+        """The reason for a missing access token, or an empty string. One thread requests it, the others wait."""
         import google.auth.exceptions
         from google.auth.transport.requests import Request
 
@@ -158,7 +158,7 @@ def _apns(messaging: Any, apns: dict[str, Any]) -> Any:
 
 
 def classify(error: Any) -> Outcome:
-    """What an error of firebase-admin means for the row, its device and the whole channel."""
+    """Classifies an error of firebase-admin: about the row, its device or the whole channel."""
     from firebase_admin import exceptions, messaging
 
     response = error.http_response

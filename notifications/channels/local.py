@@ -20,7 +20,7 @@ class OutboxChannel:
         if not dry_run:
             folder = Path(conf.PUSH_OUTBOX)
             folder.mkdir(parents=True, exist_ok=True)
-            # Readers skip names that begin with a dot: nobody sees half a file.
+            # Readers skip names that begin with a dot, so they never read a partial file.
             hidden = folder / f".{name}"
             with open(os.open(hidden, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
                 json.dump({"message": message}, file, ensure_ascii=False)
@@ -32,7 +32,7 @@ class OutboxChannel:
 
 
 class ConsoleChannel:
-    """Writes each message as a line of JSON; the token is cut short, for terminals are shown around."""
+    """Writes each message as a line of JSON; the token is shortened, because terminals are shared."""
 
     def send(self, message: dict[str, Any], *, dry_run: bool = False) -> Outcome:
         shown = message | {"token": f"…{message['token'][-6:]}"}

@@ -1,4 +1,4 @@
-"""What became of one attempt; the worker decides what follows from it."""
+"""Outcomes of one attempt; the worker acts on them."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """This one failed and may work later. `after` is the wait in seconds that the service asked for."""
+    """The attempt failed and may succeed later. `after` is the wait in seconds that the service requested."""
 
     error: str
     after: float | None = None
@@ -18,7 +18,7 @@ class Retry:
 
 @dataclass(frozen=True, slots=True)
 class Unavailable:
-    """The service refuses everybody: not the fault of what was to be sent, so its tries are not charged."""
+    """The service refuses all requests. The delivery is not at fault, so the attempt does not count."""
 
     error: str
     after: float | None = None
@@ -26,21 +26,21 @@ class Unavailable:
 
 @dataclass(frozen=True, slots=True)
 class Dead:
-    """This one will never be accepted."""
+    """The service will never accept this delivery."""
 
     error: str
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceGone:
-    """The token is dead: nothing will ever reach it."""
+    """The token is no longer valid."""
 
     error: str
 
 
 @dataclass(frozen=True, slots=True)
 class WrongSender:
-    """The token belongs to another project: either it is a stray one, or our credentials are wrong."""
+    """The token belongs to another Firebase project: either the token or the credentials are wrong."""
 
     error: str
 

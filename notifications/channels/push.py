@@ -1,4 +1,4 @@
-"""The way that PUSH_BACKEND names."""
+"""The push channel that PUSH_BACKEND selects."""
 
 from typing import Any, Protocol
 

@@ -1,6 +1,6 @@
 """A push service for the laptop: the part of FCM's v1 API that matters, over real sockets.
 
-It checks what the real one checks, remembers what it was sent, and fails in any way it is told to.
+It validates like the real service, records requests, and fails as a script configures.
 Nothing below firebase-admin is replaced: the library signs in here and sends here.
 
     POST   /token                                   access token for a signed assertion

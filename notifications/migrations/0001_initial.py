@@ -128,7 +128,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('channel', models.CharField(choices=[('push', 'push'), ('mail', 'mail')], max_length=4, verbose_name='channel')),
                 ('kind', models.CharField(max_length=20, verbose_name='kind')),
-                ('dedupe_key', models.CharField(max_length=200, unique=True)),
+                ('dedupe_key', models.CharField(max_length=200)),
                 ('group_key', models.CharField(blank=True, max_length=100)),
                 ('priority', models.PositiveSmallIntegerField(choices=[(0, 'calls'), (1, 'codes'), (2, 'messages'), (3, 'the rest')], default=3, verbose_name='priority')),
                 ('payload', models.JSONField(blank=True, default=dict)),
@@ -158,11 +158,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='notification',
-            index=models.Index(fields=['recipient', '-created_at', '-id'], name='notification_feed'),
-        ),
-        migrations.AddIndex(
-            model_name='notification',
-            index=models.Index(condition=models.Q(('is_read', False)), fields=['recipient', '-created_at'], name='notification_unread'),
+            index=models.Index(fields=['recipient', 'is_read'], name='notification_feed'),
         ),
         migrations.AddConstraint(
             model_name='notification',
@@ -186,10 +182,6 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='delivery',
-            index=models.Index(condition=models.Q(('state', 'pending')), fields=['expires_at'], name='delivery_expiry'),
-        ),
-        migrations.AddIndex(
-            model_name='delivery',
             index=models.Index(condition=models.Q(('state', 'leased')), fields=['lease_until'], name='delivery_lease'),
         ),
         migrations.AddIndex(
@@ -207,5 +199,9 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='delivery',
             index=models.Index(condition=models.Q(('finished_at__isnull', False)), fields=['finished_at'], name='delivery_finished'),
+        ),
+        migrations.AddConstraint(
+            model_name='delivery',
+            constraint=models.UniqueConstraint(fields=('dedupe_key',), name='delivery_once'),
         ),
     ]

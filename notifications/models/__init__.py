@@ -1,4 +1,4 @@
-"""The feed, the devices it reaches, and the queue of everything that leaves the house."""
+"""The feed, the push devices, and the queue of outgoing deliveries."""
 
 from notifications.models.delivery import ChannelPause, Delivery
 from notifications.models.devices import Device

@@ -1,4 +1,4 @@
-"""What leaves the house: one row per push to a device or mail to an address, queue and log in one."""
+"""Outgoing deliveries: one row per push to a device or mail to an address, both queue and log."""
 
 from django.conf import settings
 from django.db import models
@@ -6,7 +6,7 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from accounts.text import row_name
+from core.text import row_name
 
 
 class Delivery(models.Model):
@@ -33,7 +33,7 @@ class Delivery(models.Model):
     kind = models.CharField(_("kind"), max_length=20)
     # While a push of a group waits, its key ends in ":open" and later occurrences join it. A claim
     # closes the key, so that what happens from then on gets a row of its own.
-    dedupe_key = models.CharField(max_length=200, unique=True)
+    dedupe_key = models.CharField(max_length=200)
     # What a push replaces on the screen, and what is sent at most once a minute.
     group_key = models.CharField(max_length=100, blank=True)
     priority = models.PositiveSmallIntegerField(_("priority"), choices=Priority.choices, default=Priority.REST)
@@ -63,7 +63,7 @@ class Delivery(models.Model):
         related_name="+",
         verbose_name=_("notification"),
     )
-    # Mail: everything needed to send it, wiped afterwards. Push: ids only, never a text.
+    # Mail: everything needed to send it, encrypted, wiped afterwards. Push: ids only, never a text.
     payload = models.JSONField(default=dict, blank=True)
     state = models.CharField(_("state"), max_length=9, choices=State.choices, default=State.PENDING)
     due_at = models.DateTimeField(_("due at"), default=timezone.now)
@@ -81,13 +81,14 @@ class Delivery(models.Model):
         verbose_name = _("delivery")
         verbose_name_plural = _("deliveries")
         permissions = [("retry_delivery", _("Can have deliveries tried again"))]
+        # As a constraint it gets one index; `unique` of a text field would add one for LIKE.
+        constraints = [models.UniqueConstraint(fields=["dedupe_key"], name="delivery_once")]
         indexes = [
             models.Index(
                 fields=["channel", "priority", "due_at"],
                 condition=Q(state="pending"),
                 name="delivery_due",
             ),
-            models.Index(fields=["expires_at"], condition=Q(state="pending"), name="delivery_expiry"),
             models.Index(fields=["lease_until"], condition=Q(state="leased"), name="delivery_lease"),
             models.Index(fields=["id"], condition=Q(state="dead"), name="delivery_dead"),
             models.Index(fields=["device", "group_key"], name="delivery_group"),
@@ -103,7 +104,7 @@ class Delivery(models.Model):
 
 
 class ChannelPause(models.Model):
-    """A channel that rests because the service behind it refuses everybody; no row: it works."""
+    """A channel that is paused because its service refuses all requests. Without a row the channel works."""
 
     channel = models.CharField(_("channel"), max_length=4, primary_key=True, choices=Delivery.Channel.choices)
     reason = models.CharField(_("reason"), max_length=300)

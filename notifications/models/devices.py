@@ -1,4 +1,4 @@
-"""Where pushes go.
+"""Push devices.
 
 The columns are those of fcm-django's AbstractFCMDevice, so that its tools can be pointed at this table
 (FCM_DJANGO_FCMDEVICE_MODEL); the class itself is not inherited, because its module imports firebase_admin,
@@ -10,11 +10,11 @@ from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from accounts.text import row_name
+from core.text import row_name
 
 
 class Device(models.Model):
-    """A push token of one person on one device, bound to the sign-in that registered it."""
+    """A push token of one user on one device, bound to the session that registered it."""
 
     class Platform(models.TextChoices):
         ANDROID = "android", "Android"
@@ -27,7 +27,7 @@ class Device(models.Model):
     session = models.ForeignKey(
         "accounts.Session", models.CASCADE, related_name="push_devices", verbose_name=_("session")
     )
-    # The token. Shown to nobody; its digest is what is unique, for an index entry has a size limit.
+    # The token. It is never shown. The digest is unique instead, because an index entry has a size limit.
     registration_id = models.TextField()
     token_digest = models.CharField(max_length=64, unique=True)
     device_id = models.CharField(_("device id"), max_length=255, null=True, blank=True)
@@ -56,5 +56,5 @@ class Device(models.Model):
 
     @property
     def masked_token(self) -> str:
-        """Enough of the token to tell two apart."""
+        """Enough of the token to distinguish two."""
         return f"…{self.registration_id[-6:]}"

@@ -1,16 +1,16 @@
-"""What people missed: rows, who is in them, and who wants to hear what."""
+"""The feed: notifications, their members, and users' preferences."""
 
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from accounts.text import row_name
+from core.text import row_name
 from notifications import kinds
 
 
 class Notification(models.Model):
-    """A row of somebody's feed: one occurrence, or a group of them."""
+    """A row of a user's feed: one occurrence, or a group of them."""
 
     recipient = models.ForeignKey(
         settings.AUTH_USER_MODEL,
@@ -53,12 +53,9 @@ class Notification(models.Model):
             ),
         ]
         indexes = [
-            models.Index(fields=["recipient", "-created_at", "-id"], name="notification_feed"),
-            models.Index(
-                fields=["recipient", "-created_at"],
-                condition=models.Q(is_read=False),
-                name="notification_unread",
-            ),
+            # A feed has KEEP_PER_USER rows at most and is sorted when it is read: with created_at in the
+            # index, every message would write new entries for its row.
+            models.Index(fields=["recipient", "is_read"], name="notification_feed"),
         ]
 
     __str__ = row_name
@@ -70,7 +67,7 @@ class Member(models.Model):
     notification = models.ForeignKey(Notification, models.CASCADE, related_name="members", db_index=False)
     actor = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
     comment_id = models.BigIntegerField(null=True, blank=True)
-    # People are counted, not occurrences: a person is in the row once.
+    # Users are counted, not occurrences: a user is in the row once.
     is_single = models.BooleanField(default=False)
     occurred_at = models.DateTimeField(default=timezone.now)
 
@@ -89,7 +86,7 @@ class Member(models.Model):
 
 
 class Preferences(models.Model):
-    """What a person wants to hear; who never chose has no row and hears everything."""
+    """A user's notification preferences. Without a row everything is on."""
 
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL,

@@ -1,4 +1,4 @@
-"""Reads that other apps may use."""
+"""Queries that other apps may use."""
 
 from notifications.selectors.counts import counts
 from notifications.selectors.delivery import deliveries_by_state, delivery_lag_seconds

@@ -1,4 +1,4 @@
-"""How the queue of everything that leaves the house is doing."""
+"""Metrics of the delivery queue."""
 
 from django.db.models import Count, Min
 from django.utils import timezone

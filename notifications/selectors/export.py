@@ -1,4 +1,4 @@
-"""What this app holds on a person, for the zip that they may ask for."""
+"""The data of notifications in a user's data export."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,11 +1,11 @@
-"""The feed as its owner sees it: nothing of people with whom there is a block.
+"""The feed as its owner sees it: without users in a block with the owner, in either direction.
 
 The badge is polled and the feed is opened often, so both are statements by hand, the same for both databases.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.contrib.auth import get_user_model
@@ -13,9 +13,9 @@ from django.db import connection
 from django.db.models import Count, OuterRef, QuerySet
 
 from accounts.selectors import block_between
-from accounts.statements import prepared
+from core.database import moment, prepared
+from core.feed_position import Position
 from notifications.models import Notification, Preferences
-from notifications.pagination import Position
 from notifications.serializers.feed import notification_json
 
 _ROW = Notification._meta.db_table
@@ -27,7 +27,7 @@ _VISIBLE = (
     f" AND NOT EXISTS (SELECT 1 FROM {_BLOCK} b WHERE b.blocker_id = n.recipient_id AND b.blocked_id = n.actor_id)"
     f" AND NOT EXISTS (SELECT 1 FROM {_BLOCK} b WHERE b.blocker_id = n.actor_id AND b.blocked_id = n.recipient_id)"
 )
-_COUNT_UNREAD = f"SELECT COUNT(*) FROM {_ROW} n WHERE {_VISIBLE} AND NOT n.is_read"
+UNREAD_COUNT = f"SELECT COUNT(*) FROM {_ROW} n WHERE {_VISIBLE} AND n.is_read = false"
 _SELECT = (
     "SELECT n.id, n.kind, n.is_read, n.target_id, n.target_title, n.count, n.created_at,"
     " a.id, a.username, a.first_name, a.last_name, a.avatar_token"
@@ -74,20 +74,20 @@ class Page:
 
 
 def visible(rows: QuerySet[Notification], viewer_id: int) -> QuerySet[Notification]:
-    """Those of the viewer's own rows whose actor they may hear of."""
+    """The viewer's own rows without those whose actor is in a block with the viewer."""
     return rows.filter(recipient_id=viewer_id).exclude(block_between(viewer_id, OuterRef("actor_id")))
 
 
 def unread_count(user_id: int) -> int:
     """Unread rows: the number in the list, the badge and on the push."""
     with prepared() as cursor:
-        cursor.execute(_COUNT_UNREAD, [user_id])
+        cursor.execute(UNREAD_COUNT, [user_id])
         return int(cursor.fetchone()[0])
 
 
 def unread_counts(user_ids: Iterable[int]) -> dict[int, int]:
-    """The same for several people, in one query; who has nothing unread is missing."""
-    unread = Notification.objects.filter(recipient_id__in=set(user_ids), is_read=False)
+    """The same for several users, in one query; users without unread rows are missing."""
+    unread = Notification.objects.filter(recipient__id__any=set(user_ids), is_read=False)
     heard = unread.exclude(block_between(OuterRef("recipient_id"), OuterRef("actor_id")))
     return dict(heard.values_list("recipient_id").annotate(number=Count("id")).order_by())
 
@@ -114,7 +114,7 @@ def feed_page(
     statement = _SELECT
     values: list[Any] = [viewer_id]
     if unread_only:
-        statement += " AND NOT n.is_read"
+        statement += " AND n.is_read = false"
     if after is not None:
         statement += " AND (n.created_at, n.id) < (%s, %s)"
         values += [connection.ops.adapt_datetimefield_value(after.created_at), after.id]
@@ -124,7 +124,7 @@ def feed_page(
 
 
 def preferences_of(user_id: int) -> Preferences:
-    """The person's choices; the defaults, unsaved, for one who never chose."""
+    """The user's preferences; the unsaved defaults without a row."""
     return Preferences.objects.filter(user_id=user_id).first() or Preferences(user_id=user_id)
 
 
@@ -132,12 +132,6 @@ def _rows(statement: str, values: Sequence[Any]) -> list[FeedRow]:
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
         return [
-            FeedRow(id_, kind, bool(is_read), target_id, title, count, _moment(created_at), Actor(*actor))
+            FeedRow(id_, kind, bool(is_read), target_id, title, count, moment(created_at), Actor(*actor))
             for id_, kind, is_read, target_id, title, count, created_at, *actor in cursor.fetchall()
         ]
-
-
-def _moment(stored: Any) -> datetime:
-    """A stored time. SQLite hands out text in UTC, PostgreSQL a datetime."""
-    moment = stored if isinstance(stored, datetime) else datetime.fromisoformat(stored)
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment

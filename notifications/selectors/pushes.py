@@ -1,4 +1,4 @@
-"""What a push says, decided at the moment it is sent."""
+"""The content of a push, rendered when it is sent."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,10 +7,10 @@ from itertools import starmap
 from typing import Any, NamedTuple
 
 from django.db.models import OuterRef, Q
-from django.utils import timezone
+from django.utils import timezone, translation
 
 from accounts.selectors import block_between, blocked_by_staff
-from accounts.text import display_name
+from core.text import display_name
 from notifications.kinds import KINDS, SWITCHES, Kind
 from notifications.models import Notification, Preferences
 from notifications.texts import push_text
@@ -39,17 +39,19 @@ def push_contents(wanted: Iterable[tuple[int, str]]) -> dict[tuple[int, str], Pu
     """
     pairs = set(wanted)
     rows = (
-        Notification.objects.filter(id__in={notification_id for notification_id, _ in pairs}, is_read=False)
+        Notification.objects.filter(id__any={notification_id for notification_id, _ in pairs}, is_read=False)
         .exclude(blocked_by_staff(timezone.now(), "recipient__"))
         .exclude(block_between(OuterRef("recipient_id"), OuterRef("actor_id")))
         .values_list(*_COLUMNS)
     )
     wanting = {row.id: row for row in starmap(_row, rows) if _wants_push(row)}
-    return {
-        (notification_id, language): _content(wanting[notification_id], language)
-        for notification_id, language in pairs
-        if notification_id in wanting
-    }
+    contents = {}
+    for language in {language for _, language in pairs}:
+        with translation.override(language):
+            for notification_id, wanted_language in pairs:
+                if wanted_language == language and notification_id in wanting:
+                    contents[notification_id, language] = _content(wanting[notification_id])
+    return contents
 
 
 def push_content(notification_id: int, *, language: str) -> PushContent | None:
@@ -68,7 +70,7 @@ class _Row(NamedTuple):
     actor_id: int
     how_many: int
     actor_name: tuple[str, str, str]
-    # Null for who never chose.
+    # Null without saved preferences.
     preferences: dict[str, bool | None]
 
 
@@ -95,14 +97,13 @@ def _wants_push(row: _Row) -> bool:
     return bool(choice["enabled"] and not choice["quiet_mode"] and choice[KINDS[row.kind].switch])
 
 
-def _content(row: _Row, language: str) -> PushContent:
+def _content(row: _Row) -> PushContent:
     kind = KINDS[row.kind]
     title, body = push_text(
         kind,
         actor_name=display_name(*row.actor_name),
         target_title=row.target_title,
         count=row.how_many,
-        language=language,
     )
     target_id = row.target_id if kind.has_target else row.actor_id
     return PushContent(
@@ -128,5 +129,5 @@ def quiet_ids(user_ids: Iterable[int]) -> set[int]:
 
 
 def is_quiet(user_id: int) -> bool:
-    """The same for one person."""
+    """The same for one user."""
     return bool(quiet_ids([user_id]))

@@ -6,8 +6,8 @@ from typing import Any
 from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
 
-from accounts.fields import TextField
 from accounts.serializers.account import OkOutput
+from core.fields import TextField
 from notifications.models import Device
 
 __all__ = ["OkOutput", "PushTokenInput", "PushTokenRemoval", "TestPushOutput"]
@@ -18,7 +18,7 @@ MAX_TOKEN_LENGTH = 4096
 class _TokenField(serializers.CharField):
     """An opaque token exactly as sent: printable ASCII, as FCM's are."""
 
-    default_error_messages = {"not_a_token": _("This cannot be a push token.")}
+    default_error_messages = {"not_a_token": _("This push token is not valid.")}
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(trim_whitespace=False, max_length=MAX_TOKEN_LENGTH, **kwargs)

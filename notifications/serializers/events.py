@@ -17,7 +17,7 @@ class EventTarget(serializers.Serializer):
 class EventInput(serializers.Serializer):
     event_id = serializers.CharField(max_length=128)
     type = serializers.ChoiceField(choices=sorted(EVENT_KINDS))
-    action = serializers.ChoiceField(choices=["create", "retract"])
+    action = serializers.ChoiceField(choices=["create", "retract"], default="create")
     recipient_id = serializers.IntegerField()
     actor_id = serializers.IntegerField()
     target = EventTarget(required=False)

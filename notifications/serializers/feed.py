@@ -6,8 +6,9 @@ from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
 
 from accounts.serializers import user_card
+from accounts.serializers.people import PersonSerializer
+from core.feed_position import Position
 from notifications import kinds
-from notifications.pagination import Position
 
 DEFAULT_LIMIT = 20
 MAX_LIMIT = 50
@@ -77,7 +78,7 @@ class _FlagField(serializers.Field):
 
 
 class _CursorField(serializers.Field):
-    default_error_messages = {"invalid": _("This is not a cursor of ours.")}
+    default_error_messages = {"invalid": _("This cursor is not valid.")}
 
     def to_internal_value(self, data: Any) -> Position:
         try:
@@ -96,14 +97,6 @@ class FeedQuery(serializers.Serializer):
     unread = _FlagField(default=False)
 
 
-class ActorSerializer(serializers.Serializer):
-    id = serializers.IntegerField()
-    username = serializers.CharField()
-    first_name = serializers.CharField()
-    last_name = serializers.CharField()
-    avatar_url = serializers.CharField(allow_null=True)
-
-
 class TargetSerializer(serializers.Serializer):
     type = serializers.ChoiceField(choices=["post", "user", "conversation"])
     id = serializers.IntegerField()
@@ -114,7 +107,7 @@ class NotificationSerializer(serializers.Serializer):
     id = serializers.IntegerField()
     type = serializers.ChoiceField(choices=list(kinds.KINDS))
     is_read = serializers.BooleanField()
-    actor = ActorSerializer()
+    actor = PersonSerializer()
     target = TargetSerializer()
     count = serializers.IntegerField()
     created_at = serializers.DateTimeField()

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from accounts.fields import StrictBooleanField
+from core.fields import StrictBooleanField
 from notifications.models import Preferences
 
 NAMES = ("enabled", "quiet_mode", "likes", "comments", "follows", "messages")

@@ -1,4 +1,4 @@
-"""Where a person's pushes go: push tokens, each bound to the sign-in that registered it."""
+"""Push devices of a user: push tokens, each bound to the session that registered it."""
 
 import hashlib
 from collections.abc import Iterable
@@ -7,7 +7,7 @@ from django.contrib.auth import get_user_model
 from django.db.models import Q
 from django.utils import timezone
 
-from accounts.unit_of_work import unit_of_work
+from core.transactions import unit_of_work
 from notifications.conf import conf
 from notifications.models import Device
 from notifications.services import delivery
@@ -23,11 +23,11 @@ def register(
     locale: str = "",
     app_version: str = "",
 ) -> Device:
-    """The token reaches this person from now on, through this sign-in.
+    """Registers the token for this user and session.
 
-    A token that belonged to somebody else moves, and what was queued for them at it is dropped; a new
-    token of a known `device_id` replaces the old one; a switched-off token works again; above 20
-    devices (DEVICES_PER_USER) the one longest unseen goes.
+    A token of another user moves, and pushes queued for that user at it are dropped; a new token of a
+    known `device_id` replaces the old one; a disabled token works again; above 20 devices
+    (DEVICES_PER_USER) the one not seen for the longest time is deleted.
     """
     now = timezone.now()
     digest = token_digest(token)
@@ -44,12 +44,12 @@ def register(
         "last_seen_at": now,
     }
     with unit_of_work():
-        # One registration of a person at a time, or two could pass the limit together.
+        # One registration per user at a time, or two could pass the limit together.
         get_user_model().objects.select_for_update(no_key=True).only("id").get(id=user_id)
         device = _own_or_moved(user_id, digest, device_id)
         if device is None:
             fresh = Device(token_digest=digest, date_created=now, **particulars)
-            # The same token may arrive for somebody else at this moment: then theirs is moved.
+            # Another user may register the same token concurrently: then that row is moved.
             Device.objects.bulk_create([fresh], ignore_conflicts=True)
             device = Device.objects.select_for_update().get(token_digest=digest)
         if device.user_id != user_id:
@@ -61,17 +61,17 @@ def register(
 
 
 def remove(*, user_id: int, token: str) -> None:
-    """One's own token is forgotten; an unknown or foreign one changes nothing."""
+    """Deletes the user's own token; an unknown token or another user's changes nothing."""
     _forget(Q(user_id=user_id, token_digest=token_digest(token)), "token removed")
 
 
 def forget_sessions(*, session_ids: Iterable[int]) -> None:
-    """These sign-ins have ended, and with them their pushes."""
+    """Deletes the devices of sessions that have ended."""
     _forget(Q(session_id__in=list(session_ids)), "session ended")
 
 
 def forget_all(*, user_id: int) -> None:
-    """No device of this person is reached any more."""
+    """Deletes all devices of this user."""
     _forget(Q(user_id=user_id), "account blocked")
 
 

@@ -1,4 +1,4 @@
-"""Events that other services report: what they say, and that each counts once."""
+"""Ingests events of other services; each event id counts once."""
 
 import hashlib
 import json
@@ -11,10 +11,10 @@ from django.db import connection
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
-from accounts.fields import MAX_ID
 from accounts.selectors import users_by_ids
-from accounts.text import clean_name
-from accounts.unit_of_work import unit_of_work
+from core.fields import MAX_ID
+from core.text import clean_name
+from core.transactions import unit_of_work
 from notifications.kinds import EVENT_KINDS, KINDS
 from notifications.models import IngestedEvent
 from notifications.services import feed
@@ -25,7 +25,7 @@ MAX_EVENT_ID = 128
 _EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
-# INSERT … ON CONFLICT: whoever comes second waits for the first, and then sees that it was second.
+# INSERT … ON CONFLICT: a concurrent second insert waits for the first, and then finds the conflict.
 _REMEMBER = """
 INSERT INTO {table} (source, event_id, digest, created_at) VALUES (%s, %s, %s, %s)
 ON CONFLICT (source, event_id) DO NOTHING
@@ -130,7 +130,7 @@ def _read(raw: object, source: Source) -> _Event | str:
 def _parse(raw: object, source: Source) -> _Event:
     if not isinstance(raw, dict):
         raise _Rejected("validation_error")
-    event_id, kind, action = _event_id(raw), raw.get("type"), raw.get("action")
+    event_id, kind, action = _event_id(raw), raw.get("type"), raw.get("action", "create")
     if event_id is None or not isinstance(kind, str) or kind not in KINDS or action not in ACTIONS:
         raise _Rejected("validation_error")
     target = raw.get("target") if KINDS[kind].has_target else None

@@ -1,18 +1,18 @@
-"""What may go: old rows of the feed, events that were counted, devices nobody uses, the log of deliveries."""
+"""Retention: deletes old rows of the feed, ingested event ids, unused devices and the delivery log."""
 
 from datetime import datetime, timedelta
 
 from django.db.models import Count, Q, QuerySet
 
-from accounts.unit_of_work import unit_of_work
+from core.transactions import unit_of_work
 from notifications.conf import conf
 from notifications.models import Delivery, Device, IngestedEvent, Member, Notification
 
 
 def purge(now: datetime, batch: int) -> dict[str, int]:
-    """Deletes at most about `batch` rows of each kind in short transactions; how many of which.
+    """Deletes at most about `batch` rows of each kind in short transactions; returns the number of each.
 
-    Call again while the numbers are not 0. Two at once do not hurt.
+    Call again while the numbers are not 0. Concurrent calls are safe.
     """
     old_feed = Q(created_at__lt=now - timedelta(days=conf.KEEP_DAYS)) | Q(
         is_read=True, created_at__lt=now - timedelta(days=conf.KEEP_READ_DAYS)
@@ -48,7 +48,7 @@ def _purge_long_feeds(batch: int) -> int:
 
 
 def _delete_rows(rows: QuerySet[Notification], batch: int) -> int:
-    """Rows of the feed with their members, in one statement each: nobody holds on to either."""
+    """Deletes rows of the feed and their members in one transaction; returns the number of rows."""
     with unit_of_work():
         ids = list(rows.order_by("id").values_list("id", flat=True)[:batch])
         Member.objects.filter(notification_id__in=ids).delete()

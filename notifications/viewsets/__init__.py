@@ -1,1 +1,1 @@
-"""The doors of this app over HTTP, one module per story."""
+"""The REST entry points of this app, one module per resource."""

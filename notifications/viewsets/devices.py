@@ -1,4 +1,4 @@
-"""Where my pushes go, and whether they arrive."""
+"""The user's push devices, and a test push."""
 
 from typing import Any, cast
 
@@ -7,9 +7,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
-from accounts import ratelimits
 from accounts.authentication import person
-from accounts.serializers.inputs import checked
+from core.throttles import Throttle, throttles, user
+from core.validation import checked
 from notifications.serializers.devices import (
     OkOutput,
     PushTokenInput,
@@ -23,7 +23,6 @@ class PushTokenViewSet(ViewSet):
     @extend_schema(operation_id="profile_push_token_set", request=PushTokenInput, responses=OkOutput)
     def register(self, request: Request) -> Response:
         user_id = person(request).id
-        ratelimits.check("push_token", user_id)
         named = checked(PushTokenInput, request)
         devices.register(
             user_id=user_id,
@@ -44,8 +43,7 @@ class PushTokenViewSet(ViewSet):
 
 
 class TestPushViewSet(ViewSet):
+    @throttles(Throttle("test_push", by=user))
     @extend_schema(operation_id="notifications_test_push", request=None, responses=TestPushOutput)
     def send(self, request: Request) -> Response:
-        user_id = person(request).id
-        ratelimits.check("test_push", user_id)
-        return Response({"devices": delivery.enqueue_test_push(recipient_id=user_id)})
+        return Response({"devices": delivery.enqueue_test_push(recipient_id=person(request).id)})

@@ -8,7 +8,7 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from accounts.authentication import person
-from accounts.fields import parse_id
+from core.fields import parse_id
 from notifications import selectors
 from notifications.conf import conf
 from notifications.exceptions import NotificationNotFound

@@ -1,4 +1,4 @@
-"""The socket's door: one connection, its sender, its worker, and the hub of the process."""
+"""The WebSocket entry point: a connection, its outbox, its command processor, and the hub of the process."""
 
 from realtime.consumers.connection import refuse, serve
 from realtime.consumers.hub import Hub

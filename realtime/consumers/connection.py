@@ -1,7 +1,7 @@
 """One socket from the handshake to the last frame.
 
-The socket's own task only reads: it never waits for the database. Commands go to a worker through a
-short queue, everything that is sent goes through the sender; both run only while there is work.
+The socket's own task only reads and never waits for the database. Commands go to the command processor
+through a short queue, all sends go through the outbox; both run only while there is work.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from django.http import HttpRequest
 from django.utils import timezone, translation
 
 from realtime.conf import conf
-from realtime.consumers.commands import Worker
+from realtime.consumers.command_processor import CommandProcessor
 from realtime.consumers.database import in_database
 from realtime.consumers.hub import Hub, keep_until_done
-from realtime.consumers.origin import is_welcome
-from realtime.consumers.sender import Sender
-from realtime.kinds import Device
+from realtime.consumers.origin import is_allowed_origin
+from realtime.consumers.outbox import Outbox
+from realtime.kinds import SocketRef
 from realtime.services import calls, presence, sockets
 
 logger = logging.getLogger("parley.realtime")
@@ -40,20 +40,20 @@ TOO_BIG = 1009
 
 CLOSE_SECONDS = 5.0
 FLUSH_SECONDS = 1.0
-# Where people put tokens that then stand in every access log.
+# Query parameters in which clients send tokens by mistake; access logs would store them.
 QUERY_TOKENS = {"token", "access_token", "auth", "authorization", "bearer", "jwt"}
 
 
 async def serve(scope: Scope, receive: Receive, send: Send) -> None:
     """The ASGI application behind the socket's path."""
-    if not is_welcome(scope.get("headers", ())):
+    if not is_allowed_origin(scope.get("headers", ())):
         await refuse(scope, receive, send)
         return
     await Connection(scope, receive, send).run()
 
 
 async def refuse(scope: Scope, receive: Receive, send: Send) -> None:
-    """Ends the handshake with 403."""
+    """Rejects the handshake with 403."""
     await receive()
     await send({"type": "websocket.close", "code": FORBIDDEN})
 
@@ -61,9 +61,9 @@ async def refuse(scope: Scope, receive: Receive, send: Send) -> None:
 class Connection:
     __slots__ = (
         "__weakref__",
+        "_buffered",
         "_closing",
         "_deadline",
-        "_early",
         "_expires_at",
         "_expiring_said",
         "_lives_until",
@@ -73,11 +73,12 @@ class Connection:
         "_token_in_query",
         "_worker",
         "asked_language",
+        "generation",
         "hub",
         "id",
         "language",
+        "outbox",
         "send",
-        "sender",
         "session_id",
         "sid",
         "user_id",
@@ -88,21 +89,23 @@ class Connection:
         self.id = secrets.token_hex(8)
         self.user_id = 0
         self.session_id = 0
+        # Of the token that opened or last renewed the socket.
+        self.generation = 0
         self.sid = UUID(int=0)
         self.asked_language = _language_of(scope)
         self.language = self.asked_language or "en"
-        # Whose comings and goings the client wants to hear of.
+        # The users whose presence the client watches.
         self.watched_ids: frozenset[int] = frozenset()
         self.send = send
         self.hub = Hub.here()
-        self.sender = Sender(self)
-        self._worker = Worker(self)
+        self.outbox = Outbox(self)
+        self._worker = CommandProcessor(self)
         self._receive = receive
         self._token = _bearer_of(scope)
         self._token_in_query = _has_query_token(scope)
         self._main: asyncio.Task[Any] | None = None
-        # What was heard between joining the group and being ready.
-        self._early: list[Message] | None = []
+        # Messages that arrived between joining the group and `ready`.
+        self._buffered: list[Message] | None = []
         self._closing: tuple[int, str] | None = None
         self._deadline: asyncio.TimerHandle | None = None
         self._lives_until = 0.0
@@ -110,8 +113,13 @@ class Connection:
         self._expiring_said = False
 
     @property
-    def device(self) -> Device:
-        return Device(self.session_id, self.id)
+    def device(self) -> SocketRef:
+        return SocketRef(self.session_id, self.id)
+
+    @property
+    def token(self) -> tuple[int, int]:
+        """The session and the generation of the token that authenticates the socket."""
+        return self.session_id, self.generation
 
     @property
     def is_ready(self) -> bool:
@@ -144,7 +152,7 @@ class Connection:
                     break
                 if self._closing is None:
                     self._take(message)
-                    # Frames may lie ready in numbers: the worker must get its turn between them.
+                    # Many frames may be buffered: yield to the command processor between them.
                     await asyncio.sleep(0)
         except asyncio.CancelledError:
             if self._closing is None:
@@ -166,7 +174,7 @@ class Connection:
             self._closing = (1000, "")
         if self._deadline is not None:
             self._deadline.cancel()
-        self.sender.stop()
+        self.outbox.stop()
         self._worker.stop()
         self.hub.sending.discard(self)
         if self.user_id:
@@ -174,17 +182,17 @@ class Connection:
         if self.session_id:
             keep_until_done(_forget(self.user_id, self.id))
 
-    # --- What comes from the hub ---------------------------------------------------------------
+    # --- Messages from the hub -----------------------------------------------------------------
 
-    def hear(self, message: Message) -> None:
-        """A message of realtime.groups. Called on the loop; must not wait."""
+    def on_message(self, message: Message) -> None:
+        """Handles a message of realtime.groups. Called on the event loop; must not block."""
         if not self.is_ready:
-            if self._early is not None and not self.is_closing:
-                self._early.append(message)
+            if self._buffered is not None and not self.is_closing:
+                self._buffered.append(message)
             return
         kind = message["type"]
-        if kind == "wake":
-            self.sender.heard(message["seq"], message.get("lines", ()))
+        if kind == "new_events":
+            self.outbox.advance_head(message["seq"], message.get("events", ()))
         elif kind == "frame":
             if message.get("only", self.id) == self.id and message.get("but") != self.id:
                 self._pass_on(message["frame"], message.get("droppable", True))
@@ -194,7 +202,7 @@ class Connection:
         elif kind == "end":
             if self.session_id in message["session_ids"]:
                 self.end(message["code"])
-        elif kind == "crowded":
+        elif kind == "too_many_sockets":
             if self.id in message["socket_ids"]:
                 self.close(TOO_MANY, "too_many_sockets")
         elif kind == "recheck":
@@ -202,32 +210,33 @@ class Connection:
 
     def _pass_on(self, frame: dict[str, Any], droppable: bool) -> None:
         if frame["type"] != "presence" or frame["data"]["user_id"] in self.watched_ids:
-            self.sender.say(frame, droppable=droppable)
+            self.outbox.send_frame(frame, droppable=droppable)
 
-    def catch_up(self) -> None:
-        """Ready: what was heard while signing in counts from here on."""
-        early, self._early = self._early or [], None
-        for message in early:
-            self.hear(message)
+    def replay_buffered(self) -> None:
+        """The socket is ready: handles the messages that arrived during sign-in."""
+        buffered, self._buffered = self._buffered or [], None
+        for message in buffered:
+            self.on_message(message)
 
-    def look(self) -> None:
-        """A wake-up may have been missed: read where the log stands."""
+    def poll_position(self) -> None:
+        """A wake-up may have been missed: reads the position of the log."""
         if self.is_ready:
-            self._worker.look()
+            self._worker.poll_position()
 
     def end(self, code: str) -> None:
         """The session is over."""
         self.close(UNAUTHORISED, code)
 
     def check_stuck(self, now: float) -> None:
-        if self.sender.is_stuck(now):
+        if self.outbox.is_stuck(now):
             self.close(SLOW, "slow")
 
     # --- Signed in -----------------------------------------------------------------------------
 
-    def signed_in(self, *, session_id: int, sid: UUID, language: str, token_expires_at: int) -> None:
-        """A token was accepted: the first one, or a fresh one of the same person."""
+    def signed_in(self, *, session_id: int, generation: int, sid: UUID, language: str, token_expires_at: int) -> None:
+        """A token was accepted: the first one, or a new one of the same user."""
         self.session_id = session_id
+        self.generation = generation
         self.sid = sid
         self.language = self.asked_language or language
         self._expiring_said = False
@@ -236,7 +245,7 @@ class Connection:
         self._watch_the_clock()
 
     def _watch_the_clock(self) -> None:
-        """Arms the one timer for whatever comes first: the warning, the token's end, the socket's end."""
+        """Sets the timer to the earliest of the expiry warning, the token's expiry and the socket's maximum age."""
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
@@ -248,14 +257,14 @@ class Connection:
             self.close(UNAUTHORISED, "token_expired")
             return
         if now >= self._lives_until:
-            self.sender.say({"type": "goaway", "data": {"retry_ms": random.randint(500, 5000)}})
+            self.outbox.send_frame({"type": "goaway", "data": {"retry_ms": random.randint(500, 5000)}})
             self.close(RESTART, "goaway")
             return
         warning = self._expires_at - conf.EXPIRING_SECONDS
         if now >= warning and not self._expiring_said:
             self._expiring_said = True
             expires_at = timezone.now() + timedelta(seconds=self._expires_at - now)
-            self.sender.say({"type": "auth.expiring", "data": {"expires_at": expires_at}})
+            self.outbox.send_frame({"type": "auth.expiring", "data": {"expires_at": expires_at}})
         moments = [self._expires_at, self._lives_until]
         if not self._expiring_said:
             moments.append(warning)
@@ -264,21 +273,21 @@ class Connection:
     # --- The end -------------------------------------------------------------------------------
 
     def close(self, code: int, reason: str) -> None:
-        """Ends the socket with a code that tells the client what to do; the first one counts."""
+        """Closes the socket with a code that the client acts on; only the first call has an effect."""
         if self._closing is None:
             self._closing = (code, reason)
             keep_until_done(self._close(code, reason))
 
     async def _close(self, code: int, reason: str) -> None:
-        await self.sender.flush(FLUSH_SECONDS)
-        self.sender.stop()
+        await self.outbox.flush(FLUSH_SECONDS)
+        self.outbox.stop()
         try:
             closing = self.send({"type": "websocket.close", "code": code, "reason": reason})
             await asyncio.wait_for(closing, CLOSE_SECONDS)
         except (OSError, RuntimeError, TimeoutError):
-            pass  # it is gone already, or does not read even this
+            pass  # it has disconnected, or does not read even this
         if self._main is not None:
-            # The server says "disconnect" now; if it does not, the task ends all the same.
+            # The ASGI server sends "disconnect" now; without it the task ends, too.
             asyncio.get_running_loop().call_later(3 * CLOSE_SECONDS, self._main.cancel)
 
 
@@ -292,7 +301,7 @@ async def _forget(user_id: int, socket_id: str) -> None:
 def _gone(user_id: int, socket_id: str) -> None:
     sockets.closed(socket_id=socket_id)
     calls.note_closed(user_id=user_id, socket_id=socket_id)
-    presence.went(user_id=user_id)
+    presence.user_disconnected(user_id=user_id)
 
 
 def _header(scope: Scope, name: bytes) -> str | None:
@@ -303,7 +312,7 @@ def _header(scope: Scope, name: bytes) -> str | None:
 
 
 def _bearer_of(scope: Scope) -> str | None:
-    """What the Authorization header holds; an empty text for anything that is not a bearer token."""
+    """The token of the Authorization header; an empty text for anything but a bearer token."""
     header = _header(scope, b"authorization")
     if header is None:
         return None

@@ -1,7 +1,7 @@
 """Database work of sockets, on a few threads of their own.
 
-Channels would run it all on the one thread that is "sensitive": ten sockets would wait for each other.
-Each thread keeps its connection; one that has been idle is tried before it is trusted.
+Channels would run all of it on its single "sensitive" thread, so that sockets would wait for each other.
+Each thread keeps its connection; a connection that was idle is tested before it is used.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from typing import Any, ParamSpec, TypeVar
 from django.db import InterfaceError, OperationalError, connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from accounts.connections import leave_pool
+from core.database import leave_pool
 from realtime.conf import conf
 
 P = ParamSpec("P")

@@ -1,4 +1,4 @@
-"""Frames as text: what a client sent, and what the server says."""
+"""Parses the frames of clients and serializes the frames of the server."""
 
 import json
 from typing import Any, NamedTuple
@@ -6,12 +6,14 @@ from typing import Any, NamedTuple
 from django.utils.translation import gettext_lazy as _
 from rest_framework.utils.encoders import JSONEncoder
 
+from core.parsers import finite
+
 MAX_REF = 64
 MAX_TYPE = 64
 
 
 class BadFrame(Exception):
-    """A frame that is no command. `ref` is what could be read of it."""
+    """A frame that is not a valid command. `ref` is its reference, if that could be read."""
 
     def __init__(self, message: Any, ref: Any = None) -> None:
         super().__init__(message)
@@ -19,16 +21,16 @@ class BadFrame(Exception):
         self.ref = ref
 
 
-class Command(NamedTuple):
+class CommandFrame(NamedTuple):
     type: str
     ref: str | int | None
     data: dict[str, Any]
 
 
-def read(text: str) -> Command:
+def read(text: str) -> CommandFrame:
     """The command in a text frame, or BadFrame."""
     try:
-        frame = json.loads(text, parse_constant=_no_constant)
+        frame = json.loads(text, parse_constant=_no_constant, parse_float=finite)
     except (ValueError, RecursionError) as error:
         raise BadFrame(_("The frame is not JSON.")) from error
     if not isinstance(frame, dict):
@@ -44,12 +46,12 @@ def read(text: str) -> Command:
         data = {}
     if not isinstance(data, dict):
         raise BadFrame(_("`data` is a JSON object."), ref)
-    return Command(kind, ref, data)
+    return CommandFrame(kind, ref, data)
 
 
 def write(frame: dict[str, Any]) -> str:
-    """A frame as JSON, with times and lazy texts as the REST replies give them."""
-    return json.dumps(frame, cls=JSONEncoder, ensure_ascii=False, separators=(",", ":"))
+    """A frame as JSON, with times and lazy texts in the format of REST replies."""
+    return json.dumps(frame, cls=JSONEncoder, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def _is_ref(ref: Any) -> bool:

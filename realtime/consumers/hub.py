@@ -1,7 +1,7 @@
-"""The sockets of one process (one event loop): wake-ups come in here and go to the sockets they are for.
+"""The sockets of one process (one event loop): receives wake-ups and passes them to the sockets of their user.
 
-One subscription per person and one reading task per process, however many sockets. Nothing depends on
-a wake-up: the sweep compares all sockets with the database, and so does every ping.
+One subscription per user and one reading task per process, for any number of sockets. Correctness does
+not depend on wake-ups: the sweep compares all sockets with the database, and so does every ping.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from django.conf import settings
 from realtime import groups, selectors
 from realtime.conf import conf
 from realtime.consumers.database import in_database
-from realtime.consumers.typists import Typists
+from realtime.consumers.typing_batcher import TypingBatcher
 from realtime.services import calls
 from realtime.services import sockets as socket_service
 
@@ -31,7 +31,7 @@ logger = logging.getLogger("parley.realtime")
 
 JOIN_SECONDS = 1.0
 RETRY_SECONDS = 1.0
-# A client that comes back at once finds its subscription still there.
+# A client that reconnects at once finds its subscription still open.
 LINGER_SECONDS = 2.0
 TICK_SECONDS = 1.0
 SWEEP_CHUNK = 500
@@ -42,9 +42,9 @@ class Hub:
 
     def __init__(self) -> None:
         self.sockets: dict[int, set[Connection]] = {}
-        # Those that are sending right now: the tick looks whether their clients read.
+        # Connections that are sending now: the tick checks whether their clients read.
         self.sending: set[Connection] = set()
-        self.typists = Typists()
+        self.typing_batcher = TypingBatcher()
         self._joined: set[int] = set()
         self._joining: dict[int, asyncio.Task[None]] = {}
         self._channel: str | None = None
@@ -63,7 +63,7 @@ class Hub:
     # --- Sockets come and go -------------------------------------------------------------------
 
     async def join(self, user_id: int, connection: Connection) -> None:
-        """From now on the socket hears what is said to this person. Without Redis it is told later."""
+        """Subscribes the socket to the messages for this user. While Redis is away, the sweep replaces them."""
         self.sockets.setdefault(user_id, set()).add(connection)
         self.start()
         if not settings.REDIS_URL or user_id in self._joined:
@@ -71,7 +71,7 @@ class Hub:
         await asyncio.wait({self._subscribe(user_id)}, timeout=JOIN_SECONDS)
 
     def rejoin(self, user_id: int) -> None:
-        """Makes sure of the subscription, as every ping does."""
+        """Renews the subscription if it is missing; every ping calls this."""
         if settings.REDIS_URL and user_id not in self._joined and user_id in self.sockets:
             self._subscribe(user_id)
 
@@ -86,9 +86,9 @@ class Hub:
                 keep_until_done(self._unsubscribe(user_id))
 
     def deliver(self, message: dict[str, Any]) -> None:
-        """A message of realtime.groups, for those of its person's sockets that live here."""
+        """Passes a message of realtime.groups to the sockets of its user in this process."""
         for connection in tuple(self.sockets.get(message.get("user_id", 0), ())):
-            connection.hear(message)
+            connection.on_message(message)
 
     # --- Subscriptions -------------------------------------------------------------------------
 
@@ -100,7 +100,7 @@ class Hub:
         return task
 
     async def _join_group(self, user_id: int) -> None:
-        """Tries until it works or nobody is left; whoever waited in the meantime looks into the log."""
+        """Tries until it works or no socket is left; sockets that waited then read the position of the log."""
         layer = get_channel_layer()
         started = time.monotonic()
         await self._has_channel.wait()
@@ -116,7 +116,7 @@ class Hub:
         self._joined.add(user_id)
         if time.monotonic() - started > JOIN_SECONDS / 2:
             for connection in tuple(self.sockets.get(user_id, ())):
-                connection.look()
+                connection.poll_position()
 
     async def _unsubscribe(self, user_id: int) -> None:
         await asyncio.sleep(LINGER_SECONDS)
@@ -129,7 +129,7 @@ class Hub:
             logger.info("left a group without telling Redis: %s", error.__class__.__name__)
 
     async def _listen(self) -> None:
-        """Reads what Redis brings, for ever."""
+        """Reads messages from Redis, forever."""
         layer = get_channel_layer()
         while True:
             try:
@@ -142,7 +142,7 @@ class Hub:
                 logger.warning("not listening to Redis: %s", error.__class__.__name__)
                 await asyncio.sleep(RETRY_SECONDS)
 
-    # --- What needs no wake-up -----------------------------------------------------------------
+    # --- Periodic work -------------------------------------------------------------------------
 
     async def _sweep_for_ever(self) -> None:
         every = conf.SWEEP_SECONDS if settings.REDIS_URL else conf.SWEEP_SECONDS_EMBEDDED
@@ -154,26 +154,26 @@ class Hub:
                 logger.warning("sweep failed: %s", error.__class__.__name__)
 
     async def sweep(self) -> None:
-        """Closes sockets of ended sessions and wakes those whose log has grown unnoticed."""
+        """Closes sockets of ended sessions and wakes sockets whose log has grown without a wake-up."""
         connections = [c for group in self.sockets.values() for c in group if c.is_ready]
         for start in range(0, len(connections), SWEEP_CHUNK):
             chunk = connections[start : start + SWEEP_CHUNK]
             ended, heads = await in_database(
-                _look,
-                [c.session_id for c in chunk],
+                _read_positions,
+                [c.token for c in chunk],
                 {c.user_id for c in chunk},
                 [c.id for c in chunk],
             )
             for connection in chunk:
-                if connection.session_id in ended:
-                    connection.end(ended[connection.session_id])
+                if connection.token in ended:
+                    connection.end(ended[connection.token])
                 elif connection.user_id not in heads:
-                    connection.look()
+                    connection.poll_position()
                 else:
-                    connection.hear({"type": "wake", "seq": heads[connection.user_id]})
+                    connection.on_message({"type": "new_events", "seq": heads[connection.user_id]})
 
     async def _end_calls_for_ever(self) -> None:
-        """A call whose time is up ends by itself when somebody looks; this makes it prompt."""
+        """Ends calls at their deadline. A call whose deadline has passed also ends when it is read."""
         while True:
             await asyncio.sleep(conf.CALL_SWEEP_SECONDS)
             try:
@@ -191,7 +191,7 @@ class Hub:
     # --- Its own life --------------------------------------------------------------------------
 
     def start(self) -> None:
-        """From the first request of a process on: calls end in time although nobody holds a socket."""
+        """Called with the first request of a process, so that calls end in time without any open socket."""
         if self._tasks:
             return
         groups.register(self.deliver)
@@ -205,12 +205,14 @@ _background: set[asyncio.Task[Any]] = set()
 
 
 def keep_until_done(work: Coroutine[Any, Any, Any]) -> None:
-    """Starts work that nobody awaits, and holds on to it (the loop alone would not)."""
+    """Starts a task without awaiting it and keeps a reference (the event loop keeps only a weak one)."""
     task = asyncio.ensure_future(work)
     _background.add(task)
     task.add_done_callback(_background.discard)
 
 
-def _look(session_ids: list[int], user_ids: set[int], socket_ids: list[str]) -> tuple[dict[int, str], dict[int, int]]:
+def _read_positions(
+    tokens: list[tuple[int, int]], user_ids: set[int], socket_ids: list[str]
+) -> tuple[dict[tuple[int, int], str], dict[int, int]]:
     socket_service.still_open(socket_ids=socket_ids)
-    return socket_service.ended(session_ids), selectors.heads(user_ids)
+    return socket_service.ended(tokens), selectors.heads(user_ids)

@@ -1,6 +1,6 @@
-"""Who may open a socket at all: native apps send no Origin, a browser's must be ours.
+"""The Origin check of a handshake: native apps send no Origin; a browser's must be an allowed one.
 
-Channels' own validator refuses the former and fails with a 500 on an Origin that cannot be parsed.
+Channels' own validator refuses native apps and fails with a 500 on an Origin that cannot be parsed.
 """
 
 from collections.abc import Iterable
@@ -10,8 +10,8 @@ from django.conf import settings
 from django.http.request import validate_host
 
 
-def is_welcome(headers: Iterable[tuple[bytes, bytes]]) -> bool:
-    """No Origin, one on a list of trusted sites, or one whose host we serve ourselves."""
+def is_allowed_origin(headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    """No Origin, one in a list of trusted sites, or one with a host that this server serves."""
     origins = [value for name, value in headers if name.lower() == b"origin"]
     if not origins:
         return True
@@ -23,7 +23,7 @@ def is_welcome(headers: Iterable[tuple[bytes, bytes]]) -> bool:
         host, _ = parts.hostname, parts.port
     except ValueError:
         return False
-    # An origin is scheme, host and port; "null", paths and user names are none.
+    # An origin is scheme, host and port; "null", paths and user names are invalid.
     if parts.scheme not in ("http", "https") or not host or "@" in origin:
         return False
     if origin != f"{parts.scheme}://{parts.netloc}":

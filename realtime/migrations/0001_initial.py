@@ -137,10 +137,6 @@ class Migration(migrations.Migration):
             model_name='callparty',
             constraint=models.UniqueConstraint(condition=models.Q(('live', True)), fields=('user',), name='callparty_one_live'),
         ),
-        migrations.AddIndex(
-            model_name='event',
-            index=models.Index(fields=['created_at'], name='event_age'),
-        ),
         migrations.AddConstraint(
             model_name='event',
             constraint=models.UniqueConstraint(fields=('user', 'seq'), name='event_user_seq'),

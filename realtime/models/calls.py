@@ -1,4 +1,4 @@
-"""A call between two people. Neither SDP nor addresses are ever stored."""
+"""A call between two users. SDP and addresses are never stored."""
 
 from django.conf import settings
 from django.db import models
@@ -6,7 +6,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from accounts.text import row_name
+from core.text import row_name
 
 
 class Call(models.Model):
@@ -36,11 +36,11 @@ class Call(models.Model):
     media = models.CharField(_("media"), max_length=5, choices=Media.choices)
     state = models.CharField(_("state"), max_length=10, choices=State.choices, default=State.RINGING)
     outcome = models.CharField(_("outcome"), max_length=9, choices=Outcome.choices, blank=True)
-    # What the caller's device named this invitation: asking again finds the same call.
+    # The caller's own id of this invitation (idempotency key): a repeat finds the same call.
     client_id = models.CharField(max_length=64, null=True, blank=True)
     created_at = models.DateTimeField(_("created at"), default=timezone.now)
-    # When the present state runs out. An active call is looked at then: while a bound socket is open,
-    # the time moves on.
+    # The deadline of the current state. An active call is checked then: while a bound socket is open,
+    # the deadline is extended.
     expires_at = models.DateTimeField()
     answered_at = models.DateTimeField(_("answered at"), null=True, blank=True)
     ended_at = models.DateTimeField(_("ended at"), null=True, blank=True)
@@ -66,7 +66,7 @@ class Call(models.Model):
 
     @property
     def duration_s(self) -> int | None:
-        """Whole seconds from the answer to the end; None while the call lives, 0 without an answer."""
+        """Whole seconds from the answer to the end; None during the call, 0 without an answer."""
         if self.ended_at is None:
             return None
         if self.answered_at is None:
@@ -75,13 +75,13 @@ class Call(models.Model):
 
 
 class CallParty(models.Model):
-    """One side of a call, and the device that speaks for it."""
+    """A participant of a call, and the device bound to it."""
 
     call = models.ForeignKey(Call, models.CASCADE, related_name="parties")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
-    # True until the call has ended: the database allows one such row a person.
+    # True until the call has ended: the database allows one such row per user.
     live = models.BooleanField(default=True)
-    # The bound device: its sign-in (accounts.Session), and the one socket of it that may speak.
+    # The bound device: its session (accounts.Session), and its only socket that may send commands.
     session_id = models.BigIntegerField(null=True, blank=True)
     socket_id = models.CharField(max_length=16, blank=True)
     connected_at = models.DateTimeField(null=True, blank=True)
@@ -99,6 +99,6 @@ class CallParty(models.Model):
         ]
         indexes = [
             models.Index(fields=["user", "-call"], name="callparty_history"),
-            # A closing socket asks whether it was bound.
+            # For a closing socket: was it bound?
             models.Index(fields=["socket_id"], condition=Q(live=True), name="callparty_socket"),
         ]

@@ -1,4 +1,4 @@
-"""What facts of other apps mean on the live wire. Receivers only write rows."""
+"""Receivers that turn signals of other apps into events of the log. They only write rows."""
 
 from realtime.receivers import accounts, calls, messaging, notifications
 

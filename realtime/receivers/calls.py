@@ -1,4 +1,4 @@
-"""Facts of other apps that end calls."""
+"""Signals of other apps that end calls."""
 
 from typing import Any
 

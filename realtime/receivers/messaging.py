@@ -1,6 +1,6 @@
-"""What happens in conversations becomes events of both people's logs.
+"""Signals of messaging become events in the logs of both participants.
 
-Facts arrive inside the transaction that made them true, so event and change are committed together.
+Signals are sent inside the transaction of the change, so event and change are committed together.
 """
 
 from typing import Any
@@ -13,8 +13,13 @@ from realtime.services import log, receipts
 
 
 @receiver(facts.conversation_started)
-def conversation_started(conversation: Any, **kwargs: Any) -> None:
-    _for_both(conversation, "conversation.created")
+def conversation_started(conversation: Any, starter_id: int, **kwargs: Any) -> None:
+    log.append(user_id=starter_id, type="conversation.created", conversation_id=conversation.id)
+
+
+@receiver(facts.conversation_shown)
+def conversation_shown(conversation: Any, user_id: int, **kwargs: Any) -> None:
+    log.append(user_id=user_id, type="conversation.created", conversation_id=conversation.id)
 
 
 @receiver(facts.message_sent)

@@ -1,4 +1,4 @@
-"""What changes in the feed becomes events of its owner's log."""
+"""Signals of the feed become events of its owner's log."""
 
 from typing import Any
 

@@ -1,1 +1,1 @@
-"""The live wire as JSON."""
+"""Serializers of the real-time channel."""

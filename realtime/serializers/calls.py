@@ -6,15 +6,15 @@ from typing import Any
 
 from rest_framework import serializers
 
-from realtime.kinds import Device
+from realtime.kinds import SocketRef
 from realtime.models import Call, CallParty
 
 
-def call_json(call: Call, *, viewer_id: int, device: Device, parties: Iterable[CallParty]) -> dict[str, Any]:
+def call_json(call: Call, *, viewer_id: int, device: SocketRef, parties: Iterable[CallParty]) -> dict[str, Any]:
     """A call as one device of a participant sees it.
 
-    `expires_at` is when the present state runs out; null where nothing does: in an active call that
-    at least one bound socket still holds, and in an ended one.
+    `expires_at` is the deadline of the current state; null without a deadline: in an active call with
+    at least one open bound socket, and in an ended call.
     """
     sides = {party.user_id: party for party in parties}
     return {
@@ -41,10 +41,10 @@ def _expiry(call: Call, parties: Iterable[CallParty]) -> datetime | None:
     return call.expires_at
 
 
-def _is_bound(party: CallParty | None, device: Device) -> bool:
+def _is_bound(party: CallParty | None, device: SocketRef) -> bool:
     if party is None or party.session_id is None:
         return False
-    # Over REST there is no socket: the sign-in that took the call is as near as one can tell.
+    # A REST request has no socket: compare the session that is bound to the call.
     if not device.socket_id:
         return party.session_id == device.session_id
     return party.socket_id == device.socket_id
@@ -93,7 +93,7 @@ class IceServersReply(serializers.Serializer):
 
 
 class OneOf(serializers.ChoiceField):
-    """One of a few words; nothing but a JSON string is one."""
+    """A choice that accepts JSON strings only."""
 
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str):

@@ -8,7 +8,7 @@ from realtime.conf import conf
 
 
 class QueryIntegerField(serializers.IntegerField):
-    """A whole number in a query string: digits, no `1.0` and nothing that is empty."""
+    """A whole number in a query string: digits only, so neither `1.0` nor an empty text."""
 
     def to_internal_value(self, data: float | int | str) -> int:
         if not re.fullmatch(r"-?[0-9]{1,40}", str(data)):

@@ -1,7 +1,8 @@
-"""What stands in `data` of every frame that the server sends: the source of the AsyncAPI document."""
+"""The `data` of every frame that the server sends: the source of the AsyncAPI document."""
 
 from rest_framework import serializers
 
+from accounts.serializers.profile import ProfileSerializer
 from messaging.serializers import outputs
 from notifications.serializers.feed import NotificationSerializer
 from realtime.serializers.calls import CallSerializer, IceServer
@@ -50,7 +51,7 @@ class BlockData(serializers.Serializer):
 
 
 class ProfileData(serializers.Serializer):
-    user = outputs.PersonOutput(allow_null=True)
+    user = ProfileSerializer(allow_null=True)
 
 
 class NotificationData(serializers.Serializer):
@@ -172,7 +173,7 @@ class CallRouteReplyData(CallReplyData):
     ice_transport_policy = serializers.ChoiceField(["all", "relay"])
 
 
-# What each durable event carries; realtime.outbound.EVENTS renders the same ones.
+# What each durable event carries; realtime.socket_events.EVENTS renders the same ones.
 DURABLE: dict[str, type[serializers.Serializer]] = {
     "message.new": MessageData,
     "message.edited": MessageData,

@@ -2,7 +2,7 @@
 
 from rest_framework import serializers
 
-from accounts.fields import MAX_ID, StrictIntegerField, TextField
+from core.fields import MAX_ID, StrictIntegerField, TextField
 
 
 class PositionInput(serializers.Serializer):
@@ -15,11 +15,6 @@ class AuthInput(serializers.Serializer):
     resume = PositionInput(required=False, allow_null=True)
 
 
-class ResumeInput(PositionInput):
-    # On an open socket the epoch is known from `ready`.
-    epoch = TextField(max_length=64, required=False)
-
-
 class AckInput(serializers.Serializer):
     seq = StrictIntegerField(min_value=0, max_value=MAX_ID)
 
@@ -28,10 +23,10 @@ class PingInput(serializers.Serializer):
     pass
 
 
-# What the socket itself answers; everything else is a row of realtime.inbound.COMMANDS.
+# Commands that the connection itself handles; all others are rows of realtime.socket_commands.COMMANDS.
 OWN_COMMANDS: dict[str, type[serializers.Serializer]] = {
     "auth": AuthInput,
-    "resume": ResumeInput,
+    "resume": PositionInput,
     "ack": AckInput,
     "ping": PingInput,
 }

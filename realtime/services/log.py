@@ -1,8 +1,8 @@
-"""The event log: one gapless, commit-ordered list of changes per person.
+"""The event log: one gapless list of changes per user, in commit order.
 
-`append` only remembers; the unit of work hands everything to one flush right before it commits. The
-flush locks the streams of all people concerned in ascending order, so that two units cannot wait for
-each other, and keeps the locks until commit, so that no number can appear later than a higher one.
+`append` only collects events; the unit of work passes them to one flush right before it commits. The
+flush locks the streams of all users concerned in ascending order, which prevents deadlocks, and keeps
+the locks until commit, so that no number becomes visible after a higher one.
 """
 
 import json
@@ -16,22 +16,24 @@ from django.db import connection, transaction
 from django.db.models import F, Max
 from django.utils import timezone
 
-from accounts.statements import prepared
-from accounts.unit_of_work import collect, unit_of_work
+from core.database import prepared
+from core.transactions import collect, unit_of_work
 from realtime import groups
 from realtime.conf import conf
 from realtime.models import Event, Stream
 from realtime.models.log import new_epoch
 
-# How far a new epoch jumps ahead: further than any log grew between a backup and its return. So an open
-# socket, whose last number may be gone with the old log, is behind the new one and learns of it.
+# How far a new epoch advances the numbers: more than any log grew between backup and restore. So an open
+# socket, whose last number may be missing after the restore, is behind the new log and reloads.
 EPOCH_JUMP = 1_000_000
 
-# A line that asks for the end of all lines of its person.
+# A pending event that requests the deletion of all events of its user.
 _FORGET = "forget"
 
 
-INLINE_LINES = 4
+MAX_INLINE_EVENTS = 4
+# How many of the oldest events a round of pruning checks for their age.
+PRUNE_LOOK = 10_000
 
 
 class Position(NamedTuple):
@@ -40,7 +42,7 @@ class Position(NamedTuple):
     min_seq: int
 
 
-class _Line(NamedTuple):
+class PendingEvent(NamedTuple):
     user_id: int
     type: str
     conversation_id: int | None
@@ -56,16 +58,16 @@ def append(
     object_id: int | None = None,
     extra: dict[str, Any] | None = None,
 ) -> None:
-    """One more event for a person, numbered when the open unit of work commits.
+    """Adds an event for a user, numbered when the open unit of work commits.
 
-    RuntimeError outside of a unit of work. `extra` is for what no row can tell later.
+    RuntimeError outside of a unit of work. `extra` is for data that cannot be read from rows later.
     """
     packed = None if extra is None else json.dumps(extra, separators=(",", ":"))
-    collect(_flush, _Line(user_id, type, conversation_id, object_id, packed))
+    collect(_flush, PendingEvent(user_id, type, conversation_id, object_id, packed))
 
 
 def position(user_id: int) -> Position:
-    """Where a person's log stands; the first look creates it."""
+    """The position of a user's log; the first call creates the log."""
     row = _position(user_id)
     if row is None:
         with unit_of_work():
@@ -77,7 +79,7 @@ def position(user_id: int) -> Position:
 
 
 def start_new_epoch(user_ids: Iterable[int] | None = None) -> int:
-    """Makes every client of these people (None: of all) reload, as after a restore. Returns how many."""
+    """Makes every client of these users (None: of all) reload, as after a restore. Returns how many."""
     streams = Stream.objects.all() if user_ids is None else Stream.objects.filter(user_id__in=list(user_ids))
     start = F("head_seq") + EPOCH_JUMP
     heads = {}
@@ -86,14 +88,14 @@ def start_new_epoch(user_ids: Iterable[int] | None = None) -> int:
             Stream.objects.filter(user_id=user_id).update(epoch=new_epoch(), head_seq=start, min_seq=start)
             Event.objects.filter(user_id=user_id).delete()
             heads[user_id] = Stream.objects.get(user_id=user_id).head_seq
-        transaction.on_commit(lambda: groups.wake(heads, {}), robust=True)
+        transaction.on_commit(lambda: groups.notify_new_events(heads, {}), robust=True)
     return len(heads)
 
 
 def forget(*, user_id: int) -> None:
-    """Deletes a person's events, as part of erasing the account: in the flush, which locks in order."""
+    """Deletes a user's events when the account is erased: in the flush, which locks in order."""
     with unit_of_work():
-        collect(_flush, _Line(user_id, _FORGET, None, None, None))
+        collect(_flush, PendingEvent(user_id, _FORGET, None, None, None))
 
 
 def _forget(user_ids: Iterable[int]) -> None:
@@ -103,17 +105,20 @@ def _forget(user_ids: Iterable[int]) -> None:
 
 
 def prune(*, now: datetime, batch: int) -> int:
-    """Deletes what is older than 14 days or beyond the newest 5000 of a person: at most about `batch`
+    """Deletes what is older than 14 days or beyond the newest 5000 of a user: at most about `batch`
     events. Returns how many; call again while that is not 0.
 
-    One person per transaction: the floor is raised in the same commit, so that a reader either finds
-    the events or is told to reload.
+    One user per transaction: the lowest available number is raised in the same commit, so that a client
+    either gets the events or has to reload.
     """
     too_old = now - timedelta(days=conf.EVENTS_KEPT_DAYS)
-    aged = Event.objects.filter(created_at__lt=too_old).order_by("created_at").values_list("user_id", flat=True)
+    # The lower the id, the older the event: the primary key is enough, without an index of times.
+    # Times are not exactly in order where clocks differ.
+    oldest = Event.objects.order_by("id").values_list("user_id", "created_at")[: max(batch, PRUNE_LOOK)]
+    aged = [user_id for user_id, created_at in oldest.iterator() if created_at < too_old][:batch]
     long = Stream.objects.filter(head_seq__gt=F("min_seq") + conf.EVENTS_KEPT).values_list("user_id", flat=True)
     deleted = 0
-    for user_id in sorted({*aged[:batch], *long[:batch]}):
+    for user_id in sorted({*aged, *long[:batch]}):
         if deleted >= batch:
             break
         deleted += _prune_one(user_id, too_old, batch - deleted)
@@ -145,39 +150,39 @@ def _create_streams(user_ids: Iterable[int]) -> None:
     Stream.objects.bulk_create([Stream(user_id=user_id) for user_id in sorted(user_ids)], ignore_conflicts=True)
 
 
-def _flush(lines: list[_Line]) -> None:
+def _flush(events: list[PendingEvent]) -> None:
     """Numbers and writes all events of a unit of work, and wakes their readers once it is committed."""
-    counts = Counter(line.user_id for line in lines)
+    counts = Counter(event.user_id for event in events)
     now = timezone.now()
     write = _write_postgresql if connection.vendor == "postgresql" else _write_sqlite
-    heads = write(counts, lines, now)
+    heads = write(counts, events, now)
     if heads is None:
-        # Somebody's first event, or that of an account which this very transaction deletes. Nothing is
-        # locked yet, so creating cannot meet a lock the wrong way.
+        # A user's first event, or that of an account which this transaction deletes. Nothing is locked yet,
+        # so creating streams does not violate the lock order.
         there = set(get_user_model().objects.filter(id__in=counts).values_list("id", flat=True))
-        lines = [line for line in lines if line.user_id in there]
-        if not lines:
+        events = [event for event in events if event.user_id in there]
+        if not events:
             return
-        counts = Counter(line.user_id for line in lines)
+        counts = Counter(event.user_id for event in events)
         _create_streams(counts)
-        heads = write(counts, lines, now)
+        heads = write(counts, events, now)
     if heads is None:
         raise Stream.DoesNotExist(f"no stream for one of {sorted(counts)}")
-    _forget(line.user_id for line in lines if line.type == _FORGET)
-    news = _inline(heads, counts, lines, now)
+    _forget(event.user_id for event in events if event.type == _FORGET)
+    news = _inline(heads, counts, events, now)
     # No partial: Django names a robust function that failed, and a partial has no name.
-    transaction.on_commit(lambda: groups.wake(heads, news), robust=True)
+    transaction.on_commit(lambda: groups.notify_new_events(heads, news), robust=True)
 
 
 def _inline(
-    heads: dict[int, int], counts: Counter[int], lines: Sequence[_Line], now: datetime
+    heads: dict[int, int], counts: Counter[int], events: Sequence[PendingEvent], now: datetime
 ) -> dict[int, list[list[Any]]]:
-    """The few lines of each person as they go with the wake-up, so that a socket that is up to date need
-    not read them: numbers and types only, never a text."""
+    """The few events of each user to send with the wake-up, so that a socket that is up to date need not
+    read them: numbers and types only, never a text."""
     at = now.isoformat()
     inline: dict[int, list[list[Any]]] = {}
-    for user_id, place, kind, conversation_id, object_id, extra in _placed(lines):
-        if counts[user_id] <= INLINE_LINES:
+    for user_id, place, kind, conversation_id, object_id, extra in _placed(events):
+        if counts[user_id] <= MAX_INLINE_EVENTS:
             seq = heads[user_id] - counts[user_id] + place
             inline.setdefault(user_id, []).append([seq, kind, conversation_id, object_id, extra, at])
     return inline
@@ -185,11 +190,11 @@ def _inline(
 
 # One statement: the count is taken without a lock, so that nothing is locked unless all streams exist.
 _POSTGRESQL = """
-WITH line AS (
+WITH pending AS (
     SELECT * FROM unnest(%s::bigint[], %s::int[], %s::text[], %s::bigint[], %s::bigint[], %s::text[])
         AS l (user_id, place, type, conversation_id, object_id, extra)
 ), wanted AS (
-    SELECT user_id, count(*) AS n FROM line GROUP BY user_id
+    SELECT user_id, count(*) AS n FROM pending GROUP BY user_id
 ), locked AS (
     SELECT s.user_id FROM realtime_stream s
     WHERE s.user_id = ANY(%s)
@@ -203,23 +208,23 @@ WITH line AS (
 ), written AS (
     INSERT INTO realtime_event (user_id, seq, type, conversation_id, object_id, extra, created_at)
     SELECT l.user_id, m.before + l.place, l.type, l.conversation_id, l.object_id, l.extra::jsonb, %s
-    FROM line l JOIN moved m ON m.user_id = l.user_id
+    FROM pending l JOIN moved m ON m.user_id = l.user_id
 )
 SELECT user_id, head_seq FROM moved
 """
 
 
-def _write_postgresql(counts: Counter[int], lines: Sequence[_Line], now: datetime) -> dict[int, int] | None:
+def _write_postgresql(counts: Counter[int], events: Sequence[PendingEvent], now: datetime) -> dict[int, int] | None:
     """The new heads, or None (and nothing done) when a stream is missing."""
     user_ids = sorted(counts)
-    columns = [list(column) for column in zip(*_placed(lines), strict=True)]
+    columns = [list(column) for column in zip(*_placed(events), strict=True)]
     with prepared() as cursor:
         cursor.execute(_POSTGRESQL, [*columns, user_ids, user_ids, len(user_ids), now])
         heads: dict[int, int] = dict(cursor.fetchall())
     return heads or None
 
 
-def _write_sqlite(counts: Counter[int], lines: Sequence[_Line], now: datetime) -> dict[int, int] | None:
+def _write_sqlite(counts: Counter[int], events: Sequence[PendingEvent], now: datetime) -> dict[int, int] | None:
     """The same for SQLite, where BEGIN IMMEDIATE has already locked the whole file."""
     cases = " ".join(["WHEN %s THEN %s"] * len(counts))
     places = ", ".join(["%s"] * len(counts))
@@ -241,17 +246,17 @@ def _write_sqlite(counts: Counter[int], lines: Sequence[_Line], now: datetime) -
             " VALUES (%s, %s, %s, %s, %s, %s, %s)",
             [
                 (user_id, heads[user_id] - counts[user_id] + place, *rest, at)
-                for user_id, place, *rest in _placed(lines)
+                for user_id, place, *rest in _placed(events)
             ],
         )
     return heads
 
 
-def _placed(lines: Sequence[_Line]) -> list[tuple[Any, ...]]:
-    """Every line with its place (1, 2, …) among those of its person."""
+def _placed(events: Sequence[PendingEvent]) -> list[tuple[Any, ...]]:
+    """Every event with its position (1, 2, …) among those of its user."""
     places: Counter[int] = Counter()
     placed = []
-    for line in lines:
-        places[line.user_id] += 1
-        placed.append((line.user_id, places[line.user_id], *line[1:]))
+    for event in events:
+        places[event.user_id] += 1
+        placed.append((event.user_id, places[event.user_id], *event[1:]))
     return placed

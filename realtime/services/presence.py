@@ -1,7 +1,7 @@
-"""Who is there: open sockets, told to the people one talks with, unless hidden or blocked.
+"""Presence: a user with an open socket is online, for their contacts only, unless hidden or blocked.
 
-A socket's row is the only thing written; it is touched by the sweep of its process, so that a
-process that was killed takes its people offline by itself.
+Only the socket's row is written. The sweep of its process touches it, so that after the end of a killed
+process its users become offline without further action.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from accounts.selectors import ids_blocked_either_way, users_by_ids
 from accounts.services import last_seen
-from messaging.selectors import peer_ids_sharing
+from messaging.selectors import presence_told_to
 from realtime import groups, selectors
-from realtime.kinds import Device
+from realtime.kinds import SocketRef
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -20,13 +20,14 @@ if TYPE_CHECKING:
 WATCHED = 100
 
 
-def watch(*, viewer: "User", device: Device, user_ids: list[int]) -> list[dict[str, Any]]:
-    """How those stand whom the viewer may watch: a conversation is shared, nobody blocks, nobody hides.
+def watch(*, viewer: "User", device: SocketRef, user_ids: list[int]) -> list[dict[str, Any]]:
+    """The presence of those users whom the viewer may watch: they share a conversation with a message, the other
+    user has written or accepts messages from everyone, there is no block and presence is not hidden.
 
-    From now on this socket hears of their changes, and of nobody else's. The others are left out without
-    a word: hidden looks like unknown.
+    From now on this socket gets changes of these users only. Other ids are left out without an error, so that
+    a hidden user looks like an unknown one.
     """
-    peers = peer_ids_sharing(viewer.id, user_ids)
+    peers = presence_told_to(viewer.id, user_ids)
     allowed = sorted(peers - ids_blocked_either_way(viewer.id, peers))
     people = users_by_ids(allowed)
     online = selectors.online_user_ids(allowed)
@@ -35,10 +36,10 @@ def watch(*, viewer: "User", device: Device, user_ids: list[int]) -> list[dict[s
         for user_id in allowed
         if user_id in people and people[user_id].show_last_seen
     ]
-    # In one go and in this order: what is true now must not arrive before the socket knows whom it watches.
+    # In one publish and in this order: the socket must know whom it watches before the current state arrives.
     groups.publish(
         [
-            groups.watch_message(viewer.id, device.socket_id, user_ids),
+            groups.presence_subscription_message(viewer.id, device.socket_id, user_ids),
             *(
                 groups.frame_message(viewer.id, {"type": "presence", "data": state}, only=device.socket_id)
                 for state in states
@@ -49,13 +50,13 @@ def watch(*, viewer: "User", device: Device, user_ids: list[int]) -> list[dict[s
     return states
 
 
-def came(*, person: "User") -> None:
-    """The first socket of a person has opened."""
+def user_connected(*, person: "User") -> None:
+    """The first socket of a user has opened."""
     _tell_watchers(person, online=True)
 
 
-def went(*, user_id: int) -> None:
-    """A socket closed, and its row is gone; the last one of a person is news."""
+def user_disconnected(*, user_id: int) -> None:
+    """A socket closed and its row was deleted; if it was the user's last one, announces them as offline."""
     last_seen.note(user_id=user_id, at=timezone.now())
     if not selectors.online_user_ids([user_id]):
         person = users_by_ids([user_id]).get(user_id)
@@ -64,7 +65,7 @@ def went(*, user_id: int) -> None:
 
 
 def _tell_watchers(person: "User", *, online: bool) -> None:
-    """To every socket of a peer; each passes on only what its client watches."""
+    """Sends the presence to every socket of a contact; each relays only users that its client watches."""
     peers = selectors.online_peers_of(person.id) if person.show_last_seen else set()
     if not peers:
         return

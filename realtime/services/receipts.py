@@ -1,4 +1,4 @@
-"""What an acknowledgement on a socket means to the people who wrote."""
+"""Acknowledgements of sockets: they mark messages as delivered for their senders."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from messaging.selectors import conversations_for
 from messaging.services import conversations
-from notifications.services.delivery import Sighting
+from notifications.services.delivery import SocketStatusQuery
 from realtime import groups
 from realtime.conf import conf
 from realtime.models import Event, Socket
@@ -17,15 +17,15 @@ UNIT_OF_WORK_TAKES = timedelta(seconds=0.5)
 
 
 def acknowledged(*, socket_id: str, user_id: int, seq: int, delivered: Mapping[int, int]) -> None:
-    """A device of this person has the log up to `seq`, with the messages of these conversations up to
-    these ids: nobody needs to push that to it, and who wrote sees the second tick."""
+    """A device of this user has the log up to `seq`, with the messages of these conversations up to these
+    ids: no push is needed for it, and the senders see the messages as delivered."""
     Socket.objects.filter(id=socket_id, acked_seq__lt=seq).update(acked_seq=seq)
     if delivered:
         conversations.mark_delivered(user_id=user_id, delivered=delivered)
 
 
-def sightings(questions: Sequence[Sighting]) -> list[str]:
-    """For the delivery of pushes: did a socket of this session hear of what was written at that time?"""
+def sightings(questions: Sequence[SocketStatusQuery]) -> list[str]:
+    """For the delivery of pushes: has a socket of the session acknowledged what was written at that time?"""
     alive = timezone.now() - timedelta(seconds=conf.SOCKET_DEAD_SECONDS)
     sessions = {question.session_id for question in questions}
     rows = Socket.objects.filter(session_id__in=sessions, seen_at__gt=alive).values_list("session_id", "acked_seq")
@@ -55,7 +55,7 @@ def _newest_seq(user_id: int, since: datetime) -> int:
 
 
 def tell_delivered(*, conversation_id: int, user_id: int, peer_id: int, delivered_id: int) -> None:
-    """Shows the writer the second tick, once it is committed and unless a block hides it."""
+    """Shows the sender that messages are delivered, after the commit and unless there is a block."""
     seen = conversations_for(peer_id, [conversation_id]).get(conversation_id, {})
     if seen.get("other_delivered_id") is None:
         return
@@ -63,4 +63,4 @@ def tell_delivered(*, conversation_id: int, user_id: int, peer_id: int, delivere
         "type": "conversation.delivered",
         "data": {"conversation_id": conversation_id, "user_id": user_id, "delivered_id": delivered_id},
     }
-    transaction.on_commit(lambda: groups.tell(peer_id, frame), robust=True)
+    transaction.on_commit(lambda: groups.send_frame(peer_id, frame), robust=True)

@@ -1,4 +1,4 @@
-"""What may go: events that nobody can resume from any more, and sockets of processes that died."""
+"""Retention: deletes events beyond the resume window, and sockets of processes that died."""
 
 from datetime import datetime
 
@@ -6,7 +6,7 @@ from realtime.services import log, sockets
 
 
 def purge(now: datetime, batch: int) -> dict[str, int]:
-    """Deletes at most about `batch` rows of each kind in short transactions; how many of which.
+    """Deletes at most about `batch` rows of each kind in short transactions; returns the number of each.
 
     Call again while the numbers are not 0.
     """

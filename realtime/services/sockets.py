@@ -1,4 +1,4 @@
-"""Open sockets: who holds how many, in whichever process, and which of them must go."""
+"""Open sockets of all processes: counts per user, and which sockets must close."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -8,8 +8,8 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from accounts.services import sessions
-from accounts.statements import prepared
-from accounts.unit_of_work import unit_of_work
+from core.database import prepared
+from core.transactions import unit_of_work
 from realtime import groups
 from realtime.conf import conf
 from realtime.models import CallParty, Socket, Stream
@@ -17,25 +17,25 @@ from realtime.services import log
 
 
 class Opened(NamedTuple):
-    """What a new socket finds."""
+    """The state at the opening of a socket."""
 
-    # Of two at once, the earlier is the first.
+    # Of two concurrent sockets the earlier one is the first.
     is_first: bool
     in_call: bool
     position: log.Position
 
 
 def opened(*, socket_id: str, user_id: int, session_id: int) -> Opened:
-    """Notes a new socket. When it is one too many, the oldest of that person are told to close.
+    """Records a new socket. Above the limit, the oldest sockets of that user are closed.
 
-    Two statements by hand: after a restart everybody comes back at once.
+    Two hand-written statements: after a restart all clients reconnect at once.
     """
     found = _note_and_look(socket_id, user_id, session_id)
     others = [(other_id, is_later) for *_, other_id, is_later in found if other_id is not None]
     epoch, head_seq, min_seq, in_call, *_ = found[0]
     crowded = [other_id for other_id, _ in others[max(0, conf.SOCKETS_PER_USER - 1) :]]
     if crowded:
-        # Their rows go at once: the next arrival must not count them again.
+        # Their rows are deleted at once: the next new socket must not count them again.
         with unit_of_work():
             Socket.objects.filter(id__in=crowded).delete()
             transaction.on_commit(lambda: groups.close_sockets(user_id, crowded), robust=True)
@@ -43,7 +43,7 @@ def opened(*, socket_id: str, user_id: int, session_id: int) -> Opened:
 
 
 def _note_and_look(socket_id: str, user_id: int, session_id: int) -> list[tuple[Any, ...]]:
-    """The log's position, whether there is a call, and the person's other sockets (or None), newest first."""
+    """The log's position, whether there is a call, and the user's other sockets (or None), newest first."""
     now = timezone.now()
     dead, at = (
         connection.ops.adapt_datetimefield_value(moment)
@@ -75,38 +75,38 @@ _LOOK = (
 
 
 def renewed(*, socket_id: str, session_id: int) -> None:
-    """A socket goes on under another session of the same person."""
+    """A socket continues with another session of the same user."""
     Socket.objects.filter(id=socket_id).exclude(session_id=session_id).update(session_id=session_id)
 
 
-def ended(session_ids: Iterable[int]) -> dict[int, str]:
-    """Those of these sessions whose sockets must close, with the error code."""
-    return sessions.ended(session_ids)
+def ended(tokens: Iterable[tuple[int, int]]) -> dict[tuple[int, int], str]:
+    """The tokens (session id, generation) whose sockets must close, with the error code."""
+    return sessions.ended(tokens)
 
 
 def closed(*, socket_id: str) -> None:
-    """Forgets a socket. By hand: the ORM would open a transaction for it."""
+    """Deletes a socket. Hand-written SQL: the ORM would open a transaction for it."""
     with prepared() as cursor:
         cursor.execute(f"DELETE FROM {Socket._meta.db_table} WHERE id = %s", [socket_id])
 
 
 def still_open(*, socket_ids: Iterable[str]) -> None:
-    """The sweep of a process says which of its sockets live."""
+    """Called by the sweep of a process with its open sockets."""
     Socket.objects.filter(id__in=list(socket_ids)).update(seen_at=timezone.now())
 
 
 def purge_dead(*, now: datetime) -> int:
-    """Removes what processes that were killed left behind. Returns how many."""
+    """Deletes the sockets of processes that were killed. Returns how many."""
     dead = now - timedelta(seconds=2 * conf.SOCKET_DEAD_SECONDS)
     return Socket.objects.filter(seen_at__lt=dead).delete()[0]
 
 
-def end_sessions(*, user_id: int, session_ids: Iterable[int], code: str = "token_revoked") -> None:
+def end_sessions(*, user_id: int, session_ids: Iterable[int], code: str) -> None:
     """Closes the sockets of sessions once the open transaction has committed."""
     ended_ids = list(session_ids)
     transaction.on_commit(lambda: groups.end_sessions(user_id, ended_ids, code), robust=True)
 
 
 def recheck(*, user_id: int) -> None:
-    """After commit a person's sockets look whether they may stay."""
+    """Makes a user's sockets check after the commit whether they may stay open."""
     transaction.on_commit(lambda: groups.recheck(user_id), robust=True)

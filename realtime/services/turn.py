@@ -1,4 +1,4 @@
-"""Where media may flow: STUN and TURN servers with credentials that last an hour.
+"""STUN and TURN servers for media, with credentials that are valid for an hour.
 
 The scheme is coturn's `use-auth-secret`: the user name is `<expiry>:<pseudonym>`, the password its
 HMAC-SHA1 under the shared secret. The TURN server learns a pseudonym of user and call, never an id.
@@ -28,7 +28,7 @@ def credentials(label: str) -> tuple[str, str]:
 def ice(*, label: str, relay_only: bool) -> dict[str, Any]:
     """`ice_servers` and `ice_transport_policy`, as RTCPeerConnection takes them.
 
-    Who wants relayed calls gets no STUN server: their address is not even looked up.
+    With `relay_only` there is no STUN server, so that the client's address is not discovered.
     """
     servers: list[dict[str, Any]] = []
     if conf.STUN_URLS and not relay_only:

@@ -1,4 +1,4 @@
-"""Somebody writes: said to the other one's sockets, never stored, never to one's own devices."""
+"""Typing notices: sent to the other participant's sockets only, never stored."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,17 +12,17 @@ if TYPE_CHECKING:
 
 
 def typing(*, actor: "User", conversation_id: object, is_typing: bool) -> None:
-    """Clients repeat it at least every 4 s while it lasts, and let it expire after 6 s.
+    """Relays a typing notice. Clients repeat it at least every 4 s while the user types, and expire it after 6 s.
 
     ConversationNotFound, EmailNotVerified, UserBlocked, MessagePermissionDenied.
     """
     conversation = conversation_for(actor, conversation_id)
     contact_permission(actor, conversation)
-    groups.tell(conversation.other_id(actor.id), _frame(conversation.id, actor.id, is_typing))
+    groups.send_frame(conversation.other_id(actor.id), _frame(conversation.id, actor.id, is_typing))
 
 
-class Note(NamedTuple):
-    """That a person types, on the socket of a session."""
+class TypingNotice(NamedTuple):
+    """A user types, or has stopped, on the socket of a session."""
 
     session_id: int
     user_id: int
@@ -30,21 +30,23 @@ class Note(NamedTuple):
     is_typing: bool
 
 
-def typing_of_many(notes: Sequence[Note]) -> list[bool]:
-    """Passes on, in two queries and one PUBLISH, all that nothing speaks against; which ones that were.
+def relay_typing_batch(notices: Sequence[TypingNotice]) -> list[bool]:
+    """Relays all permitted notices in two queries and one PUBLISH; returns for each whether it was relayed.
 
-    The others are for `typing`, which says what is wrong.
+    The caller passes the others to `typing`, which raises their error.
     """
-    owners = fit_to_speak(note.session_id for note in notes)
-    peers = reachable_peers((note.conversation_id, note.user_id) for note in notes)
+    owners = fit_to_speak(notice.session_id for notice in notices)
+    peers = reachable_peers((notice.conversation_id, notice.user_id) for notice in notices)
     passed = [
-        owners.get(note.session_id) == note.user_id and (note.conversation_id, note.user_id) in peers for note in notes
+        owners.get(notice.session_id) == notice.user_id and (notice.conversation_id, notice.user_id) in peers
+        for notice in notices
     ]
     groups.publish(
         groups.frame_message(
-            peers[note.conversation_id, note.user_id], _frame(note.conversation_id, note.user_id, note.is_typing)
+            peers[notice.conversation_id, notice.user_id],
+            _frame(notice.conversation_id, notice.user_id, notice.is_typing),
         )
-        for note, is_passed in zip(notes, passed, strict=True)
+        for notice, is_passed in zip(notices, passed, strict=True)
         if is_passed
     )
     return passed

@@ -1,1 +1,1 @@
-"""The doors over REST, a module per story."""
+"""The REST entry points, one module per resource."""

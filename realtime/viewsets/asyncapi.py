@@ -4,7 +4,6 @@ from functools import cache
 from typing import Any
 
 from django.utils import translation
-from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import ComponentRegistry
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
@@ -13,29 +12,22 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
+from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 
-from realtime import inbound
+from realtime import socket_commands
 from realtime.serializers import events
 from realtime.serializers.socket import OWN_COMMANDS
+from realtime.viewsets import asyncapi_texts
 
 ADDRESS = "/api/v1/realtime"
 CHANNEL = "#/channels/realtime"
 
-ABOUT = """The live wire of the service: one socket a device.
-
-Three shapes only. A *command* goes from the client to the server and carries a `ref`. A *reply* has the
-same `ref`. An *event* has none. Events with `seq` are durable: +1 each, kept in a log, sent again after
-`resume`; applying one twice changes nothing. Events without are passing.
-
-Sign in with a bearer token in the `Authorization` header, or with `auth` as the first frame within 5 s;
-tokens in the query string are refused. Frames are JSON text of at most 65,536 bytes. Send `ping` every
-25 s and `ack` the events you have kept; the server stops at 200 events or 512 KiB beyond your last `ack`.
-
-Close codes: 4400 bad frame, 4401 token missing, expired or revoked, 4403 forbidden, 4408 too slow or no
-sign-in in time, 4409 too many sockets (10 a person), 4429 flooding, 4503 restart: come back with jitter."""
-
-# What answers the commands that the socket itself understands.
+MOMENT = "2026-11-20T08:01:00Z"
+CLOSING = "Close codes: " + "; ".join(
+    f"{row.code} {row.meaning[0].lower()}{row.meaning[1:-1]}" for row in asyncapi_texts.CLOSE_CODES
+)
+# The replies to the commands that the connection itself handles.
 OWN_ANSWERS = {"auth": ["ready", "reply.auth"], "resume": ["synced", "resync"], "ack": [], "ping": ["pong"]}
 
 
@@ -46,25 +38,29 @@ class RealtimeSchemaView(APIView):
 
     @extend_schema(operation_id="realtime_schema", responses=OpenApiTypes.OBJECT, auth=[])
     def get(self, request: Request) -> Response:
-        """The AsyncAPI 3 document of the socket: every command, reply and event with its schema."""
         server = {"host": request.get_host(), "protocol": "wss" if request.is_secure() else "ws"}
         return Response(document() | {"servers": {"here": server}})
 
 
 @cache
 def document() -> dict[str, Any]:
-    """The whole document but for the server's address."""
+    """The whole document without the server's address."""
     with translation.override("en"):
         shapes = _Shapes()
         messages = _messages(shapes)
         schemas = shapes.components()
+        for name, message in messages.items():
+            message["summary"] = _summary(name)
+            message["examples"] = [{"name": name, "payload": _frame(name, message["payload"], schemas)}]
     return {
         "asyncapi": "3.0.0",
-        "info": {"title": "Parley, the live wire", "version": "1.0.0", "description": ABOUT},
+        "info": {"title": "Parley, real time", "version": "1.0.0", "description": asyncapi_texts.ABOUT},
         "defaultContentType": "application/json",
         "channels": {
             "realtime": {
                 "address": ADDRESS,
+                "description": CLOSING,
+                "x-close-codes": [row._asdict() for row in asyncapi_texts.CLOSE_CODES],
                 "messages": {name: {"$ref": f"#/components/messages/{name}"} for name in messages},
             }
         },
@@ -78,10 +74,11 @@ def document() -> dict[str, Any]:
 
 
 class _Shapes:
-    """Serializers as JSON schemas, by the same reading that makes the OpenAPI document."""
+    """Serializers as JSON schemas, converted in the same way as for the OpenAPI document."""
 
     def __init__(self) -> None:
-        self._reader = AutoSchema()
+        reader: Any = api_settings.DEFAULT_SCHEMA_CLASS
+        self._reader = reader()
         self._reader.registry = ComponentRegistry()
         self._reader.method, self._reader.path = "POST", ADDRESS
         view = APIView()
@@ -95,11 +92,11 @@ class _Shapes:
 
     def components(self) -> dict[str, Any]:
         built = self._reader.registry.build({})["schemas"]
-        return {name: _plain(schema) for name, schema in built.items()}
+        return {name: _described(_plain(schema)) for name, schema in built.items()}
 
 
 def _plain(schema: Any) -> Any:
-    """Without the marks that drf-spectacular leaves for itself."""
+    """The schema without internal keys of drf-spectacular."""
     if isinstance(schema, dict):
         return {key: _plain(value) for key, value in schema.items() if key != "x-spec-enum-id"}
     if isinstance(schema, list):
@@ -107,12 +104,62 @@ def _plain(schema: Any) -> Any:
     return schema
 
 
+def _described(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema without the docstring of its class."""
+    return {key: value for key, value in schema.items() if key != "description"}
+
+
+def _summary(name: str) -> str:
+    if name in asyncapi_texts.SUMMARIES:
+        return asyncapi_texts.SUMMARIES[name]
+    return f"The reply to `{name.removeprefix('reply.')}`."
+
+
+def _frame(name: str, payload: dict[str, Any], schemas: dict[str, Any]) -> dict[str, Any]:
+    """An example of a message: a frame as it is sent."""
+    frame: dict[str, Any] = {"type": payload["properties"]["type"]["const"]}
+    if name.startswith(("command.", "reply.")) or name == "ready":
+        frame["ref"] = "1"
+    if name == "reply.error":
+        return frame | {"ok": False, "error": "user_blocked", "message": "One of you has blocked the other."}
+    if "ok" in payload["properties"]:
+        frame["ok"] = True
+    if "seq" in payload["properties"]:
+        frame |= {"seq": 1018, "at": MOMENT}
+    data = asyncapi_texts.DATA.get(name)
+    return frame | {"data": _example("", payload["properties"]["data"], schemas) if data is None else data}
+
+
+def _example(name: str, schema: dict[str, Any], schemas: dict[str, Any]) -> Any:
+    """A value that the schema allows, chosen by the name of the field, then by its type."""
+    while "$ref" in schema:
+        schema = schemas[schema["$ref"].rpartition("/")[2]]
+    choices = schema.get("oneOf") or schema.get("allOf") or []
+    kinds = schema.get("type", "object")
+    kinds = [kinds] if isinstance(kinds, str) else kinds
+    is_nullable = "null" in kinds or any(choice.get("type") == "null" for choice in choices)
+    known = asyncapi_texts.VALUES.get(name, ...)
+    if known is not ... and (known is not None or is_nullable) and "enum" not in schema:
+        return known
+    if choices:
+        return _example(name, choices[0], schemas)
+    if "enum" in schema:
+        return schema["enum"][0]
+    if "object" in kinds:
+        return {key: _example(key, inner, schemas) for key, inner in schema.get("properties", {}).items()}
+    if "array" in kinds:
+        return [_example(name, schema["items"], schemas)]
+    if schema.get("format") == "date-time":
+        return MOMENT
+    return {"integer": 12, "boolean": True, "string": "text", "null": None}[kinds[0]]
+
+
 REF = {"type": ["string", "integer", "null"], "description": "Chosen by the client; the reply carries it back."}
 
 
 def _messages(shapes: _Shapes) -> dict[str, Any]:
-    commands = {name: row.input for name, row in inbound.COMMANDS.items()} | OWN_COMMANDS
-    replies = {name: row.reply for name, row in inbound.COMMANDS.items()} | {"auth": events.RenewedData}
+    commands = {name: row.input for name, row in socket_commands.COMMANDS.items()} | OWN_COMMANDS
+    replies = {name: row.reply for name, row in socket_commands.COMMANDS.items()} | {"auth": events.RenewedData}
     messages = {f"command.{name}": _command(name, shapes.ref(data, "request")) for name, data in commands.items()}
     messages |= {f"reply.{name}": _reply(name, shapes.ref(data)) for name, data in replies.items()}
     messages["reply.error"] = ERROR
@@ -166,8 +213,8 @@ ERROR = _message(
 
 
 def _operations() -> dict[str, Any]:
-    """AsyncAPI's words are the server's: it receives commands and sends events."""
-    answers = {name: [f"reply.{name}"] for name in inbound.COMMANDS} | OWN_ANSWERS
+    """AsyncAPI describes the server's view: it receives commands and sends events."""
+    answers = {name: [f"reply.{name}"] for name in socket_commands.COMMANDS} | OWN_ANSWERS
     operations: dict[str, Any] = {}
     for name, messages in answers.items():
         operation = {

@@ -5,11 +5,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
-from accounts.serializers.inputs import checked
-from messaging.pagination import page_size, whole_number
+from core.pagination import page_size, whole_number
+from core.validation import checked
 from realtime import selectors
 from realtime.conf import conf
-from realtime.kinds import Device
+from realtime.kinds import SocketRef
 from realtime.serializers.calls import CallReply, CallsReply, DeclineInput, IceServersReply
 from realtime.services import calls
 
@@ -60,5 +60,5 @@ class CallViewSet(ViewSet):
         return Response(calls.ice_servers(actor=request.user, call_id=call_id))
 
 
-def _device(request: Request) -> Device:
-    return Device(session_id=request.auth.id)
+def _device(request: Request) -> SocketRef:
+    return SocketRef(session_id=request.auth.id)

@@ -7,8 +7,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
-from realtime import outbound, selectors
-from realtime.kinds import Device
+from realtime import selectors, socket_events
+from realtime.kinds import SocketRef
 from realtime.serializers.changes import ChangesQuery, ChangesReply
 from realtime.services import log
 
@@ -40,6 +40,6 @@ def _changes(request: Request, limit: int, since: int | None = None, epoch: str 
         return answer | {"reset": True}
     if not events:
         return answer
-    frames = outbound.render(user_id, events, Device(request.auth.id))
+    frames = socket_events.render(user_id, events, SocketRef(request.auth.id))
     last = events[-1].seq
     return answer | {"events": frames, "seq": last, "has_more": last < position.head_seq}

@@ -2,9 +2,10 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from accounts.management.operator import UserCommand, actor, later
+from accounts.management.user_commands import UserCommand
 from accounts.models import User
-from accounts.services import standing
+from accounts.services import account_status
+from core.operator import actor, later
 
 
 class Command(UserCommand):
@@ -22,4 +23,4 @@ class Command(UserCommand):
         return {"blocked": True, "until": options["until"], "sessions_ended": ending}
 
     def change(self, user: User, **options: Any) -> None:
-        standing.block(user=user, reason=options["reason"], until=options["until"], actor_label=actor())
+        account_status.block(user=user, reason=options["reason"], until=options["until"], actor_label=actor())

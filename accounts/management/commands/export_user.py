@@ -2,23 +2,34 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
-from accounts.management.operator import OperatorCommand, actor, find_user
+from accounts.management.user_commands import find_user
 from accounts.services import audit, export
+from core.operator import OperatorCommand, actor
+
+
+def default_path(username: str) -> Path:
+    """A new file below VAR_DIR."""
+    folder = Path(settings.VAR_DIR) / "exports"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / f"parley-{username}-{timezone.now():%Y-%m-%dT%H%M%S}.zip"
 
 
 class Command(OperatorCommand):
-    help = "Write everything held on a person into a zip file."
+    help = "Write all data of a user into a zip file."
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("user", help="e-mail address or id")
-        parser.add_argument("--output", help="the zip file to write; it must not exist (default: a new one right here)")
+        parser.add_argument(
+            "--output", help="the zip file to write; it must not exist (default: a new one in var/exports)"
+        )
 
     def act(self, **options: Any) -> dict[str, Any]:
         user = find_user(options["user"])
-        path = Path(options["output"] or f"parley-{user.username}-{timezone.now():%Y-%m-%dT%H%M%S}.zip")
+        path = Path(options["output"] or default_path(user.username))
         size = 0
         if not options["dry_run"]:
             try:

@@ -1,15 +1,16 @@
 from typing import Any
 
-from accounts.management.operator import UserCommand, actor
+from accounts.management.user_commands import UserCommand
 from accounts.models import User
-from accounts.services import standing
+from accounts.services import account_status
+from core.operator import actor
 
 
 class Command(UserCommand):
-    help = "Switch two-step off for a person who lost the second password; they are told by mail."
+    help = "Switch two-step off for a user who lost the second password. The user is notified by mail."
 
     def outlook(self, user: User, **options: Any) -> dict[str, Any]:
         return {"two_step": False, "changed": user.two_step_enabled}
 
     def change(self, user: User, **options: Any) -> None:
-        standing.reset_two_step(user=user, reason=options["reason"], actor_label=actor())
+        account_status.reset_two_step(user=user, reason=options["reason"], actor_label=actor())

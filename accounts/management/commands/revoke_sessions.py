@@ -1,15 +1,16 @@
 from typing import Any
 
-from accounts.management.operator import UserCommand, actor
+from accounts.management.user_commands import UserCommand
 from accounts.models import User
-from accounts.services import standing
+from accounts.services import account_status
+from core.operator import actor
 
 
 class Command(UserCommand):
-    help = "Sign a person out everywhere: sessions, sockets, pushes, trusted devices."
+    help = "Sign a user out everywhere: sessions, sockets, pushes, trusted devices."
 
     def outlook(self, user: User, **options: Any) -> dict[str, Any]:
         return {"sessions_ended": user.sessions.filter(ended_at=None).count()}
 
     def change(self, user: User, **options: Any) -> None:
-        standing.sign_out_everywhere(user=user, reason=options["reason"], actor_label=actor())
+        account_status.sign_out_everywhere(user=user, reason=options["reason"], actor_label=actor())

@@ -6,8 +6,8 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
 from accounts.conf import conf
-from accounts.management.operator import OperatorCommand, actor
 from accounts.services import audit
+from core.operator import OperatorCommand, actor
 
 
 class Command(OperatorCommand):

@@ -3,11 +3,13 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.utils import timezone
 
-from accounts.management.operator import OperatorCommand, find_user
+from accounts.management.user_commands import find_user
+from accounts.services import login_lockout
+from core.operator import OperatorCommand
 
 
 class Command(OperatorCommand):
-    help = "Show the standing of an account. Reads only; no code, password or token is shown."
+    help = "Show the status of an account. Read-only; no code, password or token is shown."
     changes = False
 
     def arguments(self, parser: CommandParser) -> None:
@@ -31,7 +33,7 @@ class Command(OperatorCommand):
             "blocked": user.is_blocked(now),
             "blocked_until": user.blocked_until,
             "blocked_reason": user.blocked_reason,
-            "locked_until": user.locked_until if user.locked_until and user.locked_until > now else None,
+            "locked_until": login_lockout.locked_until(user, now),
             "wrong_passwords": user.wrong_passwords,
             "two_step": user.two_step_enabled,
             "recovery_codes_left": user.recovery_codes.filter(used_at=None).count(),

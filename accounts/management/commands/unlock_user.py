@@ -1,15 +1,16 @@
 from typing import Any
 
-from accounts.management.operator import UserCommand, actor
+from accounts.management.user_commands import UserCommand
 from accounts.models import User
-from accounts.services import standing
+from accounts.services import account_status
+from core.operator import actor
 
 
 class Command(UserCommand):
-    help = "Forget wrong passwords of an account, so that its owner can sign in at once."
+    help = "Clear the wrong passwords of an account, so that its owner can sign in at once."
 
     def outlook(self, user: User, **options: Any) -> dict[str, Any]:
         return {"locked": False}
 
     def change(self, user: User, **options: Any) -> None:
-        standing.unlock(user=user, reason=options["reason"], actor_label=actor())
+        account_status.unlock(user=user, reason=options["reason"], actor_label=actor())

@@ -1,8 +1,9 @@
 from typing import Any
 
-from accounts.management.operator import UserCommand, actor
+from accounts.management.user_commands import UserCommand
 from accounts.models import User
-from accounts.services import standing
+from accounts.services import account_status
+from core.operator import actor
 
 
 class Command(UserCommand):
@@ -12,4 +13,4 @@ class Command(UserCommand):
         return {"is_verified": True, "changed": not user.is_verified}
 
     def change(self, user: User, **options: Any) -> None:
-        standing.mark_verified(user=user, reason=options["reason"], actor_label=actor())
+        account_status.mark_verified(user=user, reason=options["reason"], actor_label=actor())

@@ -6,6 +6,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from core import process
+from core.startup import refuse_unsafe_settings
 from notifications.services import delivery
 
 
@@ -13,9 +15,11 @@ class Command(BaseCommand):
     help = "Send queued mail and push until SIGTERM or Ctrl-C; what was not sent by then goes back to the queue."
 
     def handle(self, *args: Any, **options: Any) -> None:
+        refuse_unsafe_settings(laptop=True)
         stopped = threading.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stopped.set())
+        process.loaded()
         self.stderr.write("Delivering.")
         delivery.run(stopped)
         self.stderr.write("Stopped.")

@@ -1,4 +1,4 @@
-"""Report that somebody liked, commented, replied or followed, from the command line."""
+"""`manage.py emit_event`: report a like, comment, reply or follow from the command line."""
 
 import json
 import sys
@@ -10,15 +10,15 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError, transaction
 
-from accounts.fields import parse_id
-from accounts.management.operator import actor
 from accounts.services import audit
+from core.fields import parse_id
+from core.operator import actor
 from notifications.conf import conf
 from notifications.services import ingestion
 
 
 class Command(BaseCommand):
-    help = "Puts an event into somebody's feed. Without flags it reads events as JSON lines from standard input."
+    help = "Adds an event to a user's feed. Without flags it reads events as JSON lines from standard input."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--type", help="post_like, comment, reply, follow, follow_request, follow_approved")
@@ -26,8 +26,8 @@ class Command(BaseCommand):
         parser.add_argument("--actor-id", help="who did it")
         parser.add_argument("--target-id", help="the post")
         parser.add_argument("--target-title", help="its title")
-        parser.add_argument("--comment-id", help="the comment, to tell several apart")
-        parser.add_argument("--event-id", help="counts once, however often it is told; random without")
+        parser.add_argument("--comment-id", help="the comment, to distinguish several")
+        parser.add_argument("--event-id", help="idempotency key: the event counts once; random by default")
         parser.add_argument("--occurred-at", help="a moment in ISO 8601; now without")
         parser.add_argument("--retract", action="store_true", help="take it back")
         parser.add_argument("--dry-run", action="store_true", help="say what would happen, change nothing")

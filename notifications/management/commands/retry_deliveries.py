@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from accounts.management.operator import NothingMatched, OperatorCommand, actor, moment, positive
+from core.operator import NothingMatched, OperatorCommand, actor, moment, positive
 from notifications.services import delivery
 
 

@@ -1,18 +1,19 @@
-"""`manage.py send_test_push`: does a push reach a person's devices?"""
+"""`manage.py send_test_push`: does a push reach a user's devices?"""
 
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import CommandError, CommandParser
 
-from accounts.management.operator import NothingMatched, OperatorCommand, actor, find_user, positive
+from accounts.management.user_commands import find_user
 from accounts.services import audit
-from accounts.unit_of_work import unit_of_work
+from core.operator import NothingMatched, OperatorCommand, actor, positive
+from core.transactions import unit_of_work
 from notifications.services import delivery
 
 
 class Command(OperatorCommand):
-    help = "Queue a test push to a person's devices; --dry-run only asks the push service about them."
+    help = "Queue a test push to a user's devices; --dry-run only validates them with the push service."
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("user", help="e-mail address or id")

@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.db.models import Count, Q
 
-from accounts.management.operator import OperatorCommand
+from core.operator import OperatorCommand
 from notifications.models import Notification
 from notifications.services import delivery
 

@@ -1,24 +1,24 @@
-"""Everything that leaves the house: queued with its cause, sent by a worker, logged in one row."""
+"""Outgoing deliveries: queued in the transaction of their cause, sent by a worker, logged in the same row."""
 
-from notifications.services.delivery.mail_queue import discard_mail, enqueue_mail
-from notifications.services.delivery.operating import (
+from notifications.services.delivery.admin_operations import (
     devices_of,
     figures,
     retriable,
     retry,
     try_devices,
 )
-from notifications.services.delivery.presence import Sighting, register_presence
-from notifications.services.delivery.push_queue import (
+from notifications.services.delivery.mail_outbox import discard_mail, enqueue_mail
+from notifications.services.delivery.push_outbox import (
     cancel,
     enqueue_call_push,
     enqueue_push,
     enqueue_test_push,
 )
-from notifications.services.delivery.running import run, start_thread, stop
+from notifications.services.delivery.socket_status import SocketStatusQuery, register_presence
+from notifications.services.delivery.supervisor import run, start_thread, stop
 
 __all__ = [
-    "Sighting",
+    "SocketStatusQuery",
     "cancel",
     "devices_of",
     "discard_mail",

@@ -1,7 +1,7 @@
-"""How workers take rows, give them back and finish them: a statement each, for a whole batch.
+"""Claims, releases and finishes rows of the queue: one statement each, for a whole batch.
 
-Taking writes a lease into the row. A worker that dies leaves its rows leased, and they are taken
-again when the lease is over: everything is sent at least once, and twice at most one batch a death.
+A claim writes a lease into the row. The rows of a worker that died are claimed again when the lease has
+expired. Invariant: every row is sent at least once; at most one batch per dead worker is sent twice.
 """
 
 import json
@@ -15,6 +15,7 @@ from django.db.models import F, QuerySet
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
+from core.database import moment, prepared
 from notifications.conf import conf
 from notifications.models import Delivery
 
@@ -26,7 +27,7 @@ _LOOK_AHEAD, _LOOK_AT_LEAST = 4, 200
 
 @dataclass(slots=True)
 class Claimed:
-    """A leased row: what its lane needs of it, and no model, for thousands pass a second."""
+    """A leased row: what its worker needs of it, and no model, for thousands pass a second."""
 
     id: int
     kind: str
@@ -44,38 +45,38 @@ class Claimed:
 
 
 @dataclass(slots=True)
-class Ending:
-    """What becomes of a leased row. `charge` keeps the try that the claim counted."""
+class DeliveryResult:
+    """What becomes of a leased row. `count_attempt` keeps the try that the claim counted."""
 
     id: int
     lease_until: datetime
     state: str
     error: str = ""
     due_at: datetime | None = None
-    charge: bool = True
+    count_attempt: bool = True
     provider_id: str = ""
     payload: dict[str, Any] = field(default_factory=dict)
 
 
-_COLUMNS = tuple(column.name for column in fields(Claimed))
+# What a claim returns: the columns of `Claimed`, and the last one to sort by.
+_RETURNED = ", ".join([*(column.name for column in fields(Claimed)), "due_at"])
 
 
 def claim(*, channel: str, limit: int, busy: Collection[int] = ()) -> list[Claimed]:
     """Lease up to `limit` due rows, the urgent ones first, in turns between their recipients.
 
-    `busy` are recipients whose rows this worker already holds.
+    `busy` are recipients whose rows this worker already holds; a call or a code does not wait until those are
+    through. Expired rows are among them: they retire
+    when their turn comes, which needs no index of its own.
     """
     if limit < 1:
         return []
     now = timezone.now()
     at = _moment(now)
-    others, own = "", []
-    if busy:
-        own = list(busy)
-        # A call or a code does not wait until the person's earlier pushes are through.
-        others = f"AND (priority < 2 OR recipient_id IS NULL OR recipient_id NOT IN ({', '.join(['%s'] * len(own))}))"
     is_postgres = connection.vendor == "postgresql"
-    with connection.cursor() as cursor:
+    held: Any = list(busy) if is_postgres else json.dumps(list(busy))
+    is_held = "recipient_id = ANY(%s)" if is_postgres else "recipient_id IN (SELECT value FROM json_each(%s))"
+    with prepared() as cursor:
         if not is_postgres:
             # An idle worker must not queue for the one write lock of the file.
             cursor.execute(
@@ -89,7 +90,8 @@ def claim(*, channel: str, limit: int, busy: Collection[int] = ()) -> list[Claim
             f"""
             WITH candidate AS MATERIALIZED (
                 SELECT id, recipient_id, priority, due_at FROM notifications_delivery
-                WHERE state = 'pending' AND channel = %s AND due_at <= %s AND expires_at > %s {others}
+                WHERE state = 'pending' AND channel = %s AND due_at <= %s
+                    AND (priority < {Delivery.Priority.MESSAGE:d} OR recipient_id IS NULL OR NOT {is_held})
                 ORDER BY priority, due_at LIMIT %s
                 {"FOR UPDATE SKIP LOCKED" if is_postgres else ""}
             ), ranked AS (
@@ -102,30 +104,38 @@ def claim(*, channel: str, limit: int, busy: Collection[int] = ()) -> list[Claim
                 dedupe_key = CASE WHEN dedupe_key LIKE '%%:open'
                     THEN substr(dedupe_key, 1, length(dedupe_key) - 4) || id ELSE dedupe_key END
             WHERE id IN (SELECT id FROM ranked ORDER BY priority, turn, due_at, id LIMIT %s)
-            RETURNING id
+            RETURNING {_RETURNED}
             """,
             [
                 channel,
                 at,
-                at,
-                *own,
+                held,
                 max(limit * _LOOK_AHEAD, _LOOK_AT_LEAST),
                 _moment(now + timedelta(seconds=conf.LEASE_SECONDS)),
                 limit,
             ],
         )
-        ids = [row[0] for row in cursor.fetchall()]
-    rows = Delivery.objects.filter(id__in=ids).order_by("priority", "due_at", "id")
-    return [Claimed(*values) for values in rows.values_list(*_COLUMNS)]
+        claimed = [(due_at, _claimed(*columns)) for *columns, due_at in cursor.fetchall()]
+    claimed.sort(key=lambda pair: (pair[1].priority, pair[0], pair[1].id))
+    return [row for _, row in claimed]
 
 
-def finish(endings: Sequence[Ending]) -> None:
+def _claimed(*columns: Any) -> Claimed:
+    """A row as the database hands it out: JSON as text, and on SQLite times without a zone."""
+    row = Claimed(*columns)
+    row.payload = json.loads(row.payload)  # type: ignore[arg-type]
+    row.touched_at, row.expires_at = moment(row.touched_at), moment(row.expires_at)
+    row.lease_until = moment(row.lease_until)
+    return row
+
+
+def finish(results: Sequence[DeliveryResult]) -> None:
     """Write what became of leased rows, in one statement.
 
-    A row that was sent is sent, whoever holds it by now. Everything else counts only while the
-    lease is still the one that was given.
+    A sent row is recorded as sent even if another worker holds it now. Any other result is recorded only
+    while the lease is still the worker's own.
     """
-    if not endings:
+    if not results:
         return
     now = _moment(timezone.now())
     rows = [
@@ -135,11 +145,11 @@ def finish(endings: Sequence[Ending]) -> None:
             "state": str(ending.state),
             "error": _storable(ending.error)[:300],
             "due_at": _text(ending.due_at) if ending.due_at else None,
-            "back": 0 if ending.charge else 1,
+            "back": 0 if ending.count_attempt else 1,
             "provider_id": _storable(ending.provider_id)[:200],
             "payload": json.dumps(ending.payload),
         }
-        for ending in endings
+        for ending in results
     ]
     if connection.vendor == "postgresql":
         source = (
@@ -172,16 +182,12 @@ def finish(endings: Sequence[Ending]) -> None:
 
 
 def sweep() -> None:
-    """Take over the rows of dead workers and retire what is no longer worth sending."""
+    """Release the rows of dead workers, whose leases have expired."""
     now = timezone.now()
     abandoned = Delivery.objects.filter(state=State.LEASED, lease_until__lte=now)
     if abandoned.exists():
         with transaction.atomic():
             _give_back(Delivery.objects.filter(id__in=_locked(abandoned)))
-    late = Delivery.objects.filter(state=State.PENDING, expires_at__lte=now)
-    if late.exists():
-        with transaction.atomic():
-            Delivery.objects.filter(id__in=_locked(late)).update(state=State.EXPIRED, finished_at=now, payload={})
 
 
 def release_all_leases() -> int:
@@ -190,12 +196,12 @@ def release_all_leases() -> int:
 
 
 def _give_back(rows: QuerySet[Delivery]) -> int:
-    """The death of a worker is not the rows' failure: it costs them no try, or a bad day would lose them."""
+    """Release the rows without counting the attempt: the worker failed, not the delivery."""
     return rows.update(state=State.PENDING, lease_until=None, tries=Greatest(F("tries") - 1, 0))
 
 
 def _storable(text: object) -> str:
-    """Without what PostgreSQL refuses: it may come from a service that answers garbage."""
+    """Remove characters that PostgreSQL refuses: the text may come from a faulty service."""
     return str(text).encode("utf-8", "replace").decode().replace("\x00", "")
 
 

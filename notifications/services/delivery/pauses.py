@@ -1,4 +1,4 @@
-"""A channel whose service refuses everybody rests; a few rows try again, the first success ends it."""
+"""Pauses a channel whose service refuses all requests; a few rows probe it, the first success ends the pause."""
 
 import logging
 import time
@@ -15,7 +15,7 @@ from notifications.models import ChannelPause
 
 log = logging.getLogger(__name__)
 
-# Rows in a row, of as many people, that must fail before it is everybody's failure.
+# Consecutive failures, of as many users, after which the service counts as failing.
 _FAILURES = 8
 # Tokens of another project without a single success between: it is our credentials, not the tokens.
 _STRANGERS = 5
@@ -28,7 +28,7 @@ def current(channel: str) -> ChannelPause | None:
 
 
 def pause(channel: str, reason: str, at_least: float = 0) -> None:
-    """Rest, twice as long as the last time, at least `at_least` seconds; tells the log once."""
+    """Pause the channel, twice as long as the last time, at least `at_least` seconds; logged once."""
     first, longest = conf.PAUSE_SECONDS
     now = timezone.now()
     with transaction.atomic():
@@ -55,21 +55,21 @@ def resume(channel: str) -> None:
 
 
 @dataclass
-class Breaker:
-    """Tells a failing service from failing rows, by the answers that one worker saw."""
+class CircuitBreaker:
+    """Distinguishes a failing service from failing rows, by the answers that one worker got."""
 
     _failed: set[object] = field(default_factory=set)
-    _strangers: set[object] = field(default_factory=set)
+    _mismatched_devices: set[object] = field(default_factory=set)
     _answers: deque[bool] = field(default_factory=lambda: deque(maxlen=_WINDOW))
     _last_success: float = 0.0
     _first_stranger: dict[object, float] = field(default_factory=dict)
 
     def note(self, outcome: Outcome, *, recipient: object, device: object) -> str:
-        """Why the channel has to rest after this answer, or an empty string."""
+        """The reason to pause the channel after this answer, or an empty string."""
         now = time.monotonic()
         if isinstance(outcome, Sent):
             self._failed.clear()
-            self._strangers.clear()
+            self._mismatched_devices.clear()
             self._answers.append(True)
             self._last_success = now
             return ""
@@ -88,20 +88,20 @@ class Breaker:
             # The service works: it looked at what it was given.
             self._failed.clear()
             return ""
-        return self._note_stranger(device, now)
+        return self._note_mismatch(device, now)
 
-    def _note_stranger(self, device: object, now: float) -> str:
+    def _note_mismatch(self, device: object, now: float) -> str:
         self._answers.append(False)
-        self._strangers.add(device)
+        self._mismatched_devices.add(device)
         self._first_stranger.setdefault(device, now)
-        wave = len(self._strangers) >= _STRANGERS
+        wave = len(self._mismatched_devices) >= _STRANGERS
         flood = len(self._answers) == _WINDOW and self._answers.count(False) * 2 >= _WINDOW
         if wave or flood:
             return "the tokens belong to another project; are these the right credentials?"
         return ""
 
-    def is_stray(self, device: object) -> bool:
-        """This token alone is of another project: since it first said so, others were reached."""
+    def is_isolated_mismatch(self, device: object) -> bool:
+        """Only this token is of another project: other devices were reached since its first mismatch."""
         first = self._first_stranger.get(device)
         few = self._answers.count(False) * 2 < len(self._answers)
         return first is not None and self._last_success > first and few

@@ -1,6 +1,6 @@
 """The worker: takes due rows, sends them on a pool of threads, writes what became of them.
 
-A lane per channel, so that a hanging push service never delays a code. Only the lane's own thread
+A worker per channel, so that a hanging push service never delays a code. Only the worker's own thread
 speaks to the database; the pool speaks to the network.
 """
 
@@ -20,7 +20,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import DatabaseError, InterfaceError, connections
 from django.utils import timezone
 
-from accounts.connections import leave_pool
+from core.database import leave_pool
 from notifications.channels.outcomes import (
     Dead,
     DeviceGone,
@@ -32,8 +32,8 @@ from notifications.channels.outcomes import (
 )
 from notifications.conf import conf
 from notifications.models import Delivery
-from notifications.services.delivery import claims, pauses, wake
-from notifications.services.delivery.claims import Claimed, Ending
+from notifications.services.delivery import claims, pauses, wakeups
+from notifications.services.delivery.claims import Claimed, DeliveryResult
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +42,7 @@ State = Delivery.State
 _PROBES = 3
 # Prepared rows that waited longer than this for a thread are checked again before they are sent.
 _FRESH_SECONDS = 2.0
-# Behind every priority: the word to a thread that it may go.
+# Sorts after every priority: the sentinel that ends a thread.
 _LAST = 99
 # Kinds that are worthless when they come late are tried less often.
 _CALL_TRIES = 3
@@ -63,10 +63,10 @@ class Job:
         return time.monotonic() - self.prepared_at > _FRESH_SECONDS
 
 
-class Sender(Protocol):
-    """What a lane asks of its channel."""
+class DeliveryHandler(Protocol):
+    """The interface of a channel for its worker."""
 
-    def prepare(self, rows: Sequence[Claimed]) -> list[Job | Ending]: ...
+    def prepare(self, rows: Sequence[Claimed]) -> list[Job | DeliveryResult]: ...
 
     def send(self, job: Job) -> Outcome: ...
 
@@ -75,33 +75,33 @@ class Sender(Protocol):
     def device_gone(self, row: Claimed) -> None: ...
 
 
-def ending(row: Claimed, state: str, error: str = "", **more: Any) -> Ending:
-    return Ending(id=row.id, lease_until=row.lease_until, state=state, error=error, **more)
+def result(row: Claimed, state: str, error: str = "", **more: Any) -> DeliveryResult:
+    return DeliveryResult(id=row.id, lease_until=row.lease_until, state=state, error=error, **more)
 
 
-class Lane:
-    def __init__(self, channel: str, sender: Sender, threads: int) -> None:
+class ChannelWorker:
+    def __init__(self, channel: str, sender: DeliveryHandler, threads: int) -> None:
         self.channel = channel
         self.sender = sender
         self.threads = threads
         self.wake = threading.Event()
         self._jobs: queue.PriorityQueue[tuple[int, int, Job | None]] = queue.PriorityQueue()
         self._numbers = itertools.count()
-        self._results: deque[tuple[Job, Outcome | None, float]] = deque()
+        self._finished: deque[tuple[Job, Outcome | None, float]] = deque()
         self._ready: deque[Job] = deque()
-        self._endings: list[Ending] = []
+        self._results: list[DeliveryResult] = []
         self._held: Counter[int] = Counter()
         self._sending: Counter[int] = Counter()
         self._under_way = 0
         self._seconds_each = 0.05
-        self._breaker = pauses.Breaker()
+        self._breaker = pauses.CircuitBreaker()
         self._is_paused = False
         self._swept_at = 0.0
         self._look_at = 0.0
         self._stopping = threading.Event()
         self._pool: list[threading.Thread] = []
 
-    # --- the lane's own thread ---
+    # --- the worker's own thread ---
 
     def run(self) -> None:
         """Serve the channel until `stop`; then give back what was not sent."""
@@ -112,7 +112,7 @@ class Lane:
         ]
         for thread in self._pool:
             thread.start()
-        with wake.listening(self.wake):
+        with wakeups.listening(self.wake):
             while not self._stopping.is_set():
                 self._guarded(self._turn)
         self._guarded(self._wind_down)
@@ -136,22 +136,22 @@ class Lane:
 
     def _turn(self) -> None:
         self._collect()
-        self._write_endings()
+        self._write_results()
         now = time.monotonic()
         if now - self._swept_at >= conf.SWEEP_SECONDS:
             claims.sweep()
             self._swept_at = now
         took = self._take()
         self._dispatch()
-        if took or self._results or self._endings:
+        if took or self._finished or self._results:
             return
         seconds = conf.SWEEP_SECONDS
         if self._look_at > now:
             seconds = min(seconds, self._look_at - now)
         self.wake.wait(max(seconds, 0.005))
         self.wake.clear()
-        if self._under_way and len(self._results) < self._under_way:
-            # Answers come in drops; a statement each would cost more than what it saves.
+        if self._under_way and len(self._finished) < self._under_way:
+            # Results arrive one by one; a statement for each would cost more than a short wait.
             self._stopping.wait(0.005)
 
     def _take(self) -> bool:
@@ -173,15 +173,17 @@ class Lane:
         rows = claims.claim(channel=self.channel, limit=limit, busy=busy)
         if not rows:
             return False
-        for prepared in self._prepare(rows):
-            if isinstance(prepared, Ending):
+        now = timezone.now()
+        self._results += [result(row, State.EXPIRED, count_attempt=False) for row in rows if row.expires_at <= now]
+        for prepared in self._prepare([row for row in rows if row.expires_at > now]):
+            if isinstance(prepared, DeliveryResult):
                 self._end(prepared)
             else:
                 self._held[_owner(prepared.row)] += 1
                 self._ready.append(prepared)
         return True
 
-    def _prepare(self, rows: Sequence[Claimed]) -> Sequence[Job | Ending]:
+    def _prepare(self, rows: Sequence[Claimed]) -> Sequence[Job | DeliveryResult]:
         try:
             return self.sender.prepare(rows)
         except ImproperlyConfigured as error:
@@ -191,14 +193,14 @@ class Lane:
             raise
         except Exception as error:
             if len(rows) > 1:
-                # One of them is rotten; the others must not wait for it.
+                # One row makes the batch fail; the others must not wait for it.
                 return [prepared for row in rows for prepared in self._prepare([row])]
             log.exception("Delivery %s cannot be prepared.", rows[0].id)
             self._again(rows[0], f"cannot be prepared ({type(error).__name__})")
             return []
 
-    def _untouched(self, rows: Sequence[Claimed]) -> list[Ending]:
-        return [ending(row, State.PENDING, row.last_error, charge=False) for row in rows]
+    def _untouched(self, rows: Sequence[Claimed]) -> list[DeliveryResult]:
+        return [result(row, State.PENDING, row.last_error, count_attempt=False) for row in rows]
 
     def _room(self) -> int:
         """As many rows as will be sent within about a second."""
@@ -215,8 +217,8 @@ class Lane:
             is_crowded = self._sending[owner] >= conf.THREADS_PER_RECIPIENT and self._seconds_each > 0.02
             if is_crowded and job.row.priority >= Delivery.Priority.MESSAGE:
                 if job.is_stale():
-                    # Back to the queue: what is held here takes the place of other people's rows.
-                    self._endings += self._untouched([job.row])
+                    # Back to the queue: rows held here block those of other users.
+                    self._results += self._untouched([job.row])
                     self._forget(self._held, owner)
                 else:
                     self._look_again(_FRESH_SECONDS / 2)
@@ -238,8 +240,8 @@ class Lane:
             del counter[owner]
 
     def _collect(self) -> None:
-        while self._results:
-            job, outcome, seconds = self._results.popleft()
+        while self._finished:
+            job, outcome, seconds = self._finished.popleft()
             owner = _owner(job.row)
             self._under_way -= 1
             self._forget(self._held, owner)
@@ -251,82 +253,82 @@ class Lane:
     def _settle(self, job: Job, outcome: Outcome | None) -> None:
         row = job.row
         if outcome is None:
-            self._endings += self._untouched([row])
+            self._results += self._untouched([row])
             return
         reason = self._breaker.note(outcome, recipient=_owner(row), device=row.id)
         if isinstance(outcome, Sent):
             if self._is_paused:
                 pauses.resume(self.channel)
                 self._is_paused = False
-            self._end(ending(row, State.SENT, provider_id=outcome.provider_id, payload=job.note))
+            self._end(result(row, State.SENT, provider_id=outcome.provider_id, payload=job.note))
         elif isinstance(outcome, Dead):
-            self._end(ending(row, State.DEAD, outcome.error))
+            self._end(result(row, State.DEAD, outcome.error))
         elif isinstance(outcome, DeviceGone):
             self.sender.device_gone(row)
-            self._end(ending(row, State.DEAD, outcome.error))
+            self._end(result(row, State.DEAD, outcome.error))
         elif isinstance(outcome, WrongSender):
-            self._settle_stranger(row, outcome, has_to_rest=bool(reason))
+            self._settle_mismatch(row, outcome, is_paused=bool(reason))
         else:
             is_free = isinstance(outcome, Unavailable) or bool(reason) or self._is_paused
-            self._again(row, outcome.error, after=outcome.after, charge=not is_free)
+            self._again(row, outcome.error, after=outcome.after, count_attempt=not is_free)
         if reason:
             pauses.pause(self.channel, reason, at_least=getattr(outcome, "after", None) or 0)
             self._is_paused = True
 
-    def _settle_stranger(self, row: Claimed, outcome: WrongSender, *, has_to_rest: bool) -> None:
-        if not has_to_rest and not self._is_paused and row.tries >= 3 and self._breaker.is_stray(row.id):
+    def _settle_mismatch(self, row: Claimed, outcome: WrongSender, *, is_paused: bool) -> None:
+        if not is_paused and not self._is_paused and row.tries >= 3 and self._breaker.is_isolated_mismatch(row.id):
             self.sender.device_gone(row)
-            self._end(ending(row, State.DEAD, outcome.error))
+            self._end(result(row, State.DEAD, outcome.error))
         else:
-            self._again(row, outcome.error, charge=not (has_to_rest or self._is_paused))
+            self._again(row, outcome.error, count_attempt=not (is_paused or self._is_paused))
 
-    def _again(self, row: Claimed, error: str, *, after: float | None = None, charge: bool = True) -> None:
-        """Wait and try again, or give up after the last try."""
+    def _again(self, row: Claimed, error: str, *, after: float | None = None, count_attempt: bool = True) -> None:
+        """Schedule a retry, or give up after the last attempt."""
         last = _CALL_TRIES if row.priority == Delivery.Priority.CALL else conf.TRIES
-        if charge and row.tries >= last:
-            self._end(ending(row, State.DEAD, error))
+        if count_attempt and row.tries >= last:
+            self._end(result(row, State.DEAD, error))
             return
         seconds = retry_seconds(row.tries)
-        if not charge:
+        if not count_attempt:
             seconds = min(seconds, conf.PAUSE_SECONDS[1])
         seconds = max(seconds, after or 0)
         self._look_again(seconds)
         due_at = timezone.now() + timedelta(seconds=seconds)
-        self._end(ending(row, State.PENDING, error, due_at=due_at, charge=charge))
+        self._end(result(row, State.PENDING, error, due_at=due_at, count_attempt=count_attempt))
 
-    def _end(self, prepared: Ending) -> None:
+    def _end(self, prepared: DeliveryResult) -> None:
         if prepared.state == State.PENDING and prepared.due_at is not None:
             self._look_again((prepared.due_at - timezone.now()).total_seconds())
-        self._endings.append(prepared)
+        self._results.append(prepared)
 
     def _look_again(self, seconds: float) -> None:
         at = time.monotonic() + max(seconds, 0.01)
         if self._look_at <= time.monotonic() or at < self._look_at:
             self._look_at = at
 
-    def _write_endings(self) -> None:
-        if self._endings:
+    def _write_results(self) -> None:
+        if self._results:
             # Kept until it succeeded: what was sent must not be forgotten while the database is away.
-            claims.finish(self._endings)
-            self._endings = []
+            claims.finish(self._results)
+            self._results = []
 
     def _wind_down(self) -> None:
-        """Give back what no thread has begun, wait for the rest, write it down."""
-        self._endings += self._untouched([job.row for job in self._ready])
+        """Release rows that no thread has started, wait for the others, store their results."""
+        self._results += self._untouched([job.row for job in self._ready])
         self._ready.clear()
         try:
             while True:
                 _, _, job = self._jobs.get_nowait()
                 if job is not None:
-                    self._results.append((job, None, 0.0))
+                    self._finished.append((job, None, 0.0))
         except queue.Empty:
             pass
         deadline = time.monotonic() + conf.STOP_SECONDS
-        while len(self._results) < self._under_way and time.monotonic() < deadline:
+        while len(self._finished) < self._under_way and time.monotonic() < deadline:
             self.wake.wait(0.05)
             self.wake.clear()
         self._collect()
-        self._write_endings()
+        self._write_results()
         for _ in self._pool:
             self._submit(None)
         for thread in self._pool:
@@ -352,7 +354,7 @@ class Lane:
                 except Exception as error:
                     log.exception("Sending by %s failed in an unforeseen way.", self.channel)
                     outcome = Retry(type(error).__name__)
-            self._results.append((job, outcome, time.monotonic() - begun))
+            self._finished.append((job, outcome, time.monotonic() - begun))
             self.wake.set()
 
 

@@ -1,8 +1,8 @@
 """Rows of kind `message`: one unread row per conversation.
 
-Messaging locks the conversation before it states a fact, so for one conversation these run one after the
-other. They have no members: a row counts the unread messages from its first one on. The functions stand on
-the way of every message, so they are hand-written statements, the same for both databases.
+Messaging locks the conversation before it sends a signal, so for one conversation these run one after the
+other. They have no members: a row counts the unread messages from its first one on. The functions run for
+every message, so they are hand-written statements, the same for both databases.
 """
 
 from datetime import datetime
@@ -14,15 +14,15 @@ from django.db import connection
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
-from accounts.statements import prepared
-from accounts.unit_of_work import unit_of_work
+from core.database import prepared
+from core.transactions import unit_of_work
 from messaging.selectors import conversations_for
 from notifications.models import Device, Notification, Preferences
 from notifications.services import delivery
-from notifications.services.feed.members import remove
+from notifications.services.feed.actors import remove
 from notifications.signals import notification_changed
 
-# Preferences and the recipient's standing are checked by the same statement that writes.
+# Preferences and the recipient's account status are checked by the same statement that writes.
 _ARRIVE = """
 INSERT INTO {row} (recipient_id, kind, group_key, is_open, actor_id, target_id, target_title, count,
                    first_message_id, is_read, first_at, created_at)

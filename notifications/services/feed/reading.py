@@ -5,12 +5,12 @@ from datetime import datetime
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from accounts.unit_of_work import unit_of_work
+from core.transactions import unit_of_work
 from notifications import selectors
 from notifications.exceptions import NotificationNotFound
 from notifications.models import Notification
 from notifications.services import delivery
-from notifications.services.feed.members import remove
+from notifications.services.feed.actors import remove
 from notifications.signals import notification_changed, notifications_read_all
 
 # How many ids a statement may name.

@@ -2,8 +2,9 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from accounts.management.operator import OperatorCommand, actor, find_user
+from accounts.management.user_commands import find_user
 from accounts.services import audit
+from core.operator import OperatorCommand, actor
 from realtime.selectors import stream_count
 from realtime.services import log
 

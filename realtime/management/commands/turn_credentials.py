@@ -1,10 +1,10 @@
-"""Credentials for the TURN server, to try it with a client of one's own (`turnutils_uclient -u … -w …`)."""
+"""Credentials for the TURN server, to test it with a client such as `turnutils_uclient -u … -w …`."""
 
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from accounts.management.operator import OperatorCommand
+from core.operator import OperatorCommand
 from realtime.conf import conf
 from realtime.services import turn
 

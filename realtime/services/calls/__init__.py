@@ -1,13 +1,12 @@
-"""Calls: the server is the referee, media is peer to peer.
+"""Calls: the server keeps the state, media is peer to peer.
 
-Every function takes the actor's id, the device it speaks from and, after `invite`, the call's id.
-Each locks the call's row, so that of two that race one sees what the other left. Locks are always
-taken in one order: the live-call index of the two people (ascending), the call, the conversation,
-and last the streams of the log.
+Every function takes the actor's id, the actor's device and, after `invite`, the call's id. Each locks the
+call's row, so that of two concurrent commands the second sees the result of the first. Lock order: the
+live-call index of the two users (ascending), the call, the conversation, and last the streams of the log.
 """
 
 from realtime.services.calls.answering import accept, cancel, decline, ringing
-from realtime.services.calls.devices import note_closed, note_open
+from realtime.services.calls.bound_sockets import note_closed, note_open
 from realtime.services.calls.ending import (
     end_all_of,
     end_between,
@@ -16,8 +15,8 @@ from realtime.services.calls.ending import (
     settle_due,
     settle_due_of,
 )
+from realtime.services.calls.ice_servers import ice_for, ice_servers
 from realtime.services.calls.inviting import invite
-from realtime.services.calls.routes import ice_for, ice_servers
 from realtime.services.calls.talking import SIGNAL_KINDS, connected, hangup, signal
 
 __all__ = [

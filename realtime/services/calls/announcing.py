@@ -1,12 +1,12 @@
-"""What people, their other devices and their sleeping phones are told about a call."""
+"""Announces changes of a call: to both users' logs, to the bound sockets, and by push."""
 
 from functools import partial
 from typing import Any
 
 from django.db import transaction
 
-from accounts.images import media_path
 from accounts.selectors import users_by_ids
+from core.images import media_path
 from notifications.selectors import is_quiet
 from notifications.services import delivery
 from realtime import groups
@@ -15,24 +15,26 @@ from realtime.services import log
 
 
 def announce(call: Call) -> None:
-    """`call.updated` in the logs of both, as part of the open unit of work."""
+    """Appends `call.updated` to the logs of both users, as part of the open unit of work."""
     for user_id in sorted((call.caller_id, call.callee_id)):
         log.append(user_id=user_id, type="call.updated", conversation_id=call.conversation_id, object_id=call.id)
 
 
 def tell(party: CallParty, type: str, data: dict[str, Any]) -> None:
-    """An unnumbered frame for the bound socket of one side, once the unit of work is committed.
+    """Sends an ephemeral frame to the bound socket of one participant, after the unit of work is committed.
 
-    It is never dropped for a client that lags: a call does not come up without every candidate.
+    It is not droppable: a call cannot connect without every candidate.
     """
     if not party.socket_id:
         return
-    send = partial(groups.tell, party.user_id, {"type": type, "data": data}, only=party.socket_id, droppable=False)
+    send = partial(
+        groups.send_frame, party.user_id, {"type": type, "data": data}, only=party.socket_id, droppable=False
+    )
     transaction.on_commit(send, robust=True)
 
 
 def push_incoming(call: Call) -> None:
-    """Rings the callee's phones that hold no socket; every value is text, and nothing is shown by itself."""
+    """Sends a data-only push to the callee's devices without an open socket; every value is text."""
     caller = users_by_ids([call.caller_id])[call.caller_id]
     delivery.enqueue_call_push(
         recipient_id=call.callee_id,
@@ -46,14 +48,14 @@ def push_incoming(call: Call) -> None:
             "media": call.media,
             "expires_at": call.expires_at.isoformat().replace("+00:00", "Z"),
         }
-        # The call arrives all the same; whether it may make a sound is the app's to honour.
+        # The push is sent in any case; the app respects this flag and makes no sound.
         | ({"quiet": "1"} if is_quiet(call.callee_id) else {}),
         expires_at=call.expires_at,
     )
 
 
 def push_ended(call: Call) -> None:
-    """Stops the ringing there."""
+    """Sends the push that stops the ringing."""
     delivery.enqueue_call_push(
         recipient_id=call.callee_id,
         data={"type": "call_ended", "call_id": str(call.id), "outcome": call.outcome},

@@ -1,4 +1,4 @@
-"""What may happen to a call that rings: it is heard, accepted, declined or canceled."""
+"""Commands for a ringing call: ringing, accept, decline, cancel."""
 
 from datetime import timedelta
 
@@ -6,18 +6,18 @@ from django.utils import timezone
 
 from accounts.exceptions import UserBlocked
 from accounts.selectors import blocked_either_way
-from accounts.unit_of_work import unit_of_work
+from core.transactions import unit_of_work
 from realtime.conf import conf
 from realtime.exceptions import CallConflict
-from realtime.kinds import Device
+from realtime.kinds import SocketRef
 from realtime.models import Call
 from realtime.services.calls.announcing import announce, tell
 from realtime.services.calls.ending import end, settle_due_of
-from realtime.services.calls.seats import Seat, bind, seat_for
+from realtime.services.calls.participants import Seat, bind, seat_for
 
 
 def ringing(*, user_id: int, call_id: object) -> Call:
-    """A device of the callee rings; the caller's device may say so. Changes nothing."""
+    """A device of the callee rings: notifies the caller's device. Changes no state."""
     settle_due_of(user_id=user_id)
     with unit_of_work():
         seat = _ringing_seat(user_id, call_id, as_caller=False)
@@ -25,8 +25,8 @@ def ringing(*, user_id: int, call_id: object) -> Call:
     return seat.call
 
 
-def accept(*, user_id: int, device: Device, call_id: object) -> Call:
-    """Binds this device of the callee: of several that answer, the first. UserBlocked after a block."""
+def accept(*, user_id: int, device: SocketRef, call_id: object) -> Call:
+    """Binds the callee's device that answers first. UserBlocked after a block."""
     settle_due_of(user_id=user_id)
     with unit_of_work():
         seat = _ringing_seat(user_id, call_id, as_caller=False)
@@ -37,7 +37,7 @@ def accept(*, user_id: int, device: Device, call_id: object) -> Call:
 
 
 def decline(*, user_id: int, call_id: object, reason: str = "declined") -> Call:
-    """The callee's no, from any device, while the call rings; later it ends nothing: CallConflict."""
+    """The callee declines from any device while the call rings. CallConflict later."""
     settle_due_of(user_id=user_id)
     with unit_of_work():
         seat = _ringing_seat(user_id, call_id, as_caller=False)
@@ -46,7 +46,7 @@ def decline(*, user_id: int, call_id: object, reason: str = "declined") -> Call:
 
 
 def cancel(*, user_id: int, call_id: object) -> Call:
-    """The caller gives up, on any device, before anybody has answered."""
+    """The caller cancels from any device before the call is answered."""
     settle_due_of(user_id=user_id)
     with unit_of_work():
         seat = _ringing_seat(user_id, call_id, as_caller=True)
@@ -54,8 +54,8 @@ def cancel(*, user_id: int, call_id: object) -> Call:
     return seat.call
 
 
-def answer(seat: Seat, device: Device) -> None:
-    """From ringing to connecting, inside the open unit of work."""
+def answer(seat: Seat, device: SocketRef) -> None:
+    """Changes the state from ringing to connecting, inside the open unit of work."""
     bind(seat.mine, device)
     now = timezone.now()
     seat.call.state = Call.State.CONNECTING

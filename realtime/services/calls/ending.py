@@ -1,4 +1,4 @@
-"""How calls end: by a command, by time, with a device's session, with a block, with an account."""
+"""Ends calls: by a command, at the deadline, with the bound session, with a block, with an account."""
 
 from collections.abc import Iterable
 from contextlib import suppress
@@ -7,12 +7,12 @@ from datetime import datetime
 from django.db.models import Q
 from django.utils import timezone
 
-from accounts.unit_of_work import unit_of_work
+from core.transactions import unit_of_work
 from messaging.exceptions import ConversationNotFound
 from messaging.services import messages
 from realtime.models import Call, CallParty
 from realtime.services.calls.announcing import announce, push_ended
-from realtime.services.calls.seats import alive_until
+from realtime.services.calls.participants import alive_until
 
 OUTCOME_OF_TIME = {
     Call.State.RINGING: Call.Outcome.MISSED,
@@ -20,12 +20,12 @@ OUTCOME_OF_TIME = {
     Call.State.ACTIVE: Call.Outcome.LOST,
 }
 
-# To the callee these are one thing: somebody called, and it was not answered.
+# For the callee each of these is a missed call.
 MISSED = (Call.Outcome.MISSED, Call.Outcome.CANCELED, Call.Outcome.BUSY)
 
 
 def end(call: Call, outcome: str, *, at: datetime | None = None) -> None:
-    """Ends a locked call inside the caller's unit of work, with all that follows from it."""
+    """Ends a locked call inside the open unit of work: state, call message, events and pushes."""
     call.state = Call.State.ENDED
     call.outcome = outcome
     call.ended_at = at or timezone.now()
@@ -37,7 +37,7 @@ def end(call: Call, outcome: str, *, at: datetime | None = None) -> None:
 
 
 def record(call: Call) -> None:
-    """The one message that an ended call leaves in the conversation, if that still exists."""
+    """Adds the message of an ended call to the conversation, if that still exists."""
     with suppress(ConversationNotFound):
         messages.send_call_message(
             conversation_id=call.conversation_id,
@@ -51,16 +51,16 @@ def record(call: Call) -> None:
 
 
 def settle_due(*, limit: int = 100) -> int:
-    """Ends calls whose time is up, each in its own transaction; returns how many.
+    """Ends calls whose deadline has passed, each in its own transaction; returns how many.
 
-    Safe in any number of processes at once: a call that another one is ending is passed over.
+    Safe in several processes at once: a call that another process has locked is skipped.
     """
     due = Call.objects.filter(expires_at__lte=timezone.now()).exclude(state=Call.State.ENDED)
     return _settle(list(due.order_by("expires_at").values_list("id", flat=True)[:limit]), wait=False)
 
 
 def settle_due_of(*, user_id: int, call_id: int | None = None) -> int:
-    """The same for the calls of one person, before they look at them or touch one."""
+    """The same for the calls of one user, before the user reads or changes one."""
     due = Call.objects.filter(Q(caller_id=user_id) | Q(callee_id=user_id), expires_at__lte=timezone.now()).exclude(
         state=Call.State.ENDED
     )
@@ -86,7 +86,7 @@ def _settle(ids: Iterable[int], *, wait: bool) -> int:
 
 
 def _lives_on(call: Call) -> bool:
-    """An active call whose time is up goes on while a bound socket is open; the next look is set."""
+    """Extends the deadline of an active call while a bound socket is open; returns whether it did."""
     if call.state != Call.State.ACTIVE:
         return False
     until = alive_until(call.parties.all())
@@ -98,7 +98,7 @@ def _lives_on(call: Call) -> bool:
 
 
 def leave(call: Call, user_id: int) -> None:
-    """What the end of this person's part in a locked live call makes of it."""
+    """Ends a locked live call because this user leaves; the outcome follows from state and role."""
     if call.state != Call.State.RINGING:
         end(call, Call.Outcome.COMPLETED)
     elif user_id == call.caller_id:
@@ -108,18 +108,18 @@ def leave(call: Call, user_id: int) -> None:
 
 
 def end_of_sessions(*, user_id: int, session_ids: Iterable[int]) -> None:
-    """The bound sign-in has ended: nobody can come back to this side of the call."""
+    """The bound session has ended, so the device cannot rejoin: the call ends."""
     bound = CallParty.objects.filter(user_id=user_id, live=True, session_id__in=list(session_ids))
     _leave_all(bound, user_id)
 
 
 def end_all_of(*, user_id: int) -> None:
-    """The account was blocked or erased: whatever it takes part in is over."""
+    """The account was blocked or erased: ends all its calls."""
     _leave_all(CallParty.objects.filter(user_id=user_id, live=True), user_id)
 
 
 def end_between(*, user_id: int, other_id: int) -> None:
-    """One of two who talk has blocked the other. A call that still rings is refused at its answer."""
+    """One participant has blocked the other: ends the answered call. A ringing call is refused when it is answered."""
     with unit_of_work():
         pair = Q(caller_id=user_id, callee_id=other_id) | Q(caller_id=other_id, callee_id=user_id)
         talking = Call.objects.select_for_update().filter(pair, state__in=(Call.State.CONNECTING, Call.State.ACTIVE))
@@ -128,7 +128,7 @@ def end_between(*, user_id: int, other_id: int) -> None:
 
 
 def erase_of(*, user_id: int) -> None:
-    """A person leaves: live calls end, their devices are forgotten. The other side keeps its history."""
+    """An account is being erased: ends live calls and clears its devices. The other user keeps the call history."""
     with unit_of_work():
         end_all_of(user_id=user_id)
         mine = CallParty.objects.filter(user_id=user_id)

@@ -1,4 +1,4 @@
-"""`call.invite`: who may ring whom, who is busy, and what two invitations at once become."""
+"""`call.invite`: permissions, busy users, and two users who call each other at the same time."""
 
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -6,20 +6,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from django.db import IntegrityError
 from django.utils import timezone
 
-from accounts import ratelimits
 from accounts.exceptions import EmailNotVerified
-from accounts.unit_of_work import unit_of_work
+from core import ratelimits
+from core.transactions import unit_of_work
 from messaging.exceptions import IdempotencyConflict
-from messaging.selectors import contact_permission, conversation_for
+from messaging.selectors import contact_permission, conversation_for, has_written
+from messaging.services import conversations
 from messaging.text import clean_client_id
 from realtime.conf import conf
 from realtime.exceptions import CallConflict
-from realtime.kinds import Device
+from realtime.kinds import SocketRef
 from realtime.models import Call, CallParty
 from realtime.services.calls.announcing import announce, push_incoming
 from realtime.services.calls.answering import answer
 from realtime.services.calls.ending import record, settle_due_of
-from realtime.services.calls.seats import seat_for
+from realtime.services.calls.participants import seat_for
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -30,20 +31,22 @@ TRIES = 4
 class _Wish(NamedTuple):
     actor_id: int
     callee_id: int
-    device: Device
+    device: SocketRef
     conversation_id: int
     media: str
     client_id: str | None
 
 
-def invite(*, actor: "User", device: Device, conversation_id: object, media: str, client_id: str | None = None) -> Call:
-    """Rings the other person of a conversation; the inviting socket is bound to the call.
+def invite(
+    *, actor: "User", device: SocketRef, conversation_id: object, media: str, client_id: str | None = None
+) -> Call:
+    """Rings the other participant of a conversation and binds the inviting socket to the call.
 
-    The same `client_id` finds the same call again (IdempotencyConflict with other content). Somebody
-    who is in a call gives a call that has already ended, with the outcome `busy`. When the other
-    person's invitation is ringing here, this one accepts it. ConversationNotFound, EmailNotVerified,
-    UserBlocked, MessagePermissionDenied before anything is written; CallConflict while the actor
-    is in another call; RateLimited.
+    A repeated `client_id` returns the same call (IdempotencyConflict with other content). If the other
+    user is in a call, the result is an ended call with the outcome `busy`. If the other user's invitation
+    is ringing already, this one accepts it. ConversationNotFound, EmailNotVerified, UserBlocked,
+    MessagePermissionDenied before anything is written; CallConflict while the actor is in another call;
+    RateLimited.
     """
     if not actor.is_verified:
         raise EmailNotVerified
@@ -60,15 +63,18 @@ def invite(*, actor: "User", device: Device, conversation_id: object, media: str
     if repeated is not None:
         return repeated
     contact_permission(actor, conversation)
-    ratelimits.check("call_invite", str(actor.id))
+    ratelimits.check("call_invite", actor.id)
+    if not has_written(user_id=wish.callee_id, conversation_id=conversation.id):
+        ratelimits.check("call_invite_unanswered", f"{wish.actor_id} {wish.callee_id}")
     for user_id in (wish.actor_id, wish.callee_id):
         settle_due_of(user_id=user_id)
     for _ in range(TRIES):
         try:
             with unit_of_work():
+                conversations.show_to(user_id=wish.callee_id, conversation=conversation)
                 return _ring(wish)
         except IntegrityError:
-            # Another invitation took one of the two at this very moment: look again.
+            # A concurrent invitation took one of the two users: read again.
             continue
     raise CallConflict
 
@@ -87,7 +93,7 @@ def _repeated(wish: _Wish) -> Call | None:
 def _ring(wish: _Wish) -> Call:
     both = (wish.actor_id, wish.callee_id)
     live = dict(CallParty.objects.filter(user_id__in=both, live=True).values_list("user_id", "call_id"))
-    # After the look at live calls: a twin of this invitation that has committed since is found here.
+    # After reading the live calls: this finds a concurrent repeat that has committed since.
     repeated = _repeated(wish)
     if repeated is not None:
         return repeated
@@ -97,7 +103,7 @@ def _ring(wish: _Wish) -> Call:
         return _busy(wish)
     now = timezone.now()
     call = _create(wish, expires_at=now + timedelta(seconds=conf.CALL_RING_SECONDS), created_at=now)
-    # One insert per row, ascending: two invitations meet at the unique index and never wait in a circle.
+    # One insert per row, in ascending order: two invitations wait at the unique index without a deadlock.
     for user_id in sorted(both):
         CallParty.objects.create(
             call=call,
@@ -111,7 +117,7 @@ def _ring(wish: _Wish) -> Call:
 
 
 def _answer_instead(wish: _Wish, call_id: int) -> Call:
-    """Both called each other: the second invitation is the answer to the first."""
+    """Both users called each other: the second invitation accepts the first."""
     seat = seat_for(user_id=wish.actor_id, call_id=call_id)
     rings_here = seat.call.state == Call.State.RINGING and not seat.is_caller
     if not rings_here or seat.other.user_id != wish.callee_id:

@@ -1,4 +1,4 @@
-"""What the two bound devices of an answered call may do: signal, say that media flows, hang up."""
+"""Commands of the two bound devices of an answered call: signal, connected, hang up."""
 
 import json
 from datetime import timedelta
@@ -8,28 +8,28 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import ValidationError
 
-from accounts.unit_of_work import unit_of_work
+from core.transactions import unit_of_work
 from realtime.conf import conf
-from realtime.kinds import Device
+from realtime.kinds import SocketRef
 from realtime.models import Call
 from realtime.services.calls.announcing import announce, tell
 from realtime.services.calls.ending import end, settle_due_of
-from realtime.services.calls.seats import Seat, seat_for
+from realtime.services.calls.participants import Seat, seat_for
 
 SIGNAL_KINDS = ("offer", "answer", "ice", "restart", "media")
 SDP_BYTES = 48 * 1024
 CANDIDATE_BYTES = 2 * 1024
-# What may stand around a candidate: the media line it belongs to, the name of the user fragment.
+# The fields beside a candidate: its media section and user fragment.
 AROUND_BYTES = 1024
 CANDIDATES = 100
 DEPTH = 16
 
 
-def signal(*, user_id: int, device: Device, call_id: object, kind: str, payload: dict[str, Any]) -> Call:
-    """Hands a payload to the other bound device, unread; it is neither stored nor logged.
+def signal(*, user_id: int, device: SocketRef, call_id: object, kind: str, payload: dict[str, Any]) -> Call:
+    """Passes a payload to the other bound device unread; it is neither stored nor logged.
 
-    ValidationError on `payload` beyond its limits: SDP 48 KiB, a candidate 2 KiB, 100 candidates a
-    side between restarts. CallConflict for any device but the two that are bound.
+    ValidationError on `payload` beyond its limits: SDP 48 KiB, a candidate 2 KiB, 100 candidates per
+    participant between restarts. CallConflict for any device but the two that are bound.
     """
     _must_fit(kind, payload)
     settle_due_of(user_id=user_id)
@@ -40,8 +40,8 @@ def signal(*, user_id: int, device: Device, call_id: object, kind: str, payload:
     return seat.call
 
 
-def connected(*, user_id: int, device: Device, call_id: object) -> Call:
-    """Media flows on this side; with the second side the call is active. Saying it again changes nothing."""
+def connected(*, user_id: int, device: SocketRef, call_id: object) -> Call:
+    """Media flows on this device; the call is active once both have said so. A repeat changes nothing."""
     settle_due_of(user_id=user_id)
     with unit_of_work():
         seat = _bound_seat(user_id, device, call_id)
@@ -56,8 +56,8 @@ def connected(*, user_id: int, device: Device, call_id: object) -> Call:
     return seat.call
 
 
-def hangup(*, user_id: int, device: Device, call_id: object) -> Call:
-    """One of the two ends what they have begun."""
+def hangup(*, user_id: int, device: SocketRef, call_id: object) -> Call:
+    """One of the two participants ends the answered call."""
     settle_due_of(user_id=user_id)
     with unit_of_work():
         seat = _bound_seat(user_id, device, call_id)
@@ -65,7 +65,7 @@ def hangup(*, user_id: int, device: Device, call_id: object) -> Call:
     return seat.call
 
 
-def _bound_seat(user_id: int, device: Device, call_id: object) -> Seat:
+def _bound_seat(user_id: int, device: SocketRef, call_id: object) -> Seat:
     seat = seat_for(user_id=user_id, call_id=call_id)
     seat.must_be(Call.State.CONNECTING, Call.State.ACTIVE)
     seat.must_be_bound(device)
@@ -82,7 +82,7 @@ def _must_fit(kind: str, payload: dict[str, Any]) -> None:
     if not _can_pass(payload):
         raise ValidationError({"payload": [_("A signal is a small, flat object.")]})
     size = len(content.encode()) if isinstance(content, str) else 0
-    # Quotes and line ends are escaped in JSON: the rest is what remains without the content's own text.
+    # JSON escapes quotes and line ends; `rest` is the size without the content's own text.
     rest = _bytes_of(payload) - (_bytes_of(content) if isinstance(content, str) else 0)
     if size > limit or rest > (around if size else limit):
         raise ValidationError({"payload": [_("This is too long for a signal.")]})
@@ -91,7 +91,7 @@ def _must_fit(kind: str, payload: dict[str, Any]) -> None:
 
 
 def _can_pass(value: Any, depth: int = 0) -> bool:
-    """Whether every layer between two sockets can carry it: text that can be encoded, 64-bit numbers."""
+    """Whether every layer between two sockets can transport it: text that can be encoded, 64-bit numbers."""
     if isinstance(value, str):
         return value.isprintable() or not any("\ud800" <= letter <= "\udfff" for letter in value)
     if isinstance(value, int):

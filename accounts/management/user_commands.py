@@ -1,0 +1,51 @@
+"""The base class of the commands that change one account."""
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+from django.db.models import Q
+
+from accounts.models import User
+from core.fields import parse_id
+from core.operator import NothingMatched, OperatorCommand, words
+
+
+class UserCommand(OperatorCommand):
+    """A command for one user. Subclasses define `change`, and `outlook`, which describes it."""
+
+    reason_is_required = False
+
+    def arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("user", help="e-mail address or id")
+        kind = words if self.reason_is_required else str
+        required = self.reason_is_required
+        parser.add_argument("--reason", default="", type=kind, required=required, help="kept in the audit log")
+
+    def outlook(self, user: User, **options: Any) -> dict[str, Any]:
+        """Describes the change before it is made."""
+        return {}
+
+    def change(self, user: User, **options: Any) -> None:
+        """Calls the service."""
+        raise NotImplementedError
+
+    def act(self, **options: Any) -> dict[str, Any]:
+        user = find_user(options.pop("user"))
+        result = {"user_id": user.id, "email": user.email, **self.outlook(user, **options)}
+        if not options["dry_run"]:
+            self.change(user, **options)
+        return result | {"dry_run": options["dry_run"]}
+
+
+def find_user(text: str) -> User:
+    """The account of an e-mail address or id. NothingMatched without one."""
+    if not text.isprintable():
+        # Bytes of a shell that are no UTF-8 arrive as lone surrogates, which no database takes.
+        raise NothingMatched(f"There is no account {text!r}.")
+    query = Q(email=text.strip().lower())
+    if (user_id := parse_id(text)) is not None:
+        query |= Q(id=user_id)
+    user = User.objects.filter(query).first()
+    if user is None:
+        raise NothingMatched(f"There is no account {text}.")
+    return user

@@ -1,0 +1,177 @@
+"""Changes of the account status by staff. Each adds an audit row and takes effect at once on live tokens."""
+
+from datetime import datetime
+
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from rest_framework.exceptions import PermissionDenied
+
+from accounts.models import Session, TrustedDevice, User
+from accounts.services import (
+    audit,
+    erasure,
+    login_lockout,
+    one_time_tokens,
+    registration,
+    second_password,
+    sessions,
+    trusted_devices,
+)
+from accounts.signals import standing_changed
+from core.transactions import unit_of_work
+
+
+def block(
+    *,
+    user: User,
+    reason: str,
+    until: datetime | None = None,
+    actor: User | None = None,
+    actor_label: str = "",
+) -> int:
+    """Blocks an account, for good or `until`. Returns how many sign-ins ended."""
+    with unit_of_work():
+        account = _locked(user, actor)
+        account.blocked_at = timezone.now()
+        account.blocked_until = until
+        account.blocked_reason = reason[:500]
+        account.save(update_fields=["blocked_at", "blocked_until", "blocked_reason"])
+        one_time_tokens.end_all(user_id=account.id)
+        trusted_devices.forget_all(user_id=account.id)
+        ended = sessions.revoke_all(user_id=account.id, reason="blocked")
+        audit.record(
+            action="user.blocked",
+            actor=actor,
+            actor_label=actor_label,
+            target=account,
+            reason=reason,
+            until=until.isoformat() if until else None,
+            sessions_ended=ended,
+        )
+        standing_changed.send(User, user_id=account.id, standing="blocked")
+    user.refresh_from_db()
+    return ended
+
+
+def unblock(*, user: User, reason: str = "", actor: User | None = None, actor_label: str = "") -> None:
+    """Lets a blocked account sign in again; sign-ins that ended stay ended."""
+    with unit_of_work():
+        account = _locked(user, actor)
+        account.blocked_at = account.blocked_until = None
+        account.blocked_reason = ""
+        account.save(update_fields=["blocked_at", "blocked_until", "blocked_reason"])
+        audit.record(action="user.unblocked", actor=actor, actor_label=actor_label, target=account, reason=reason)
+        standing_changed.send(User, user_id=account.id, standing="active")
+    user.refresh_from_db()
+
+
+def unlock(*, user: User, reason: str = "", actor: User | None = None, actor_label: str = "") -> None:
+    """Clears wrong passwords and wrong second passwords."""
+    with unit_of_work():
+        account = _locked(user, actor)
+        login_lockout.clear_all(account)
+        account.wrong_second_passwords = 0
+        account.save(update_fields=["wrong_second_passwords"])
+        audit.record(action="user.unlocked", actor=actor, actor_label=actor_label, target=account, reason=reason)
+        standing_changed.send(User, user_id=account.id, standing="active")
+    user.refresh_from_db()
+
+
+def mark_verified(*, user: User, reason: str = "", actor: User | None = None, actor_label: str = "") -> None:
+    """Confirms an address without a code; does nothing when it is confirmed already."""
+    with unit_of_work():
+        account = _locked(user, actor)
+        if account.is_verified:
+            return
+        registration.confirm(account)
+        audit.record(action="user.verified", actor=actor, actor_label=actor_label, target=account, reason=reason)
+    user.refresh_from_db()
+
+
+def sign_out_everywhere(*, user: User, reason: str = "", actor: User | None = None, actor_label: str = "") -> int:
+    """Ends every sign-in and every trusted device. Returns how many sign-ins ended."""
+    with unit_of_work():
+        account = _locked(user, actor)
+        account.trusted_devices.all().delete()
+        ended = sessions.revoke_all(user_id=account.id, reason="staff")
+        audit.record(
+            action="user.signed_out",
+            actor=actor,
+            actor_label=actor_label,
+            target=account,
+            reason=reason,
+            sessions_ended=ended,
+        )
+    return ended
+
+
+def end_session(*, session: Session, reason: str = "", actor: User | None = None, actor_label: str = "") -> None:
+    """Ends one sign-in. NotFound when it has ended already."""
+    with unit_of_work():
+        account = _locked(session.user, actor)
+        sessions.end(user=account, session_id=session.id, reason="staff")
+        audit.record(
+            action="session.ended",
+            actor=actor,
+            actor_label=actor_label,
+            target=account,
+            reason=reason,
+            session_id=session.id,
+        )
+
+
+def remove_device(*, device: TrustedDevice, reason: str = "", actor: User | None = None, actor_label: str = "") -> None:
+    """Ends the trust in one device and the sign-ins that it opened. NotFound when it is trusted no longer."""
+    with unit_of_work():
+        account = _locked(device.user, actor)
+        trusted_devices.remove(user=account, device_id=device.id)
+        audit.record(
+            action="trusted_device.removed",
+            actor=actor,
+            actor_label=actor_label,
+            target=account,
+            reason=reason,
+            device=device.device_name,
+        )
+
+
+def reset_two_step(*, user: User, reason: str = "", actor: User | None = None, actor_label: str = "") -> None:
+    """Switches two-step off for a user who lost the second password; the user is notified by mail."""
+    with unit_of_work():
+        second_password.reset(user=_locked(user, actor))
+        audit.record(action="user.two_step_reset", actor=actor, actor_label=actor_label, target=user, reason=reason)
+    user.refresh_from_db()
+
+
+def send_code_again(*, user: User, actor: User | None = None, actor_label: str = "") -> None:
+    """Mails a new confirmation code to a user whose address is not confirmed."""
+    with unit_of_work():
+        registration.mail_code(user)
+        audit.record(action="user.code_sent", actor=actor, actor_label=actor_label, target=user)
+
+
+def erase(*, user: User, reason: str = "", actor: User | None = None, actor_label: str = "") -> None:
+    """Erases an account now. The audit row names it by its id alone."""
+    with unit_of_work():
+        erasure.erase(user_id=_locked(user, actor).id)
+        audit.record(
+            action="user.erased",
+            actor=actor,
+            actor_label=actor_label,
+            target_label=f"user {user.id}",
+            reason=reason,
+        )
+
+
+def _locked(user: User, actor: User | None) -> User:
+    """Reads and locks the current row until the end of the transaction.
+
+    PermissionDenied for the actor's own account, and for another staff member's unless by a superuser:
+    staff cannot lock themselves out, and a support agent cannot lock out other staff.
+    """
+    account = User.objects.select_for_update(no_key=True).get(id=user.id)
+    if actor is not None and actor.id == account.id:
+        raise PermissionDenied(_("This is your own account: another administrator has to do it."))
+    if actor is not None and account.is_staff and not actor.is_superuser:
+        raise PermissionDenied(_("Only a superuser changes the account of a staff member."))
+    return account

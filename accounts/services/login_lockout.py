@@ -1,0 +1,120 @@
+"""The login lockout after wrong passwords: the same for addresses with and without an account.
+
+It is stored in the database, so it survives a flushed cache and holds for all processes. Each known network of the
+account is counted on its own and all other networks together, so wrong passwords from unknown networks do not lock out
+the owner in a known one. Addresses without account have no known networks.
+"""
+
+from datetime import datetime, timedelta
+
+from django.db.models import Q
+from django.utils import timezone
+
+from accounts.conf import conf
+from accounts.models import NetworkLock, PasswordLock, UnknownAddress, User
+from accounts.services import known_networks
+from accounts.tokens import keyed_digest
+
+# How many accounts with a lockout in a known network the admin list shows at most.
+MOST_LISTED = 1000
+
+
+def row_for(email: str, user: User | None, network: str) -> PasswordLock:
+    """Where wrong passwords for this address are counted: its account or known network, or a keyed row."""
+    is_known = known_networks.is_known(user, network)
+    if user is None:
+        return UnknownAddress.objects.filter(key=_key(email)).first() or UnknownAddress(key=_key(email))
+    if is_known:
+        return NetworkLock.objects.filter(user=user, network=network).first() or NetworkLock(user=user, network=network)
+    return user
+
+
+def locked_row_for(row: PasswordLock, email: str, account: User | None) -> PasswordLock:
+    """Reads and locks that row until the transaction ends; creates it when it is missing.
+
+    The caller holds the row of the account, if there is one, locked; it guards the rows of its networks.
+    """
+    if account is None:
+        return locked_unknown(email)
+    if isinstance(row, NetworkLock):
+        return NetworkLock.objects.get_or_create(user=account, network=row.network)[0]
+    return account
+
+
+def locked_unknown(email: str) -> UnknownAddress:
+    """The keyed row of an address, created when missing, and locked."""
+    touch_unknown(email)
+    return UnknownAddress.objects.select_for_update(no_key=True).get(key=_key(email))
+
+
+def touch_unknown(email: str) -> None:
+    """Creates the keyed row of an address, or updates its time, in one statement."""
+    row = UnknownAddress(key=_key(email), touched_at=timezone.now())
+    UnknownAddress.objects.bulk_create(
+        [row], update_conflicts=True, unique_fields=["key"], update_fields=["touched_at"]
+    )
+
+
+def seconds_left(row: PasswordLock, now: datetime) -> int:
+    """The seconds until the lockout ends; 0 without a lockout."""
+    if row.locked_until is None:
+        return 0
+    left = (row.locked_until - now).total_seconds()
+    longest = conf.LOCK_STEPS[-1][1]
+    # A lockout longer than the maximum comes from a wrong clock: it is ignored.
+    return 0 if left <= 0 or left > longest else int(left) + 1
+
+
+def is_locked(now: datetime) -> Q:
+    """A condition on accounts: locked in a known network or in all others."""
+    # Read first: the few ids and the index of the column serve a list of any length, a subquery beside OR would not.
+    ids = NetworkLock.objects.filter(locked_until__gt=now).values_list("user_id", flat=True)
+    return Q(locked_until__gt=now) | Q(id__in=list(ids[:MOST_LISTED]))
+
+
+def locked_until(user: User, now: datetime) -> datetime | None:
+    """When the last lockout of the account ends; None without one."""
+    ends = [user.locked_until, *user.network_locks.values_list("locked_until", flat=True)]
+    return max((end for end in ends if end is not None and end > now), default=None)
+
+
+def count_wrong(row: PasswordLock, now: datetime) -> bool:
+    """Counts a wrong password and starts the lockout that follows from it. True when a lockout begins."""
+    quiet = timedelta(hours=conf.LOCK_QUIET_HOURS)
+    if row.wrong_password_at is None or abs(now - row.wrong_password_at) > quiet:
+        row.wrong_passwords = 0
+    row.wrong_passwords += 1
+    row.wrong_password_at = now
+    wait = _wait_after(row.wrong_passwords)
+    if wait:
+        row.locked_until = now + timedelta(seconds=wait)
+    changed = ["wrong_passwords", "wrong_password_at", "locked_until"]
+    if isinstance(row, UnknownAddress):
+        row.touched_at = now
+        changed.append("touched_at")
+    row.save(update_fields=changed)
+    return wait > 0
+
+
+def clear_all(user: User) -> None:
+    """Clears the wrong passwords from every network."""
+    clear(user)
+    NetworkLock.objects.filter(user=user).delete()
+
+
+def clear(row: PasswordLock) -> None:
+    """Clears the wrong passwords, if there were any."""
+    if row.wrong_passwords or row.locked_until is not None:
+        row.wrong_passwords = 0
+        row.wrong_password_at = row.locked_until = None
+        row.save(update_fields=["wrong_passwords", "wrong_password_at", "locked_until"])
+
+
+def _wait_after(wrong: int) -> int:
+    if wrong % conf.LOCK_EVERY:
+        return 0
+    return max((seconds for count, seconds in conf.LOCK_STEPS if wrong >= count), default=0)
+
+
+def _key(email: str) -> str:
+    return keyed_digest("address", email)

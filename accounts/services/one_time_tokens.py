@@ -1,0 +1,73 @@
+"""One-time tokens for unfinished steps: the second step, a challenge, a confirmed action."""
+
+from datetime import timedelta
+
+from django.db.models import F
+from django.utils import timezone
+
+from accounts.models import PendingToken, Session, User
+from accounts.tokens import new_opaque_token, opaque_digest
+
+
+def issue(
+    *,
+    kind: PendingToken.Kind,
+    user: User,
+    minutes: int,
+    session: Session | None = None,
+    action: str = "",
+) -> str:
+    """A new token of `kind`, good for `minutes`; only its digest is stored."""
+    token, digest = new_opaque_token()
+    now = timezone.now()
+    PendingToken.objects.create(
+        kind=kind,
+        digest=digest,
+        user=user,
+        session=session,
+        action=action,
+        created_at=now,
+        expires_at=now + timedelta(minutes=minutes),
+    )
+    return token
+
+
+def find(token: str, *, kind: PendingToken.Kind) -> PendingToken | None:
+    """The row of a token with its user, whatever its state; None for an unknown one or another kind."""
+    return PendingToken.objects.select_related("user").filter(digest=opaque_digest(token), kind=kind).first()
+
+
+def is_live(pending: PendingToken, *, tries: int) -> bool:
+    """Neither consumed, nor expired, nor tried too often."""
+    return pending.used_at is None and pending.expires_at > timezone.now() and pending.tries < tries
+
+
+def count_try(pending: PendingToken, *, tries: int) -> bool:
+    """Counts one more try, in a statement of its own, before anything is checked with the token.
+
+    False when the token is not live any more; then nothing may be checked.
+    """
+    counted = PendingToken.objects.filter(
+        id=pending.id, used_at=None, expires_at__gt=timezone.now(), tries__lt=tries
+    ).update(tries=F("tries") + 1)
+    return counted == 1
+
+
+def take_try_back(pending: PendingToken) -> None:
+    """Takes a counted try back when nothing was checked with it."""
+    PendingToken.objects.filter(id=pending.id, tries__gt=0).update(tries=F("tries") - 1)
+
+
+def spend(pending: PendingToken) -> bool:
+    """Consumes the token. Of many parallel callers exactly one gets True."""
+    now = timezone.now()
+    spent = PendingToken.objects.filter(id=pending.id, used_at=None, expires_at__gt=now)
+    return spent.update(used_at=now) == 1
+
+
+def end_all(*, user_id: int, kind: PendingToken.Kind | None = None) -> None:
+    """Ends the unfinished steps of a user; their tokens are then revoked, not unknown."""
+    unused = PendingToken.objects.filter(user_id=user_id, used_at=None)
+    if kind is not None:
+        unused = unused.filter(kind=kind)
+    unused.update(used_at=timezone.now())

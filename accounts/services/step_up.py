@@ -1,0 +1,112 @@
+"""Step-up for sensitive actions: a challenge, its mailed code, and a token that allows one action once."""
+
+from accounts import emails
+from accounts.conf import conf
+from accounts.exceptions import ActionTokenInvalid, ActionTokenRequired, InvalidOtp
+from accounts.models import PendingToken, Session, User
+from accounts.services import codes, one_time_tokens
+from core.transactions import unit_of_work
+
+CHANGE_PASSWORD = "change_password"
+CHANGE_EMAIL = "change_email"
+TWO_STEP_ENABLE = "two_step_enable"
+TWO_STEP_CHANGE = "two_step_change"
+TWO_STEP_DISABLE = "two_step_disable"
+RECOVERY_CODES = "recovery_codes"
+EXPORT_DATA = "export_data"
+DELETE_ACCOUNT = "delete_account"
+
+ACTIONS = (
+    CHANGE_PASSWORD,
+    CHANGE_EMAIL,
+    TWO_STEP_ENABLE,
+    TWO_STEP_CHANGE,
+    TWO_STEP_DISABLE,
+    RECOVERY_CODES,
+    EXPORT_DATA,
+    DELETE_ACCOUNT,
+)
+
+
+def _words(name: str) -> tuple[str, ...]:
+    return tuple(sorted(name.strip().lower().replace("-", "_").replace(" ", "_").split("_")))
+
+
+_BY_WORDS = {_words(name): name for name in ACTIONS} | {_words("regenerate_recovery_codes"): RECOVERY_CODES}
+
+
+def action_named(name: str) -> str | None:
+    """The action called `name` (dashes, case and word order are ignored), or None."""
+    return _BY_WORDS.get(_words(name))
+
+
+def challenge(*, user: User, session: Session, action: str) -> str:
+    """Returns a challenge token and mails its code, with a sentence that describes the action."""
+    with unit_of_work():
+        code = codes.issue(user=user, purpose=_purpose(action), address=user.email)
+        emails.send_to(user, f"action:{action}", code=code)
+        return one_time_tokens.issue(
+            kind=PendingToken.Kind.CHALLENGE,
+            user=user,
+            session=session,
+            action=action,
+            minutes=conf.CHALLENGE_MINUTES,
+        )
+
+
+def verify(*, user: User, session: Session, challenge_token: str, code: str, network: str) -> str:
+    """Returns the action token for a challenge of the same session. InvalidOtp otherwise."""
+    pending = one_time_tokens.find(challenge_token, kind=PendingToken.Kind.CHALLENGE)
+    if pending is None or pending.user_id != user.id or pending.session_id != session.id:
+        raise InvalidOtp
+    if not one_time_tokens.count_try(pending, tries=conf.CODE_TRIES):
+        raise InvalidOtp
+    purpose = _purpose(pending.action)
+    checked = codes.check(user=user, purpose=purpose, address=user.email, text=code, network=network)
+    with unit_of_work():
+        if not one_time_tokens.spend(pending):
+            raise InvalidOtp
+        codes.consume(checked)
+        return one_time_tokens.issue(
+            kind=PendingToken.Kind.ACTION,
+            user=user,
+            session=session,
+            action=pending.action,
+            minutes=conf.ACTION_TOKEN_MINUTES,
+        )
+
+
+def grant(*, user: User, session: Session, action: str, token: str) -> PendingToken:
+    """Returns the row of a valid action token without consuming it.
+
+    ActionTokenRequired without a token; ActionTokenInvalid for one of another user, session or
+    action, for a consumed or expired one, and for one with too many wrong passwords.
+    """
+    if not token:
+        raise ActionTokenRequired
+    pending = one_time_tokens.find(token, kind=PendingToken.Kind.ACTION)
+    if (
+        pending is None
+        or pending.user_id != user.id
+        or pending.session_id != session.id
+        or pending.action != action
+        or not one_time_tokens.is_live(pending, tries=conf.ACTION_TOKEN_TRIES)
+    ):
+        raise ActionTokenInvalid
+    return pending
+
+
+def count_try(granted: PendingToken) -> None:
+    """Counts a try before a password is compared: after a few wrong ones the token is invalid."""
+    if not one_time_tokens.count_try(granted, tries=conf.ACTION_TOKEN_TRIES):
+        raise ActionTokenInvalid
+
+
+def spend(granted: PendingToken) -> None:
+    """Consumes the token inside the caller's unit of work: a rollback restores it."""
+    if not one_time_tokens.spend(granted):
+        raise ActionTokenInvalid
+
+
+def _purpose(action: str) -> str:
+    return f"action:{action}"

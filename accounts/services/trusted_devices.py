@@ -1,0 +1,70 @@
+"""Trusted devices: they skip the second step, and nothing else."""
+
+from datetime import timedelta
+
+from django.utils import timezone
+
+from accounts.conf import conf
+from accounts.models import Session, TrustedDevice, User
+from accounts.services import sessions
+from accounts.tokens import new_opaque_token, opaque_digest
+from core.exceptions import NotFound
+from core.transactions import unit_of_work
+
+
+def remember(*, user: User, device_name: str = "") -> tuple[TrustedDevice, str]:
+    """Adds a trusted device and returns its token; removes the oldest devices beyond the limit."""
+    token, digest = new_opaque_token()
+    now = timezone.now()
+    with unit_of_work():
+        device = TrustedDevice.objects.create(
+            user=user,
+            digest=digest,
+            device_name=device_name[:200],
+            created_at=now,
+            last_used_at=now,
+            expires_at=now + timedelta(days=conf.TRUSTED_DEVICE_DAYS),
+        )
+        newest = TrustedDevice.objects.filter(user=user).order_by("-created_at", "-id")
+        kept = list(newest.values_list("id", flat=True)[: conf.TRUSTED_DEVICES_MAX])
+        TrustedDevice.objects.filter(user=user).exclude(id__in=kept).delete()
+    return device, token
+
+
+def recognise(*, user: User, token: str) -> TrustedDevice | None:
+    """The valid trusted device of this user behind `token`. Login calls it before the password is
+    checked (a trusted device is not locked out), so this notes no use."""
+    if not token:
+        return None
+    return TrustedDevice.objects.filter(user=user, digest=opaque_digest(token), expires_at__gt=timezone.now()).first()
+
+
+def hold(device: TrustedDevice) -> TrustedDevice | None:
+    """Reads the device and locks it until the end of the caller's unit of work; None when it was removed.
+
+    A removal waits for a sign-in that is about to use the device, and then ends the session that it opened.
+    """
+    live = TrustedDevice.objects.select_for_update().filter(id=device.id, expires_at__gt=timezone.now())
+    return live.first()
+
+
+def note_use(device: TrustedDevice) -> None:
+    """Records that the device has skipped a second step."""
+    TrustedDevice.objects.filter(id=device.id).update(last_used_at=timezone.now())
+
+
+def remove(*, user: User, device_id: int | None) -> None:
+    """Removes one trusted device and ends the sessions that it opened. NotFound for a device of another user."""
+    with unit_of_work():
+        live = TrustedDevice.objects.select_for_update().filter(user=user, expires_at__gt=timezone.now())
+        device = live.filter(id=device_id).first() if device_id is not None else None
+        if device is None:
+            raise NotFound
+        opened = Session.objects.filter(trusted_device=device, ended_at=None)
+        sessions.revoke(opened, reason="device_removed")
+        device.delete()
+
+
+def forget_all(*, user_id: int) -> None:
+    """Removes every trusted device of the user; the caller decides about sessions."""
+    TrustedDevice.objects.filter(user_id=user_id).delete()

@@ -1,0 +1,50 @@
+"""Each admin session has a `Session` row behind its cookie: it is listed, and ends with the others."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.signals import user_logged_in, user_logged_out
+from django.dispatch import receiver
+from django.http import HttpRequest
+
+from accounts.exceptions import AccountBlocked
+from accounts.models import User
+from accounts.services import sessions, sign_in
+from accounts.services.callers import caller_of
+from core.transactions import unit_of_work
+
+ROW = "accounts_session_id"
+
+
+def is_live(request: HttpRequest) -> bool:
+    """Whether the row behind this cookie still counts; asked once a request."""
+    if not hasattr(request, "_staff_session_is_live"):
+        row_id, user_id = request.session.get(ROW), request.user.pk
+        request._staff_session_is_live = (  # type: ignore[attr-defined]
+            row_id is not None and user_id is not None and sessions.is_live_in_admin(session_id=row_id, user_id=user_id)
+        )
+    return request._staff_session_is_live  # type: ignore[attr-defined, no-any-return]
+
+
+# By signal, so that every way to start Django's session creates a row.
+@receiver(user_logged_in)
+def start(request: HttpRequest, user: User, **kwargs: Any) -> None:
+    with unit_of_work():
+        account = User.objects.select_for_update(no_key=True).get(id=user.pk)
+        if account.password != user.password:
+            return  # changed since it was compared: without a row no page opens
+        lifetime = timedelta(seconds=settings.SESSION_COOKIE_AGE)
+        try:
+            session = sign_in.complete_in_admin(user=account, caller=caller_of(request), lifetime=lifetime)
+        except AccountBlocked:
+            return
+    request.session[ROW] = session.id
+    request._staff_session_is_live = True  # type: ignore[attr-defined]
+
+
+@receiver(user_logged_out)
+def end(request: HttpRequest, user: User | None, **kwargs: Any) -> None:
+    row_id = request.session.get(ROW)
+    if user is not None and row_id is not None:
+        sessions.end_in_admin(user_id=user.pk, session_id=row_id, reason="logout")

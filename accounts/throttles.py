@@ -1,0 +1,36 @@
+"""What the rates of sign-in, codes and sessions are counted by (`core.throttles`)."""
+
+from rest_framework.request import Request
+
+from accounts.authentication import bearer_token, session_of
+from accounts.tokens import decode_session_token
+from core.text import normalise_address
+from core.throttles import Throttle, network, user
+
+
+def network_and_email(request: Request) -> str | None:
+    """The client's network with the address in the body; None for what is no address."""
+    email = request.data.get("email") if isinstance(request.data, dict) else None
+    try:
+        return f"{network(request)} {normalise_address(email)}" if isinstance(email, str) else None
+    except ValueError:
+        return None
+
+
+def network_and_account(request: Request) -> str:
+    """The client's network with the account behind its two-step token."""
+    return f"{network(request)} {user(request)}"
+
+
+def session(request: Request) -> str:
+    """The session behind the request's token."""
+    return str(session_of(request).sid)
+
+
+def session_of_token(request: Request) -> str | None:
+    """The session that a token names, for the view that reads it by itself."""
+    token = bearer_token(request)
+    return None if token is None else decode_session_token(token).sid
+
+
+SIGN_OUT = Throttle("sign_out", by=session)

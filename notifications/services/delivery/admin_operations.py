@@ -1,0 +1,131 @@
+"""Operations on the delivery queue for admin and management commands."""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import Count, Min, Q, QuerySet
+from django.utils import timezone
+
+from accounts.services import audit
+from core.transactions import unit_of_work
+from notifications.channels.outcomes import Sent
+from notifications.channels.push import push_channel
+from notifications.conf import conf
+from notifications.models import ChannelPause, Delivery, Device
+from notifications.services.delivery.push_handler import reading_language
+from notifications.services.delivery.push_messages import test_message
+from notifications.services.delivery.push_outbox import CALL_KINDS
+from notifications.services.delivery.wakeups import wake_on_commit
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+State = Delivery.State
+# So many ids of deliveries an audit row names.
+IDS_IN_AUDIT = 100
+
+
+def retriable(
+    *,
+    state: str = State.DEAD,
+    channel: str | None = None,
+    ids: Iterable[int] | None = None,
+    since: datetime | None = None,
+) -> QuerySet[Delivery]:
+    """Rows that can be sent again, oldest first: given up, or waiting for their next try.
+
+    A mail that was given up is wiped, and a call that is over rings no more: those are left out.
+    """
+    rows = Delivery.objects.filter(state=state).exclude(kind__in=CALL_KINDS)
+    if state != State.PENDING:
+        rows = rows.exclude(channel=Delivery.Channel.MAIL)
+    else:
+        rows = rows.filter(due_at__gt=timezone.now())
+    if channel is not None:
+        rows = rows.filter(channel=channel)
+    if ids is not None:
+        rows = rows.filter(id__in=list(ids))
+    if since is not None:
+        rows = rows.filter(created_at__gte=since)
+    return rows.order_by("id")
+
+
+def retry(*, ids: Iterable[int], actor: "User | None" = None, actor_label: str = "", reason: str = "") -> int:
+    """Send those of these rows now that can be sent again, with all their tries. Returns how many."""
+    now = timezone.now()
+    with unit_of_work():
+        chosen = list(ids)
+        waiting = retriable(state=State.PENDING, ids=chosen).update(due_at=now)
+        again = retriable(state=State.DEAD, ids=chosen).update(
+            state=State.PENDING,
+            due_at=now,
+            tries=0,
+            finished_at=None,
+            expires_at=now + timedelta(seconds=conf.PUSH_SECONDS),
+        )
+        if waiting + again:
+            audit.record(
+                action="retry_deliveries",
+                actor=actor,
+                actor_label=actor_label,
+                reason=reason,
+                count=waiting + again,
+                ids=chosen[:IDS_IN_AUDIT],
+            )
+            wake_on_commit()
+    return waiting + again
+
+
+def try_devices(*, user_id: int, device_ids: Iterable[int] | None = None) -> list[dict[str, Any]]:
+    """Validates a user's devices with a dry run of the push service: it sends nothing.
+
+    ImproperlyConfigured when push cannot be sent at all.
+    """
+    channel = push_channel()
+    found = []
+    for device in devices_of(user_id, device_ids):
+        message = test_message(device.registration_id, language=reading_language(device.locale, device.user.language))
+        outcome = channel.send(message, dry_run=True) if channel else None
+        is_fine = isinstance(outcome, Sent)
+        found.append(
+            {
+                "device_id": device.id,
+                "token": device.masked_token,
+                "ok": is_fine,
+                "error": "" if is_fine else getattr(outcome, "error", "push is switched off"),
+            }
+        )
+    return found
+
+
+def devices_of(user_id: int, device_ids: Iterable[int] | None = None) -> list[Device]:
+    """A user's reachable devices."""
+    rows = Device.objects.filter(user_id=user_id, active=True).select_related("user").order_by("id")
+    if device_ids is not None:
+        rows = rows.filter(id__in=list(device_ids))
+    return list(rows)
+
+
+def figures() -> dict[str, Any]:
+    """The queue in numbers; seconds where it says so."""
+    now = timezone.now()
+    states = Delivery.objects.values_list("channel", "state").annotate(number=Count("id")).order_by()
+    deliveries: dict[str, dict[str, int]] = {
+        str(channel): dict.fromkeys(State.values, 0) for channel in Delivery.Channel.values
+    }
+    for channel, state, number in states:
+        deliveries[channel][state] = number
+    due = Delivery.objects.filter(state=State.PENDING, due_at__lte=now, expires_at__gt=now)
+    oldest = due.aggregate(at=Min("due_at"))["at"]
+    devices = Device.objects.aggregate(all=Count("id"), active=Count("id", filter=Q(active=True)))
+    pauses = {
+        pause.channel: {"reason": pause.reason, "since": pause.started_at, "until": pause.until}
+        for pause in ChannelPause.objects.all()
+    }
+    return {
+        "deliveries": deliveries,
+        "oldest_due_seconds": round((now - oldest).total_seconds(), 3) if oldest else 0,
+        "paused": pauses,
+        "devices": devices,
+    }

@@ -1,0 +1,249 @@
+"""The delivery handler of pushes: checks again, renders in the recipient's language, sends."""
+
+import logging
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from django.conf import settings
+from django.utils import timezone
+from django.utils.translation import get_supported_language_variant
+
+from notifications.channels.outcomes import Outcome
+from notifications.channels.push import PushChannel, push_channel
+from notifications.conf import conf
+from notifications.models import Delivery, Device
+from notifications.selectors import PushContent, push_contents, quiet_ids, unread_counts
+from notifications.services.delivery import socket_status
+from notifications.services.delivery.claims import Claimed, DeliveryResult
+from notifications.services.delivery.push_messages import call_message, notification_message, test_message
+from notifications.services.delivery.push_outbox import CALL_KINDS
+from notifications.services.delivery.socket_status import SocketStatusQuery
+from notifications.services.delivery.worker import Job, result
+
+log = logging.getLogger(__name__)
+
+State = Delivery.State
+
+
+class PushHandler:
+    def __init__(self) -> None:
+        self._channel: PushChannel | None = None
+
+    def prepare(self, rows: Sequence[Claimed]) -> list[Job | DeliveryResult]:
+        # Opened when first needed: wrong credentials must stop pushes, not the mail beside them.
+        if self._channel is None:
+            self._channel = push_channel()
+        if self._channel is None:
+            return [result(row, State.CANCELLED, "push is switched off") for row in rows]
+        return _Batch(rows).prepared()
+
+    def send(self, job: Job) -> Outcome:
+        assert self._channel is not None
+        return self._channel.send(job.work)
+
+    def idle(self) -> None:
+        if self._channel is not None:
+            self._channel.idle()
+
+    def device_gone(self, row: Claimed) -> None:
+        assert row.device_id is not None
+        Device.objects.filter(id=row.device_id).update(active=False)
+        Delivery.objects.filter(device_id=row.device_id, state=State.PENDING).update(
+            state=State.CANCELLED, last_error="the token is dead", finished_at=timezone.now(), payload={}
+        )
+
+
+class _Batch:
+    """The data that a batch of rows needs, read in a few queries."""
+
+    def __init__(self, rows: Sequence[Claimed]) -> None:
+        self.rows = rows
+        self.now = timezone.now()
+        self.devices = _targets({row.device_id for row in rows if row.device_id})
+        self.refusals = {row.id: reason for row in rows if (reason := self._refusal(row))}
+        live = [row for row in rows if row.id not in self.refusals]
+        self.calls = [row for row in live if row.kind in CALL_KINDS]
+        self.tests = [row for row in live if row.kind == "test"]
+        self.news = [row for row in live if row.kind not in CALL_KINDS and row.kind != "test"]
+
+    def prepared(self) -> list[Job | DeliveryResult]:
+        found: list[Job | DeliveryResult] = [
+            result(row, State.CANCELLED, self.refusals[row.id]) for row in self.rows if row.id in self.refusals
+        ]
+        found += self._prepare_calls()
+        found += [Job(row, test_message(self._token(row), language=self._language(row))) for row in self.tests]
+        found += self._prepare_news()
+        return found
+
+    def _refusal(self, row: Claimed) -> str:
+        """The reason not to send this push to this device, or an empty string."""
+        device = self.devices.get(row.device_id or 0)
+        if device is None:
+            return "the device is gone"
+        if not device.active:
+            return "the device is switched off"
+        if device.user_id != row.recipient_id:
+            return "the token moved to another person"
+        if device.ended_at is not None or min(device.expires_at, device.token_expires_at) <= self.now:
+            return "the sign-in has ended"
+        if device.blocked_at is not None and (device.blocked_until is None or device.blocked_until > self.now):
+            return "the account is blocked"
+        return ""
+
+    def _prepare_calls(self) -> list[Job | DeliveryResult]:
+        if not self.calls:
+            return []
+        quiet = quiet_ids(row.recipient_id for row in self.calls if row.recipient_id)
+        over = self._calls_over()
+        socket_statuses = self._socket_statuses(self.calls)
+        found: list[Job | DeliveryResult] = []
+        for row in self.calls:
+            if row.kind == "incoming_call" and (row.device_id, row.group_key) in over:
+                found.append(result(row, State.CANCELLED, "the call is over"))
+            elif row.kind == "incoming_call" and socket_statuses[row.id] == socket_status.SEEN:
+                found.append(result(row, State.CANCELLED, "seen on the socket"))
+            else:
+                message = call_message(
+                    self._token(row),
+                    row.payload["data"],
+                    quiet=row.recipient_id in quiet,
+                    expires_at=row.expires_at,
+                    now=self.now,
+                )
+                found.append(Job(row, message))
+        return found
+
+    def _calls_over(self) -> set[tuple[int | None, str]]:
+        groups = {row.group_key for row in self.calls if row.kind == "incoming_call"}
+        ended = Delivery.objects.filter(group_key__in=groups, kind="call_ended")
+        return set(ended.values_list("device_id", "group_key"))
+
+    def _prepare_news(self) -> list[Job | DeliveryResult]:
+        if not self.news:
+            return []
+        languages = {row.id: self._language(row) for row in self.news}
+        contents = push_contents((row.notification_id, languages[row.id]) for row in self.news if row.notification_id)
+        badges = unread_counts(content.recipient_id for content in contents.values())
+        socket_statuses = self._socket_statuses(self.news)
+        earlier = self._earlier()
+        leaving: set[tuple[int | None, int | None]] = set()
+        found: list[Job | DeliveryResult] = []
+        for row in self.news:
+            content = contents.get((row.notification_id or 0, languages[row.id]))
+            if content is None:
+                found.append(result(row, State.CANCELLED, "read, withdrawn or not wanted by now"))
+                continue
+            note = {"count": content.count, "at": content.occurred_at.isoformat()}
+            group = (row.device_id, row.notification_id)
+            waiting = self._wait(row, socket_statuses[row.id], earlier.get(group), note)
+            if waiting is None and group in leaving:
+                # After an outage several wait for one group, and all of them would say this.
+                waiting = result(row, State.CANCELLED, "another push says the same")
+            if waiting is None:
+                leaving.add(group)
+            found.append(waiting or self._news(row, content, badges.get(content.recipient_id, 0), note))
+        return found
+
+    def _news(self, row: Claimed, content: PushContent, badge: int, note: dict[str, Any]) -> Job:
+        return Job(row, notification_message(self._token(row), content, badge=badge), note)
+
+    def _wait(
+        self, row: Claimed, sighting: str, last: tuple[datetime, dict[str, Any]] | None, note: dict[str, Any]
+    ) -> DeliveryResult | None:
+        """Not now, or not at all: seen on the socket, nothing new, or the minute is not over."""
+        if sighting == socket_status.SEEN:
+            return result(row, State.CANCELLED, "seen on the socket")
+        if last is not None and last[1] == note:
+            return result(row, State.CANCELLED, "nothing new since the last push")
+        patience = row.touched_at + timedelta(seconds=conf.PUSH_SOCKET_SECONDS)
+        if sighting == socket_status.CONNECTED and patience > self.now:
+            return result(row, State.PENDING, row.last_error, due_at=patience, count_attempt=False)
+        if last is not None:
+            next_at = last[0] + timedelta(seconds=conf.PUSH_GROUP_SECONDS)
+            if next_at > self.now:
+                return result(row, State.PENDING, row.last_error, due_at=next_at, count_attempt=False)
+        return None
+
+    def _earlier(self) -> dict[tuple[int | None, int | None], tuple[datetime, dict[str, Any]]]:
+        """The latest push that these devices got about the same rows: when, and what it counted."""
+        sent = Delivery.objects.filter(
+            device__id__any={row.device_id for row in self.news if row.device_id},
+            notification__id__any={row.notification_id for row in self.news if row.notification_id},
+            state=State.SENT,
+        ).order_by("finished_at")
+        return {
+            (device_id, notification_id): (finished_at, payload)
+            for device_id, notification_id, finished_at, payload in sent.values_list(
+                "device_id", "notification_id", "finished_at", "payload"
+            )
+            if finished_at is not None
+        }
+
+    def _socket_statuses(self, rows: Sequence[Claimed]) -> dict[int, str]:
+        questions = [
+            SocketStatusQuery(row.recipient_id or 0, self._device(row).session_id, row.touched_at) for row in rows
+        ]
+        try:
+            answers = socket_status.get_socket_statuses(questions)
+        except Exception:
+            log.exception("Nobody could say who is connected; pushes leave as if nobody were.")
+            answers = [socket_status.ABSENT] * len(rows)
+        return {row.id: answer for row, answer in zip(rows, answers, strict=True)}
+
+    def _device(self, row: Claimed) -> "_Target":
+        return self.devices[row.device_id or 0]
+
+    def _token(self, row: Claimed) -> str:
+        return self._device(row).token
+
+    def _language(self, row: Claimed) -> str:
+        device = self._device(row)
+        return reading_language(device.locale, device.language)
+
+
+class _Target(NamedTuple):
+    """A device with what decides whether it may be reached: its owner and its sign-in."""
+
+    id: int
+    user_id: int
+    active: bool
+    token: str
+    locale: str
+    language: str
+    session_id: int
+    ended_at: datetime | None
+    expires_at: datetime
+    token_expires_at: datetime
+    blocked_at: datetime | None
+    blocked_until: datetime | None
+
+
+def _targets(ids: set[int]) -> dict[int, _Target]:
+    rows = Device.objects.filter(id__any=ids).values_list(
+        "id",
+        "user_id",
+        "active",
+        "registration_id",
+        "locale",
+        "user__language",
+        "session_id",
+        "session__ended_at",
+        "session__expires_at",
+        "session__token_expires_at",
+        "user__blocked_at",
+        "user__blocked_until",
+    )
+    return {values[0]: _Target(*values) for values in rows}
+
+
+@lru_cache(maxsize=1000)
+def reading_language(*wanted: str) -> str:
+    """The first supported one of these languages (`de-AT` is `de`), else the site's default."""
+    for language in wanted:
+        try:
+            return get_supported_language_variant(language.lower().replace("_", "-"))
+        except LookupError:
+            continue
+    return settings.LANGUAGE_CODE

@@ -1,0 +1,214 @@
+"""Queueing pushes: one statement per event, whatever the number of devices."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import connection
+from django.db.models import Q
+from django.utils import timezone
+
+from core.database import prepared
+from notifications.conf import conf
+from notifications.kinds import KINDS
+from notifications.models import Delivery, Device
+from notifications.services.delivery.wakeups import wake_on_commit
+
+State = Delivery.State
+
+CALL_KINDS = ("incoming_call", "call_ended")
+# A phone that was out of reach while it rang should still learn for a while that it stopped.
+_CALL_ENDED_SECONDS = 120
+
+_INSERT = """
+    INSERT INTO notifications_delivery (
+        channel, kind, dedupe_key, group_key, priority, recipient_id, device_id, notification_id,
+        payload, state, due_at, expires_at, tries, last_error, provider_id, created_at, touched_at
+    )
+"""
+
+# The first push of a group leaves at once; while one waits, it stands for what follows, and after
+# one left the next waits out the minute and carries the final count. A row that was read is another
+# group: its successor leaves at once again. One that was withdrawn is not: liking and unliking in
+# turns is one push a minute.
+_NOTIFICATION = (
+    _INSERT
+    + """
+    SELECT 'push', n.kind, {group} || ':' || CAST(d.id AS text) || ':open', {group},
+        CASE n.kind {priorities} ELSE {rest} END, d.user_id, d.id, n.id, {empty}, 'pending',
+        {greatest}({now}, coalesce((
+            SELECT max({a_minute_after}) FROM notifications_delivery AS p
+            WHERE p.device_id = d.id AND p.group_key = {group} AND p.state IN ('sent', 'leased', 'pending')
+                AND (p.notification_id IS NULL OR p.notification_id = n.id)
+        ), {now})),
+        {expires}, 0, '', '', {now}, {now}
+    FROM notifications_notification AS n
+    JOIN notifications_device AS d ON d.user_id = n.recipient_id AND d.active
+    WHERE n.id = %(notification_id)s AND n.recipient_id = %(recipient_id)s
+    ON CONFLICT (dedupe_key) DO UPDATE SET
+        state = 'pending', touched_at = excluded.touched_at, notification_id = excluded.notification_id,
+        expires_at = excluded.expires_at, finished_at = NULL, last_error = '',
+        due_at = CASE WHEN notifications_delivery.state = 'pending'
+            THEN notifications_delivery.due_at ELSE excluded.due_at END
+    """
+)
+
+
+def enqueue_push(*, recipient_id: int, notification_id: int) -> int:
+    """Queue the push of a row of the feed to every device of its recipient. Returns how many rows.
+
+    What it says is decided when it is sent. Part of the caller's transaction.
+    """
+    now = timezone.now()
+    values = {
+        "notification_id": notification_id,
+        "recipient_id": recipient_id,
+        "now": _moment(now),
+        "expires": _moment(now + timedelta(seconds=conf.PUSH_SECONDS)),
+    }
+    with prepared() as cursor:
+        cursor.execute(_notification_statement(), values)
+        count = cursor.rowcount
+    if count > 0:
+        wake_on_commit()
+    return max(count, 0)
+
+
+def enqueue_call_push(*, recipient_id: int, data: Mapping[str, str], expires_at: datetime) -> int:
+    """Queue a data-only push about a call, before everything else. `data` holds type and call_id.
+
+    `incoming_call` goes to every device and is dropped at `expires_at`. `call_ended` takes back what
+    still waits and goes to the devices that were rung. Returns how many rows. Part of the caller's
+    transaction.
+    """
+    kind, group = data["type"], f"call:{data['call_id']}"
+    if kind not in CALL_KINDS:
+        raise ValueError(f"{kind} is not a push about a call")
+    now = timezone.now()
+    devices = Device.objects.filter(user_id=recipient_id, active=True)
+    if kind == "call_ended":
+        expires_at = max(expires_at, now + timedelta(seconds=_CALL_ENDED_SECONDS))
+        rings = Delivery.objects.filter(group_key=group, kind="incoming_call", recipient_id=recipient_id)
+        _cancel(Q(group_key=group, kind="incoming_call", recipient_id=recipient_id), "the call is over")
+        rung = rings.filter(Q(state=State.SENT) | Q(state=State.LEASED) | Q(tries__gt=0))
+        devices = devices.filter(id__in=rung.values("device_id"))
+    rows = [
+        _row(
+            kind=kind,
+            key=f"{group}:{kind}:{device_id}",
+            group=group,
+            priority=Delivery.Priority.CALL,
+            recipient_id=recipient_id,
+            device_id=device_id,
+            payload={"data": {name: str(value) for name, value in data.items()}},
+            now=now,
+            expires_at=expires_at,
+        )
+        for device_id in devices.order_by("id").values_list("id", flat=True)
+    ]
+    return _insert(rows)
+
+
+def enqueue_test_push(*, recipient_id: int, device_ids: Iterable[int] | None = None) -> int:
+    """Queue a test push to all devices of a user or to some of them."""
+    now = timezone.now()
+    devices = Device.objects.filter(user_id=recipient_id, active=True)
+    if device_ids is not None:
+        devices = devices.filter(id__in=list(device_ids))
+    rows = [
+        _row(
+            kind="test",
+            key=f"test:{device_id}:{now.timestamp()}",
+            group="test",
+            priority=Delivery.Priority.MESSAGE,
+            recipient_id=recipient_id,
+            device_id=device_id,
+            payload={},
+            now=now,
+            expires_at=now + timedelta(minutes=10),
+        )
+        for device_id in devices.order_by("id").values_list("id", flat=True)
+    ]
+    return _insert(rows)
+
+
+def cancel(
+    *,
+    reason: str,
+    device_ids: Iterable[int] | None = None,
+    notification_ids: Iterable[int] | None = None,
+    recipient_id: int | None = None,
+    queued_since: datetime | None = None,
+) -> int:
+    """Take back the pushes that still wait and match all that is given. Returns how many.
+
+    What a worker is just sending leaves; its retries do not.
+    """
+    which = Q(channel=Delivery.Channel.PUSH)
+    if recipient_id is not None:
+        which &= Q(recipient_id=recipient_id)
+    if device_ids is not None:
+        which &= Q(device_id__in=list(device_ids))
+    if notification_ids is not None:
+        which &= Q(notification_id__in=list(notification_ids))
+    if queued_since is not None:
+        which &= Q(created_at__gte=queued_since)
+    return _cancel(which, reason)
+
+
+def _cancel(which: Q, reason: str) -> int:
+    return Delivery.objects.filter(which, state=State.PENDING).update(
+        state=State.CANCELLED, last_error=reason[:300], finished_at=timezone.now(), payload={}
+    )
+
+
+def _insert(rows: list[Delivery]) -> int:
+    Delivery.objects.bulk_create(rows, ignore_conflicts=True)
+    if rows:
+        wake_on_commit()
+    return len(rows)
+
+
+def _row(*, kind: str, key: str, group: str, now: datetime, **values: Any) -> Delivery:
+    return Delivery(
+        channel=Delivery.Channel.PUSH,
+        kind=kind,
+        dedupe_key=key,
+        group_key=group,
+        due_at=now,
+        created_at=now,
+        touched_at=now,
+        **values,
+    )
+
+
+def _notification_statement() -> str:
+    urgent = [kind.name for kind in KINDS.values() if kind.collapse_key == "message"]
+    seconds = int(conf.PUSH_GROUP_SECONDS)
+    if connection.vendor == "postgresql":
+        dialect = {
+            "greatest": "greatest",
+            "now": "CAST(%(now)s AS timestamptz)",
+            "expires": "CAST(%(expires)s AS timestamptz)",
+            "empty": "CAST('{}' AS jsonb)",
+            "a_minute_after": f"coalesce(p.finished_at, p.due_at) + interval '{seconds} seconds'",
+        }
+    else:
+        after = f"coalesce(p.finished_at, p.due_at), '+{seconds} seconds'"
+        dialect = {
+            "greatest": "max",
+            "now": "%(now)s",
+            "expires": "%(expires)s",
+            "empty": "'{}'",
+            "a_minute_after": f"strftime('%%Y-%%m-%%d %%H:%%M:%%f', {after})",
+        }
+    return _NOTIFICATION.format(
+        group="(n.kind || ':' || CASE n.group_key WHEN '' THEN CAST(n.id AS text) ELSE n.group_key END)",
+        priorities=" ".join(f"WHEN '{name}' THEN {Delivery.Priority.MESSAGE:d}" for name in urgent),
+        rest=f"{Delivery.Priority.REST:d}",
+        **dialect,
+    )
+
+
+def _moment(value: datetime) -> Any:
+    return connection.ops.adapt_datetimefield_value(value)

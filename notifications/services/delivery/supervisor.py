@@ -1,0 +1,128 @@
+"""Starting and stopping workers: `manage.py deliver`, or a thread beside the server."""
+
+import contextlib
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from django.db import connection, connections
+
+from notifications.conf import conf
+from notifications.models import Delivery
+from notifications.services.delivery import claims
+from notifications.services.delivery.mail_handler import MailHandler
+from notifications.services.delivery.push_handler import PushHandler
+from notifications.services.delivery.wakeups import Listener
+from notifications.services.delivery.worker import ChannelWorker
+
+log = logging.getLogger(__name__)
+
+_thread: "DeliveryThread | None" = None
+_guard = threading.Lock()
+
+
+def channel_workers() -> list[ChannelWorker]:
+    """Mail and push: neither waits for the other."""
+    return [
+        ChannelWorker(Delivery.Channel.MAIL, MailHandler(), conf.MAIL_THREADS),
+        ChannelWorker(Delivery.Channel.PUSH, PushHandler(), conf.PUSH_THREADS),
+    ]
+
+
+def run(stopped: threading.Event) -> None:
+    """Deliver until `stopped` is set; on SQLite only while no other process delivers from the file."""
+    with _alone(stopped) as may_run:
+        if not may_run:
+            return
+        listener = Listener() if connection.vendor == "postgresql" else None
+        connections.close_all()
+        running = channel_workers()
+        threads = [threading.Thread(target=worker.run, name=f"delivery-{worker.channel}") for worker in running]
+        for thread in threads:
+            thread.daemon = True
+            thread.start()
+        if listener is not None:
+            listener.start()
+        stopped.wait()
+        for worker in running:
+            worker.stop()
+        if listener is not None:
+            listener.stop()
+        for thread in threads:
+            thread.join(conf.STOP_SECONDS + 3)
+
+
+class DeliveryThread(threading.Thread):
+    def __init__(self) -> None:
+        super().__init__(name="delivery", daemon=True)
+        self.stopped = threading.Event()
+
+    def run(self) -> None:
+        run(self.stopped)
+
+
+def start_thread() -> None:
+    """Deliver from a thread of this process; a second call changes nothing."""
+    global _thread
+    with _guard:
+        if _thread is None or not _thread.is_alive():
+            _thread = DeliveryThread()
+            _thread.start()
+
+
+def stop() -> None:
+    """End the thread: what is being sent is finished, everything else goes back to the queue."""
+    global _thread
+    with _guard:
+        thread, _thread = _thread, None
+    if thread is not None:
+        thread.stopped.set()
+        thread.join(conf.STOP_SECONDS + 5)
+
+
+@contextlib.contextmanager
+def _alone(stopped: threading.Event) -> Iterator[bool]:
+    """On SQLite: wait until this process is the only one that delivers from the file.
+
+    The lease is a lock of the operating system on a file beside the database. It ends with its
+    process, however that dies, so the successor may take over every leased row at once.
+    """
+    if connection.vendor != "sqlite":
+        yield True
+        return
+    path = Path(f"{connection.settings_dict['NAME']}.delivery")
+    lock = _lock_of(path)
+    said = False
+    while not stopped.is_set():
+        release = lock()
+        if release is not None:
+            try:
+                claims.release_all_leases()
+                yield True
+            finally:
+                release()
+            return
+        if not said:
+            log.warning("Another process delivers from this database; waiting for it to end.")
+            said = True
+        stopped.wait(1)
+    yield False
+
+
+def _lock_of(path: Path) -> Callable[[], Callable[[], None] | None]:
+    try:
+        import fcntl
+    except ImportError:  # no such locks on this system: trust the operator
+        return lambda: lambda: None
+
+    def take() -> Callable[[], None] | None:
+        handle = path.open("a")
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            handle.close()
+            return None
+        return handle.close
+
+    return take

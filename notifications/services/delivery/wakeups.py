@@ -1,0 +1,122 @@
+"""Wakes the delivery workers after a commit.
+
+A wake-up may be lost without harm: the sweep polls every two seconds. In one process it is an
+event. On PostgreSQL a thread of its own sends NOTIFY, so that no request waits for it, and not
+inside the transaction, where it would make commits queue behind each other.
+"""
+
+import contextlib
+import logging
+import threading
+import time
+from typing import Any
+
+from django.db import connection, connections, transaction
+
+from core.database import leave_pool
+from notifications.conf import conf
+
+log = logging.getLogger(__name__)
+
+CHANNEL = "parley_delivery"
+_PAUSE_SECONDS = 0.02
+_IDLE_SECONDS = 5.0
+
+_listeners: set[threading.Event] = set()
+_lock = threading.Lock()
+
+
+def wake_on_commit() -> None:
+    """Wake the workers when the current transaction has committed; at once outside of one."""
+    transaction.on_commit(wake, robust=True)
+
+
+def wake() -> None:
+    wake_this_process()
+    if connection.vendor == "postgresql" and conf.NOTIFY:
+        _notifier.ring()
+
+
+def wake_this_process() -> None:
+    for event in tuple(_listeners):
+        event.set()
+
+
+@contextlib.contextmanager
+def listening(event: threading.Event) -> Any:
+    """While the block runs, `event` is set whenever there may be something to send."""
+    with _lock:
+        _listeners.add(event)
+    try:
+        yield
+    finally:
+        with _lock:
+            _listeners.discard(event)
+
+
+class _Notifier:
+    """Sends NOTIFY from a thread that ends when it has had nothing to do for a while."""
+
+    def __init__(self) -> None:
+        self._asked = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._guard = threading.Lock()
+
+    def ring(self) -> None:
+        self._asked.set()
+        with self._guard:
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = threading.Thread(target=self._run, name="delivery-notify", daemon=True)
+                self._thread.start()
+
+    def _run(self) -> None:
+        leave_pool()
+        try:
+            while self._asked.wait(_IDLE_SECONDS):
+                self._asked.clear()
+                with contextlib.suppress(Exception), connection.cursor() as cursor:
+                    cursor.execute(f"NOTIFY {CHANNEL}")
+                if connection.connection is not None and not connection.is_usable():
+                    connection.close()
+                time.sleep(_PAUSE_SECONDS)
+        finally:
+            connections.close_all()
+            with self._guard:
+                self._thread = None
+            if self._asked.is_set():
+                self.ring()
+
+
+_notifier = _Notifier()
+
+
+class Listener(threading.Thread):
+    """Listens for NOTIFY on its own connection and wakes the workers of this process."""
+
+    def __init__(self) -> None:
+        super().__init__(name="delivery-listen", daemon=True)
+        self._stopped = threading.Event()
+
+    def run(self) -> None:
+        leave_pool()
+        while not self._stopped.is_set():
+            try:
+                self._listen()
+            except Exception as error:
+                log.warning("LISTEN was interrupted (%s); the sweep goes on.", type(error).__name__)
+                self._stopped.wait(2)
+            finally:
+                connections.close_all()
+
+    def _listen(self) -> None:
+        connection.ensure_connection()
+        driver = connection.connection
+        with connection.cursor() as cursor:
+            cursor.execute(f"LISTEN {CHANNEL}")
+        wake_this_process()
+        while not self._stopped.is_set():
+            for _ in driver.notifies(timeout=0.5, stop_after=1):
+                wake_this_process()
+
+    def stop(self) -> None:
+        self._stopped.set()

@@ -1,0 +1,219 @@
+"""Adds and retracts likes, comments, replies and follows in the feed."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from django.contrib.auth import get_user_model
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from accounts.selectors import block_between, blocked_by_staff
+from core.transactions import unit_of_work
+from notifications.conf import conf
+from notifications.kinds import KINDS, Counts, Grouping, Kind
+from notifications.models import Member, Notification
+from notifications.services import delivery
+from notifications.services.feed import pair_lock
+from notifications.services.feed.actors import remove_actors
+from notifications.signals import notification_changed
+
+TITLE_LENGTH = 120
+
+
+class Outcome(StrEnum):
+    CREATED = "created"
+    AGGREGATED = "aggregated"
+    SUPPRESSED_SELF = "suppressed:self"
+    SUPPRESSED_BLOCKED = "suppressed:blocked"
+    SUPPRESSED_PREFERENCE = "suppressed:preference"
+    RETRACTED = "retracted"
+    NOT_FOUND = "not_found"
+
+
+@dataclass(frozen=True, slots=True)
+class _RecipientPreferences:
+    """The recipient's preferences for this notification: suppressed, or silent."""
+
+    is_wanted: bool
+    is_silent: bool
+
+
+def notify(
+    *,
+    kind: str,
+    recipient_id: int,
+    actor_id: int,
+    target_id: int | None = None,
+    title: str = "",
+    comment_id: int | None = None,
+    occurred_at: datetime | None = None,
+) -> Outcome:
+    """Adds one occurrence for one user: a new row, or one more in the open group.
+
+    `target_id` and `title` (cut at 120 characters) are the post's; kinds whose target is the actor
+    ignore both. `occurred_at` in the future counts as now. KeyError for an unknown kind.
+    """
+    kind_row = KINDS[kind]
+    if recipient_id == actor_id:
+        return Outcome.SUPPRESSED_SELF
+    now = timezone.now()
+    at = min(occurred_at or now, now)
+    with unit_of_work():
+        pair_lock.lock_shared(recipient_id, actor_id)
+        reception = _reception(kind_row, recipient_id, actor_id, now)
+        if reception is None:
+            return Outcome.SUPPRESSED_BLOCKED
+        if not reception.is_wanted:
+            return Outcome.SUPPRESSED_PREFERENCE
+        row = Notification(
+            recipient_id=recipient_id,
+            kind=kind,
+            group_key=_group_key(kind_row, target_id),
+            is_open=kind_row.grouping is not Grouping.NONE,
+            actor_id=actor_id,
+            target_id=target_id if kind_row.has_target else None,
+            target_title=title[:TITLE_LENGTH] if kind_row.has_target else "",
+            count=0,
+            first_at=at,
+            created_at=at,
+        )
+        row = _open_row(kind_row, row)
+        is_first = row.count == 0
+        is_news = _add(kind_row, row, actor_id, comment_id, at, title)
+        if is_news and not reception.is_silent:
+            delivery.enqueue_push(recipient_id=recipient_id, notification_id=row.id)
+        notification_changed.send(
+            Notification,
+            recipient_id=recipient_id,
+            notification_id=row.id,
+            silent=reception.is_silent,
+        )
+    return Outcome.CREATED if is_first else Outcome.AGGREGATED
+
+
+def retract(
+    *,
+    kind: str,
+    recipient_id: int,
+    actor_id: int,
+    target_id: int | None = None,
+    comment_id: int | None = None,
+) -> Outcome:
+    """Retracts the latest matching occurrence; NOT_FOUND if there is none (any more)."""
+    kind_row = KINDS[kind]
+    matches = Q(
+        notification__recipient_id=recipient_id,
+        notification__kind=kind,
+        notification__target_id=target_id if kind_row.has_target else None,
+        actor_id=actor_id,
+        comment_id=comment_id,
+    )
+    with unit_of_work():
+        while True:
+            member = Member.objects.filter(matches).order_by("-occurred_at", "-id").first()
+            if member is None:
+                return Outcome.NOT_FOUND
+            if _withdraw(member):
+                return Outcome.RETRACTED
+
+
+class _AlreadyGone(Exception):
+    """A concurrent retraction has removed the member."""
+
+
+def _withdraw(member: Member) -> bool:
+    """Removes the member under the row's lock; a concurrent second retraction finds it gone.
+
+    A savepoint, because going on to another row with the lock of this one could block for ever.
+    """
+    try:
+        with transaction.atomic():
+            row = Notification.objects.select_for_update().filter(id=member.notification_id).first()
+            if row is None or not remove_actors(row, Q(id=member.id)):
+                raise _AlreadyGone
+    except _AlreadyGone:
+        return False
+    return True
+
+
+def _reception(kind_row: Kind, recipient_id: int, actor_id: int, now: datetime) -> _RecipientPreferences | None:
+    """None if the recipient must not be notified: no such account, blocked by staff, or a block between the two."""
+    person = (
+        get_user_model()
+        .objects.filter(id=recipient_id)
+        .exclude(blocked_by_staff(now))
+        .exclude(block_between(recipient_id, actor_id))
+        .values_list(
+            "notification_preferences__enabled",
+            f"notification_preferences__{kind_row.switch}",
+            "notification_preferences__quiet_mode",
+        )
+        .first()
+    )
+    if person is None:
+        return None
+    enabled, switch, quiet_mode = person
+    # No row of preferences: the defaults, everything on.
+    is_on = enabled is not False and switch is not False
+    return _RecipientPreferences(is_wanted=is_on or kind_row.is_always_stored, is_silent=bool(quiet_mode) or not is_on)
+
+
+def _group_key(kind_row: Kind, target_id: int | None) -> str:
+    if kind_row.grouping is Grouping.NONE:
+        return ""
+    return f"{kind_row.target_type}:{target_id}" if kind_row.grouping is Grouping.TARGET else "all"
+
+
+def _open_row(kind_row: Kind, fresh: Notification) -> Notification:
+    """The open row of the group, locked; `fresh`, saved, when there is none."""
+    if kind_row.grouping is Grouping.NONE:
+        fresh.save(force_insert=True)
+        return fresh
+    window = timedelta(hours=conf.GROUP_HOURS)
+    while True:
+        row = (
+            Notification.objects.select_for_update(no_key=True)
+            .filter(
+                recipient_id=fresh.recipient_id,
+                kind=fresh.kind,
+                group_key=fresh.group_key,
+                is_open=True,
+            )
+            .first()
+        )
+        if row is not None and (not kind_row.has_window or fresh.created_at - row.first_at < window):
+            return row
+        if row is not None:
+            row.is_open = False
+            row.save(update_fields=["is_open"])
+        # A concurrent transaction may open it: then this inserts nothing and finds that row.
+        Notification.objects.bulk_create([fresh], ignore_conflicts=True)
+
+
+def _add(
+    kind_row: Kind,
+    row: Notification,
+    actor_id: int,
+    comment_id: int | None,
+    at: datetime,
+    title: str,
+) -> bool:
+    """Puts the occurrence into the locked row; says whether it counts."""
+    is_single = kind_row.counts is Counts.ACTORS
+    # By the unique index of row and person: a row may have thousands of members, a user thousands of rows.
+    own = row.members.filter(actor_id=actor_id, is_single=True)
+    is_news = not is_single or not own.exists()
+    if is_news:
+        row.members.create(actor_id=actor_id, comment_id=comment_id, is_single=is_single, occurred_at=at)
+        row.count += 1
+    else:
+        own.filter(occurred_at__lt=at).update(occurred_at=at)
+    if at >= row.created_at:
+        row.actor_id = actor_id
+        row.created_at = at
+        if kind_row.has_target and title:
+            row.target_title = title[:TITLE_LENGTH]
+    row.save(update_fields=["count", "actor", "created_at", "target_title"])
+    return is_news

@@ -1,0 +1,375 @@
+"""Executes the commands of one socket, one after the other.
+
+The reader puts commands into a short queue and never waits; a client that sends faster than commands can
+be executed is flooding. A command that fails is answered with an error and never closes the socket.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, Any, NamedTuple
+from uuid import UUID
+
+from django.conf import settings
+from django.utils import translation
+from django.utils.translation import gettext_lazy as _
+from rest_framework.exceptions import ParseError, ValidationError
+from rest_framework.settings import api_settings
+
+from accounts.exceptions import AccountBlocked, EmailNotVerified, TokenInvalid, TokenRevoked
+from accounts.services import sessions
+from accounts.tokens import decode_session_token
+from core import ratelimits
+from core.exceptions import ApiError, RateLimited
+from realtime import socket_commands, socket_events
+from realtime.conf import conf
+from realtime.consumers import frames
+from realtime.consumers.database import in_database
+from realtime.consumers.hub import keep_until_done
+from realtime.consumers.typing_batcher import parse_typing
+from realtime.kinds import SocketRef
+from realtime.serializers.socket import AckInput, AuthInput, PositionInput
+from realtime.services import calls, log, presence, receipts, sockets
+from realtime.socket_commands import CommandContext
+
+if TYPE_CHECKING:
+    from realtime.consumers.connection import Connection
+
+logger = logging.getLogger("parley.realtime")
+
+BAD_FRAME, UNAUTHORISED, FORBIDDEN, FLOODING, RESTART = 4400, 4401, 4403, 4429, 4503
+BAD_FRAMES_BEFORE_SIGN_IN = 3
+WAIT_FOR_ROOM_SECONDS = 0.05
+# A call begins with a burst of candidates; their number is limited per call.
+SIGNAL_COST = 0.25
+NOTE_ACKS_SECONDS = 0.25
+
+Ref = str | int | None
+
+
+class _SignedIn(NamedTuple):
+    user_id: int
+    session_id: int
+    sid: UUID
+    language: str
+    position: log.Position | None
+    ready: dict[str, Any]
+
+
+class CommandProcessor:
+    __slots__ = (
+        "_bad_frames",
+        "_connection",
+        "_delivered",
+        "_inbox",
+        "_is_noting",
+        "_refilled_at",
+        "_refused",
+        "_task",
+        "_tokens",
+    )
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._inbox: list[Any] = []
+        self._task: asyncio.Task[None] | None = None
+        self._bad_frames = 0
+        self._tokens = float(conf.COMMANDS_BURST)
+        self._refilled_at = asyncio.get_running_loop().time()
+        # Consecutive ones.
+        self._refused = 0
+        self._delivered: dict[int, int] = {}
+        self._is_noting = False
+
+    # --- Taking --------------------------------------------------------------------------------
+
+    def take(self, text: str) -> None:
+        """A text frame of the client."""
+        item: frames.CommandFrame | frames.BadFrame | _Refused
+        try:
+            item = frames.read(text)
+        except frames.BadFrame as error:
+            item = error
+            self._bad_frames += 1
+            limit = conf.BAD_FRAMES if self._connection.is_ready else BAD_FRAMES_BEFORE_SIGN_IN
+            if self._bad_frames > limit:
+                self._connection.close(BAD_FRAME, "bad_frame")
+                return
+        else:
+            self._bad_frames = 0
+        cost = SIGNAL_COST if isinstance(item, frames.CommandFrame) and item.type == "call.signal" else 1
+        if settings.RATELIMIT_ENABLE and not self._may_command(cost):
+            self._refused += 1
+            if self._refused > conf.COMMANDS_BURST:
+                self._connection.close(FLOODING, "flooding")
+                return
+            item = _Refused(item.ref)
+        if isinstance(item, frames.CommandFrame) and item.type == "ack" and self._connection.is_ready:
+            self._ack(item)
+            return
+        self._put(item)
+
+    def authenticate_by_header(self, token: str) -> None:
+        self._put(_HeaderToken(token))
+
+    def poll_position(self) -> None:
+        keep_until_done(self._poll_position())
+
+    def recheck(self) -> None:
+        keep_until_done(self._recheck())
+
+    def stop(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+
+    def _put(self, item: Any) -> None:
+        if len(self._inbox) >= conf.INBOX_FRAMES:
+            self._connection.close(FLOODING, "flooding")
+            return
+        self._inbox.append(item)
+        if self._task is None or self._task.done():
+            self._task = asyncio.ensure_future(self._run())
+
+    def _may_command(self, cost: float) -> bool:
+        """Takes one of the tokens that come in at 20 a second, up to 60."""
+        now = asyncio.get_running_loop().time()
+        earned = (now - self._refilled_at) * conf.COMMANDS_PER_SECOND
+        self._refilled_at = now
+        self._tokens = min(conf.COMMANDS_BURST, self._tokens + earned)
+        if self._tokens < cost:
+            return False
+        self._tokens -= cost
+        self._refused = 0
+        return True
+
+    # --- Doing ---------------------------------------------------------------------------------
+
+    async def _run(self) -> None:
+        while self._inbox and not self._connection.is_closing:
+            while self._connection.outbox.is_full():  # noqa: ASYNC110 (only for clients that do not read)
+                await asyncio.sleep(WAIT_FOR_ROOM_SECONDS)
+            item = self._inbox.pop(0)
+            try:
+                # The message of an error is translated when the error is created.
+                with translation.override(self._connection.language):
+                    await self._do(item)
+            except Exception as error:
+                self._refuse(getattr(item, "ref", None), error)
+
+    async def _do(self, item: Any) -> None:
+        if isinstance(item, _HeaderToken):
+            await self._sign_in(item.token, None, None, by_header=True)
+        elif isinstance(item, _Refused):
+            self._refuse(item.ref, RateLimited(retry_after=1))
+        elif isinstance(item, frames.BadFrame):
+            self._refuse(item.ref, ParseError(item.message))
+        elif item.type == "auth":
+            try:
+                data = _checked(AuthInput, item.data)
+            except ValidationError as error:
+                if self._connection.is_ready or "token" not in error.detail:
+                    raise
+                # No token at all, or no text: there is nothing to wait for.
+                self._refuse(item.ref, TokenInvalid())
+                self._connection.close(UNAUTHORISED, "token_invalid")
+                return
+            await self._sign_in(data["token"], item.ref, data.get("resume"))
+        elif not self._connection.is_ready:
+            self._refuse(item.ref, TokenInvalid())
+            self._connection.close(UNAUTHORISED, "token_invalid")
+        elif item.type == "ping":
+            await self._poll_position(pong=True)
+        elif item.type == "resume":
+            data = _checked(PositionInput, item.data)
+            self._connection.outbox.resume(data["epoch"], data["seq"])
+        elif item.type == "ack":
+            self._ack(item)
+        elif item.type != "typing" or not await self._typing(item):
+            await self._carry_out(item)
+
+    async def _typing(self, item: frames.CommandFrame) -> bool:
+        connection = self._connection
+        note = parse_typing(item, session_id=connection.session_id, user_id=connection.user_id)
+        if note is None or not await connection.hub.typing_batcher.relay(note):
+            return False
+        connection.outbox.send_frame({"type": "reply", "ref": item.ref, "ok": True, "data": {}})
+        return True
+
+    async def _carry_out(self, item: frames.CommandFrame) -> None:
+        connection = self._connection
+        caller = (connection.sid, connection.user_id, connection.generation)
+        ok, text, fatal = await in_database(_execute, caller, connection.device, connection.language, item)
+        connection.outbox.send_text(text)
+        if not ok and fatal is not None:
+            connection.end(fatal)
+
+    def _ack(self, item: frames.CommandFrame) -> None:
+        try:
+            seq = _checked(AckInput, item.data)["seq"]
+        except ValidationError as error:
+            self._refuse(item.ref, error)
+            return
+        for conversation_id, message_id in self._connection.outbox.ack(seq).items():
+            self._delivered[conversation_id] = max(message_id, self._delivered.get(conversation_id, 0))
+        if not self._is_noting:
+            self._is_noting = True
+            keep_until_done(self._note_acks())
+
+    async def _note_acks(self) -> None:
+        """Stores acknowledgements; many of them become few writes."""
+        connection, noted = self._connection, 0
+        try:
+            while connection.outbox.acked > noted and connection.is_ready:
+                noted = connection.outbox.acked
+                delivered, self._delivered = self._delivered, {}
+                await in_database(
+                    receipts.acknowledged,
+                    socket_id=connection.id,
+                    user_id=connection.user_id,
+                    seq=noted,
+                    delivered=delivered,
+                )
+                await asyncio.sleep(NOTE_ACKS_SECONDS)
+        except Exception as error:
+            logger.warning("receipts lost: %s", error.__class__.__name__)
+        finally:
+            self._is_noting = False
+
+    async def _poll_position(self, *, pong: bool = False) -> None:
+        """Reads the position of the log; a ping gets it as its reply."""
+        connection = self._connection
+        connection.hub.rejoin(connection.user_id)
+        position = await in_database(log.position, connection.user_id)
+        connection.outbox.advance_head(position.head_seq)
+        if pong:
+            connection.outbox.send_frame({"type": "pong", "data": {"seq": position.head_seq}})
+
+    async def _recheck(self) -> None:
+        token = self._connection.token
+        code = (await in_database(sockets.ended, [token])).get(token)
+        if code is not None:
+            self._connection.end(code)
+
+    # --- Signing in ----------------------------------------------------------------------------
+
+    async def _sign_in(self, token: str, ref: Ref, resume: dict[str, Any] | None, *, by_header: bool = False) -> None:
+        """The first token opens the socket, a later one of the same user renews it."""
+        connection = self._connection
+        is_first = not connection.is_ready
+        try:
+            claims = decode_session_token(token)
+            if is_first:
+                # Subscribe before reading, so that nothing written in between is missed.
+                connection.user_id = claims.user_id
+                await connection.hub.join(claims.user_id, connection)
+            elif claims.user_id != connection.user_id:
+                self._refuse(ref, TokenInvalid(_("This token belongs to another account.")))
+                connection.close(FORBIDDEN, "other_user")
+                return
+            signed_in = await in_database(_authenticate, token, connection.id, is_first)
+        except Exception as error:
+            if not by_header:
+                self._refuse(ref, error)
+            if is_first:
+                known = isinstance(error, ApiError) and error.status_code in (401, 403)
+                code = str(error.default_code) if isinstance(error, ApiError) else "service_unavailable"
+                connection.close(UNAUTHORISED if known else RESTART, code)
+                if not known:
+                    logger.warning("no sign-in on a socket: %s", error.__class__.__name__)
+            return
+        connection.signed_in(
+            session_id=signed_in.session_id,
+            generation=claims.generation,
+            sid=signed_in.sid,
+            language=signed_in.language,
+            token_expires_at=claims.expires_at,
+        )
+        sender = connection.outbox
+        if signed_in.position is None:
+            sender.send_frame({"type": "reply", "ref": ref, "ok": True, "data": {"user_id": connection.user_id}})
+        else:
+            named = {} if by_header else {"ref": ref}
+            sender.send_frame({"type": "ready", **named, "data": signed_in.ready})
+            sender.start_at(signed_in.position.head_seq)
+            connection.replay_buffered()
+        if resume is not None:
+            sender.resume(resume["epoch"], resume["seq"])
+
+    def _refuse(self, ref: Ref, error: Exception) -> None:
+        self._connection.outbox.send_text(_error_reply(ref, error, self._connection.language)[0])
+
+
+class _HeaderToken(NamedTuple):
+    token: str
+
+
+class _Refused(NamedTuple):
+    """A command above the rate limit."""
+
+    ref: Ref
+
+
+def _checked(serializer: type[Any], data: dict[str, Any]) -> dict[str, Any]:
+    checked = serializer(data=data)
+    checked.is_valid(raise_exception=True)
+    return checked.validated_data  # type: ignore[no-any-return]
+
+
+def _authenticate(token: str, socket_id: str, is_first: bool) -> _SignedIn:
+    user, session = sessions.authenticate(token)
+    if not is_first:
+        sockets.renewed(socket_id=socket_id, session_id=session.id)
+        return _SignedIn(user.id, session.id, session.sid, user.language, None, {})
+    device = SocketRef(session.id, socket_id)
+    opened = sockets.opened(socket_id=socket_id, user_id=user.id, session_id=session.id)
+    if opened.in_call:
+        calls.note_open(user_id=user.id, device=device)
+    if opened.is_first:
+        presence.user_connected(person=user)
+    ready = _ready(user.id, opened.position, device, in_call=opened.in_call)
+    return _SignedIn(user.id, session.id, session.sid, user.language, opened.position, ready)
+
+
+def _ready(user_id: int, position: log.Position, device: SocketRef, *, in_call: bool) -> dict[str, Any]:
+    return {
+        "user_id": user_id,
+        "epoch": position.epoch,
+        "seq": position.head_seq,
+        "min_seq": position.min_seq,
+        "ping_s": conf.PING_SECONDS,
+        "window": conf.WINDOW_EVENTS,
+        "calls": socket_events.live_calls(user_id, device) if in_call else [],
+    }
+
+
+def _execute(
+    caller: tuple[UUID, int, int], device: SocketRef, language: str, item: frames.CommandFrame
+) -> tuple[bool, str, str | None]:
+    """Executes a command. Returns whether it worked, the reply, and the code that closes the socket, if any."""
+    with translation.override(language):
+        try:
+            command = socket_commands.COMMANDS.get(item.type)
+            if command is None:
+                raise ValidationError({"type": [_("There is no such command.")]})
+            sid, user_id, generation = caller
+            user, _session = sessions.recheck(sid=sid, user_id=user_id, generation=generation)
+            if command.for_verified and not user.is_verified:
+                raise EmailNotVerified
+            if command.rate is not None:
+                ratelimits.check(command.rate, user.id)
+            data = _checked(command.input, item.data)
+            result = command.run(CommandContext(user, device), data)
+            return True, frames.write({"type": "reply", "ref": item.ref, "ok": True, "data": result}), None
+        except Exception as error:
+            text, code = _error_reply(item.ref, error, language)
+            fatal = code if isinstance(error, TokenRevoked | AccountBlocked) else None
+            return False, text, fatal
+
+
+def _error_reply(ref: Ref, error: Exception, language: str) -> tuple[str, str]:
+    """The same code and message as over REST, from the project's exception handler."""
+    with translation.override(language):
+        body = api_settings.EXCEPTION_HANDLER(error, {}).data  # type: ignore[operator]
+        told = {key: value for key, value in body.items() if key != "request_id"}
+        return frames.write({"type": "reply", "ref": ref, **told}), str(body["error"])

@@ -1,0 +1,13 @@
+"""The table of commands that a client may send, each with its serializer and service.
+
+A new command is one row: the serializer that validates its data, and a function that calls the service
+and returns the data of the reply, with the keys of the matching REST reply. An exception becomes the
+error reply, with the same code as over REST.
+"""
+
+from realtime.socket_commands import calls, messages, presence
+from realtime.socket_commands.table import CommandContext, CommandSpec
+
+__all__ = ["COMMANDS", "CommandContext", "CommandSpec"]
+
+COMMANDS: dict[str, CommandSpec] = {**messages.COMMANDS, **presence.COMMANDS, **calls.COMMANDS}

@@ -1,0 +1,26 @@
+"""The types of a row of the command table and of a command's context."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from rest_framework.serializers import Serializer
+
+from realtime.kinds import SocketRef
+
+
+class CommandContext(NamedTuple):
+    """The user as they are now (read with the session for every command), and the device."""
+
+    user: Any
+    device: SocketRef
+
+
+class CommandSpec(NamedTuple):
+    input: type[Serializer[Any]]
+    run: Callable[[CommandContext, dict[str, Any]], dict[str, Any]]
+    # The shape of the reply's data, for the AsyncAPI document.
+    reply: type[Serializer[Any]]
+    # Commands that reach another user need a verified e-mail address.
+    for_verified: bool = True
+    # The scope of core.ratelimits that the same action has over REST; every command counts against the socket.
+    rate: str | None = None
