@@ -1,6 +1,6 @@
 "use strict";
 
-// The console of the page about the live wire: signs in, shows every frame, acknowledges, pings.
+// The console of the page about the real-time protocol: signs in, shows every frame, acknowledges, pings.
 (() => {
   const form = document.getElementById("watch-form");
   const state = document.getElementById("watch-state");
@@ -33,7 +33,7 @@
       const frame = JSON.parse(data);
       show(`< ${data}`);
       if (frame.type === "ready") {
-        state.textContent = "Connected. Whatever happens to this person appears here.";
+        state.textContent = "Connected. Events of this user appear here.";
         pinging = setInterval(() => say({ type: "ping" }), frame.data.ping_s * 1000);
       }
       if (frame.seq) say({ type: "ack", data: { seq: frame.seq } });

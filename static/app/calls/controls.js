@@ -1,0 +1,65 @@
+// The buttons of a call.
+import { parley } from "../client.js";
+import { html, useEffect, useState } from "../html.js";
+import { t } from "../i18n.js";
+import { Icon } from "../ui/icon.js";
+import { failed, notice } from "../ui/notices.js";
+
+export function Controls({ call, onOutput }) {
+  const [choosing, setChoosing] = useState(false);
+  const run = (change) => async () => {
+    try {
+      await change();
+    } catch (error) {
+      if (error?.name !== "NotAllowedError") failed(error);
+    }
+  };
+  useEffect(() => {
+    if (call.cameraError) notice(t("The camera cannot be used. The call goes on without it."), { kind: "danger" });
+  }, [call.cameraError]);
+  const talking = call.state === "connecting" || call.state === "active";
+  const canShare = Boolean(navigator.mediaDevices?.getDisplayMedia);
+  return html`<footer class="call-controls">
+    ${choosing && html`<${Devices} call=${call} onOutput=${onOutput} />`}
+    <div class="call-buttons">
+      <${Button} icon="microphone" off=${call.muted} label=${call.muted ? t("Unmute") : t("Mute")} onClick=${run(() => call.setMuted(!call.muted))} />
+      <${Button} icon="camera" off=${!call.cameraOn} label=${call.cameraOn ? t("Camera off") : t("Camera on")}
+        onClick=${run(() => call.setCamera(!call.cameraOn))} />
+      ${canShare && html`<${Button} icon="screen" on=${call.sharing} disabled=${!talking} label=${call.sharing ? t("Stop sharing") : t("Share screen")}
+        onClick=${run(() => call.setSharing(!call.sharing))} />`}
+      <${Button} kind="devices-button" icon="settings" on=${choosing} label=${t("Devices")} expanded=${choosing} onClick=${() => setChoosing(!choosing)} />
+      <button class="call-button danger hang-up" onClick=${run(() => call.end())}><${Icon} name="hangup" /><span>${t("Hang up")}</span></button>
+    </div>
+  </footer>`;
+}
+
+function Button({ kind = "", icon, label, on = false, off = false, expanded, disabled, onClick }) {
+  return html`<button class=${`call-button ${kind} ${on ? "on" : ""} ${off ? "off" : ""}`} aria-expanded=${expanded} disabled=${disabled} onClick=${onClick}>
+    <${Icon} name=${icon} /><span>${label}</span></button>`;
+}
+
+function Devices({ call, onOutput }) {
+  const [devices, setDevices] = useState(null);
+  useEffect(() => {
+    const load = () => parley.calls.devices().then(setDevices, failed);
+    load();
+    navigator.mediaDevices?.addEventListener?.("devicechange", load);
+    return () => navigator.mediaDevices?.removeEventListener?.("devicechange", load);
+  }, []);
+  if (!devices) return null;
+  const choose = (kind) => (event) => Promise.resolve(call.setDevice({ [kind]: event.currentTarget.value })).catch(failed);
+  const used = (kind) => call.localStream?.getTracks().find((track) => track.kind === kind)?.getSettings().deviceId;
+  return html`<div class="call-devices">
+    <${Choice} label=${t("Microphone")} list=${devices.audio} value=${used("audio")} onChange=${choose("audio")} />
+    <${Choice} label=${t("Camera")} list=${devices.video} value=${used("video")} onChange=${choose("video")} />
+    ${"setSinkId" in HTMLMediaElement.prototype && html`<${Choice} label=${t("Speaker")} list=${devices.output}
+      onChange=${(event) => onOutput(event.currentTarget.value)} />`}
+  </div>`;
+}
+
+function Choice({ label, list, value, onChange }) {
+  if (!list?.length) return null;
+  return html`<label class="field"><span class="label">${label}</span>
+    <select class="input" onChange=${onChange}>${list.map((device, index) => html`<option key=${device.deviceId} value=${device.deviceId}
+      selected=${device.deviceId === value}>${device.label || `${label} ${index + 1}`}</option>`)}</select></label>`;
+}

@@ -1,0 +1,37 @@
+// What a call says about itself.
+import { duration, t } from "../i18n.js";
+
+// Why the call ended, for this user. `mine`: this user called.
+export function endText({ reason, mine, seconds, error }) {
+  const texts = {
+    completed: () => t("Call ended · {time}", { time: duration(seconds || 0) }),
+    missed: () => (mine ? t("No answer") : t("Missed call")),
+    canceled: () => (mine ? t("Call canceled") : t("Missed call")),
+    declined: () => (mine ? t("Call declined") : t("You declined the call")),
+    busy: () => (mine ? t("Busy: on another call") : t("Missed call while you were on another one")),
+    failed: () => t("The call could not be connected"),
+    lost: () => t("The connection was lost"),
+    answered_elsewhere: () => t("Answered on another device"),
+    microphone_denied: () => t("The microphone was not allowed. Allow it in the browser and call again."),
+    devices_missing: () => t("There is no microphone"),
+    devices_failed: () => t("The microphone could not be used"),
+  };
+  return texts[reason]?.() || error?.message || t("Call ended");
+}
+
+export function mediaText(media) {
+  return media === "video" ? t("Video call") : t("Voice call");
+}
+
+// The state of a call that has not ended.
+export function stateText(call) {
+  if (call.reconnecting) return t("Reconnecting…");
+  if (call.state === "starting") return t("Calling…");
+  if (call.state === "ringing") return call.peerRinging ? t("Ringing…") : t("Calling…");
+  if (call.state === "connecting" || !call.mediaConnected) return t("Connecting the call…");
+  return "";
+}
+
+export function qualityText(quality) {
+  return { good: t("Connection: good"), fair: t("Connection: fair"), poor: t("Connection: poor") }[quality] || "";
+}

@@ -1,0 +1,83 @@
+// The window of a running call: both videos, the controls, the connection quality.
+import { parley } from "../client.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "../html.js";
+import { duration, t } from "../i18n.js";
+import { Avatar, nameOf } from "../ui/avatar.js";
+import { Icon } from "../ui/icon.js";
+import { Controls } from "./controls.js";
+import { waitTone } from "./sound.js";
+import { qualityText, stateText } from "./texts.js";
+
+export function CallWindow({ call, peer }) {
+  const dialog = useRef();
+  const [small, setSmall] = useState(false);
+  const [output, setOutput] = useState("");
+  // Large: over the page, the focus stays inside. Small: beside the page, which can be used.
+  useLayoutEffect(() => {
+    const element = dialog.current;
+    if (element.open) element.close();
+    if (small) element.show();
+    else element.showModal();
+    element.querySelector(".hang-up")?.focus();
+  }, [small]);
+  useEffect(() => {
+    const before = document.activeElement;
+    return () => {
+      if (document.contains(before)) before?.focus?.({ preventScroll: true });
+    };
+  }, []);
+  const waits = call.direction === "outgoing" && (call.state === "starting" || call.state === "ringing");
+  useEffect(() => (waits ? waitTone() : undefined), [waits]);
+
+  const name = peer ? nameOf(peer) : "";
+  const shown = Boolean(call.mediaConnected && (call.remote?.video || call.remote?.screen));
+  const cancel = (event) => {
+    event.preventDefault();
+    setSmall(true);
+  };
+  return html`<dialog ref=${dialog} class=${`call ${small ? "small" : "large"} ${shown ? "with-video" : ""}`}
+      aria-label=${name ? t("Call with {name}", { name }) : t("Call")} onCancel=${cancel}>
+    <header class="call-head">
+      <div class="call-who"><strong dir="auto">${name}</strong><${Progress} call=${call} /></div>
+      ${call.quality && html`<span class=${`quality ${call.quality}`} role="img" aria-label=${qualityText(call.quality)}
+        title=${qualityText(call.quality)}><i></i><i></i><i></i></span>`}
+      <button class="icon-button" aria-label=${small ? t("Make the call large") : t("Make the call small")}
+        onClick=${() => setSmall(!small)}><${Icon} name=${small ? "up" : "down"} /></button>
+    </header>
+    <div class="call-stage">
+      ${!shown && peer && html`<div class="call-avatar"><${Avatar} user=${peer} size="large" /></div>`}
+      <${Video} label=${t("Remote video")} stream=${call.remoteStream} hidden=${!shown && call.media !== "video" && !call.cameraOn}
+        kind=${`remote ${shown ? "" : "blank"} ${call.remote?.screen ? "screen" : ""}`} output=${output} />
+      ${(call.cameraOn || call.sharing) && html`<${Video} label=${t("Own video")} stream=${call.localStream} muted
+        kind=${`own ${call.sharing ? "" : "mirrored"}`} />`}
+      ${call.remote && call.remote.audio === false && call.mediaConnected && html`<p class="call-note">${t("{name} is muted", { name })}</p>`}
+    </div>
+    <${Controls} call=${call} onOutput=${setOutput} />
+  </dialog>`;
+}
+
+function Video({ label, stream, kind, muted = false, output = "", hidden = false }) {
+  const element = useRef();
+  useEffect(() => {
+    if (element.current.srcObject !== stream) element.current.srcObject = stream;
+    if (stream) element.current.play().catch(() => {});
+  }, [stream]);
+  useEffect(() => {
+    if (output) element.current.setSinkId?.(output).catch(() => {});
+  }, [output]);
+  return html`<video ref=${element} class=${`call-video ${kind}`} aria-label=${label} autoplay playsinline muted=${muted} hidden=${hidden}></video>`;
+}
+
+// What is going on; once both are connected, for how long.
+function Progress({ call }) {
+  const [, tick] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => tick((count) => count + 1), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  const text = stateText(call);
+  if (call.state !== "active" || !call.answeredAt) return html`<span class="call-state" aria-live="polite">${text}</span>`;
+  const seconds = (parley.now() - call.answeredAt) / 1000;
+  return html`<span class="call-state"><span role="timer" aria-label=${t("Time of the call")}>${duration(seconds)}</span>
+    <span aria-live="polite">${text && ` · ${text}`}</span></span>`;
+}

@@ -1,0 +1,32 @@
+// In place of the text box while one of the two has blocked the other.
+import { parley } from "../client.js";
+import { html, useEffect, useState } from "../html.js";
+import { t } from "../i18n.js";
+import { fetchChat, chats } from "../state/chats.js";
+import { failed, notice } from "../ui/notices.js";
+import { nameOf } from "../ui/avatar.js";
+
+const conversationWith = (user) => Object.values(chats.get().byId).find((row) => row.other_user.id === user.id);
+
+export async function block(user) {
+  await parley.profile.blocksAdd({ user_id: user.id });
+  await fetchChat(conversationWith(user).id);
+  notice(t("{name} is blocked.", { name: nameOf(user) }), { label: t("Undo"), act: () => unblock(user).catch(failed) });
+}
+
+export async function unblock(user) {
+  await parley.profile.blocksRemove({ user_id: user.id });
+  await fetchChat(conversationWith(user).id);
+}
+
+export function Blocked({ user }) {
+  const [mine, setMine] = useState(null);
+  useEffect(() => {
+    parley.profile.blocksList().then(
+      ({ blocks }) => setMine(blocks.some((entry) => entry.user_id === user.id)),
+      () => setMine(false),
+    );
+  }, [user.id]);
+  return html`<div class="blocked-bar"><span>${mine ? t("You have blocked {name}.", { name: nameOf(user) }) : t("You cannot write to each other.")}</span>
+    ${mine && html`<button type="button" class="button" onClick=${() => unblock(user).catch(failed)}>${t("Unblock")}</button>`}</div>`;
+}

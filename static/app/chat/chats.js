@@ -1,0 +1,41 @@
+// The page of the conversations: the list, and the one that is open. On a phone one of the two.
+import { html, useEffect } from "../html.js";
+import { t } from "../i18n.js";
+import { navigate } from "../router.js";
+import { chats, loadChats, startChat } from "../state/chats.js";
+import { useTitle } from "../title.js";
+import { failed } from "../ui/notices.js";
+import { Icon } from "../ui/icon.js";
+import { Conversation } from "./conversation.js";
+import { Sidebar } from "./sidebar.js";
+import { Hint } from "./desktop_notifications.js";
+
+function Empty() {
+  useTitle(t("Chats"));
+  return html`<section class="conversation empty"><${Icon} name="chats" size=${48} /><p class="muted">${t("Choose a conversation, or search for a person.")}</p></section>`;
+}
+
+function Starting({ person }) {
+  useEffect(() => {
+    startChat(Number(person)).then(
+      (row) => navigate(`/app/chats/${row.id}`, { replace: true }),
+      (error) => {
+        failed(error);
+        navigate("/app/chats", { replace: true });
+      },
+    );
+  }, [person]);
+  return html`<section class="conversation empty"><div class="spinner" role="progressbar" aria-label=${t("Loading")}></div></section>`;
+}
+
+export default function Chats({ params }) {
+  const id = params.id ? Number(params.id) : null;
+  useEffect(() => {
+    if (!chats.get().loaded) loadChats();
+  }, []);
+  return html`<main class=${`chats ${id || params.person ? "with-conversation" : ""}`}>
+    <${Sidebar} id=${id} />
+    ${params.person ? html`<${Starting} person=${params.person} />` : id ? html`<${Conversation} key=${id} id=${id} />` : html`<${Empty} />`}
+    <${Hint} />
+  </main>`;
+}

@@ -1,0 +1,35 @@
+// Reports a message to staff.
+import { parley } from "../client.js";
+import { html, useState } from "../html.js";
+import { t } from "../i18n.js";
+import { Dialog } from "../ui/dialog.js";
+import { failed, notice } from "../ui/notices.js";
+
+const reasons = () => [["spam", t("Spam")], ["abuse", t("Insults or threats")], ["illegal", t("Something illegal")], ["other", t("Something else")]];
+
+export function Report({ message, onClose }) {
+  const [reason, setReason] = useState("spam");
+  const [comment, setComment] = useState("");
+  const [busy, setBusy] = useState(false);
+  const send = async (event) => {
+    event.preventDefault();
+    setBusy(true);
+    try {
+      await parley.messages.report({ message_id: message.id, reason, ...(comment.trim() ? { comment: comment.trim() } : {}) });
+      onClose();
+      notice(t("Thank you. Support will look at it."));
+    } catch (error) {
+      setBusy(false);
+      failed(error);
+    }
+  };
+  return html`<${Dialog} title=${t("Report message")} onClose=${onClose}>
+    <form class="stack" onSubmit=${send}>
+      <fieldset class="plain"><legend>${t("What is wrong with it?")}</legend>
+        ${reasons().map(([value, label]) => html`<label class="check" key=${value}><input type="radio" name="reason" value=${value} checked=${reason === value} onChange=${() => setReason(value)} />${label}</label>`)}</fieldset>
+      <div class="field"><label for="report-comment">${t("Comment")}</label>
+        <textarea id="report-comment" class="input" rows="3" maxlength="1000" value=${comment} onInput=${(event) => setComment(event.target.value)}></textarea></div>
+      <div class="row dialog-actions"><button type="button" class="button" onClick=${onClose}>${t("Cancel")}</button>
+        <button class="button primary" disabled=${busy}>${t("Send report")}</button></div>
+    </form><//>`;
+}

@@ -1,0 +1,75 @@
+// Search in a conversation: newest hit first, then older ones with "previous" and back with "next".
+import { parley } from "../client.js";
+import { html, useEffect, useRef, useState } from "../html.js";
+import { t } from "../i18n.js";
+import { Icon } from "../ui/icon.js";
+import { failed } from "../ui/notices.js";
+
+const WAIT_MS = 250;
+const PAGE = 50;
+
+export function SearchBar({ id, onShow, onClose }) {
+  const [query, setQuery] = useState("");
+  const [found, setFound] = useState(null);
+  const [at, setAt] = useState(0);
+  const box = useRef();
+  const wanted = useRef("");
+  useEffect(() => box.current.focus(), []);
+
+  const load = (q, before) => parley.messages.searchInside({ conversation_id: id, q, limit: PAGE, ...(before ? { before } : {}) });
+  useEffect(() => {
+    const q = query.trim();
+    wanted.current = q;
+    if (!q) {
+      setFound(null);
+      onShow(null);
+      return undefined;
+    }
+    const timer = setTimeout(async () => {
+      try {
+        const reply = await load(q);
+        if (wanted.current !== q) return;
+        setFound({ q, messages: reply.messages, hasMore: reply.has_more, next: reply.next_before });
+        setAt(0);
+        onShow(reply.messages[0]?.id ?? null);
+      } catch (error) {
+        failed(error);
+      }
+    }, WAIT_MS);
+    return () => clearTimeout(timer);
+  }, [query, id]);
+
+  const go = async (step) => {
+    if (!found || found.messages.length === 0) return;
+    let { messages } = found;
+    const next = at + step;
+    if (next < 0) return;
+    if (next >= messages.length) {
+      if (!found.hasMore) return;
+      const reply = await load(found.q, found.next ?? messages.at(-1).id).catch(failed);
+      if (!reply?.messages.length) return;
+      messages = [...messages, ...reply.messages];
+      setFound({ ...found, messages, hasMore: reply.has_more, next: reply.next_before });
+    }
+    setAt(next);
+    onShow(messages[next].id);
+  };
+  const onKeyDown = (event) => {
+    if (event.key === "Escape") {
+      event.preventDefault();
+      onClose();
+    } else if (event.key === "Enter") {
+      event.preventDefault();
+      go(event.shiftKey ? -1 : 1);
+    }
+  };
+  const total = found?.messages.length ?? 0;
+  const count = !found ? "" : total === 0 ? t("Nothing found") : t("{n} of {total}", { n: at + 1, total: found.hasMore ? `${total}+` : total });
+  return html`<search class="search-bar" onKeyDown=${onKeyDown}>
+    <input ref=${box} type="search" class="input" aria-label=${t("Search messages")} placeholder=${t("Search messages")} value=${query} onInput=${(event) => setQuery(event.target.value)} />
+    <span class="small muted" aria-live="polite">${count}</span>
+    <button type="button" class="icon-button" aria-label=${t("Previous")} title=${t("Older")} disabled=${total === 0 || (at + 1 >= total && !found.hasMore)} onClick=${() => go(1)}><${Icon} name="up" /></button>
+    <button type="button" class="icon-button" aria-label=${t("Next")} title=${t("Newer")} disabled=${at === 0} onClick=${() => go(-1)}><${Icon} name="down" /></button>
+    <button type="button" class="icon-button" aria-label=${t("Close search")} onClick=${onClose}><${Icon} name="close" /></button>
+  </search>`;
+}

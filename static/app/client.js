@@ -1,0 +1,69 @@
+// The only connection of this window to the API, and its signed-in user.
+import { Parley } from "../sdk/parley.js";
+import { language, onLanguage } from "./i18n.js";
+import { navigate } from "./router.js";
+import { SIGNED_OUT } from "./routes.js";
+import { app } from "./store.js";
+
+// A demo user belongs to one window (session storage), so that one browser can show two of them side by side.
+const OWN_WINDOW = "parley.window";
+
+export const parley = new Parley({ storage: sessionStorage.getItem(OWN_WINDOW) ? sessionStorage : localStorage });
+
+let leaving = false;
+
+// Signs in for this window only; the page loads anew with it.
+export async function signInWindow(login) {
+  const own = new Parley({ storage: sessionStorage });
+  await own.auth.login(login);
+  sessionStorage.setItem(OWN_WINDOW, "1");
+  location.assign("/app/chats");
+}
+
+export async function signOut() {
+  leaving = true;
+  try {
+    await parley.session.signOut();
+  } finally {
+    sessionStorage.removeItem(OWN_WINDOW);
+    location.assign("/app/");
+  }
+}
+
+// Data that the sign-in reply lacks: the language of the account, the picture. An unconfirmed account has to wait for it.
+export async function loadProfile() {
+  try {
+    const { profile } = await parley.profile.get();
+    app.set(({ user }) => user && { user: { ...user, ...profile } });
+  } catch {
+    // Whatever is wrong, the connection says it, too.
+  }
+}
+
+let prepared = null;
+const prepare = () => (prepared ??= import("./signed_in.js").then((module) => module.prepare()));
+
+async function enter() {
+  await prepare();
+  if (!parley.session.isSignedIn) return;
+  app.set({ user: parley.session.user, signedOut: null });
+  parley.connect();
+  loadProfile();
+}
+
+export async function start() {
+  parley.language = language();
+  onLanguage((code) => {
+    parley.language = code;
+  });
+  app.set({ status: parley.status });
+  parley.on("status", ({ status, retryAt }) => app.set({ status, retryAt: retryAt ?? null }));
+  parley.on("signedin", enter);
+  parley.on("profile.updated", (data) => app.set(({ user: old }) => ({ user: { ...old, ...data.user } })));
+  parley.on("badge", (badge) => app.set({ unread: badge.unread_count, messageUnread: badge.message_unread_count }));
+  parley.on("signedout", ({ reason }) => {
+    app.set({ user: null, signedOut: reason, unread: 0, messageUnread: 0 });
+    if (!leaving) navigate(SIGNED_OUT, { replace: true });
+  });
+  if (parley.session.isSignedIn) await enter();
+}

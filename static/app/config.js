@@ -1,0 +1,4 @@
+// Configuration that the server embeds in the page (config/web_client.py).
+const root = document.getElementById("app");
+
+export const config = { developer: false, demo: [], catalogs: {}, sheets: [], ...JSON.parse(root.dataset.options || "{}") };

@@ -1,0 +1,89 @@
+// The notifications: grouped, newest first, read and removed here.
+import { html, useEffect, useRef } from "../html.js";
+import { ago, t, tn } from "../i18n.js";
+import { deleteOne, feed, loadFeed, loadMoreFeed, putBack, readAll, readOne, takeOut } from "../state/feed.js";
+import { app, useStore } from "../store.js";
+import { useTitle } from "../title.js";
+import { Avatar, nameOf } from "../ui/avatar.js";
+import { Icon } from "../ui/icon.js";
+import { failed, notice } from "../ui/notices.js";
+import { parley } from "../client.js";
+
+const UNDO_SECONDS = 5;
+
+// Who did what. A group of several names the latest and counts the others.
+function sentence({ type, actor, target, count }) {
+  const name = nameOf(actor);
+  const title = target?.title || "";
+  const others = count - 1;
+  switch (type) {
+    case "post_like":
+      return others > 0 ? tn("{name} and {n} other like “{title}”", "{name} and {n} others like “{title}”", others, { name, title }) : t("{name} likes “{title}”", { name, title });
+    case "comment":
+      return tn("{name} commented on “{title}”", "{n} comments on “{title}”, the last one by {name}", count, { name, title });
+    case "reply":
+      return tn("{name} replied to your comment on “{title}”", "{n} replies to your comment on “{title}”, the last one by {name}", count, { name, title });
+    case "follow":
+      return others > 0 ? tn("{name} and {n} other follow you", "{name} and {n} others follow you", others, { name }) : t("{name} follows you", { name });
+    case "follow_request":
+      return t("{name} would like to follow you", { name });
+    case "follow_approved":
+      return t("{name} lets you follow", { name });
+    case "message":
+      return tn("{n} new message from {name}", "{n} new messages from {name}", count, { name });
+    default:
+      return title ? t("{name}: {title}", { name, title }) : name;
+  }
+}
+
+function Row({ row }) {
+  const address = row.target?.type === "conversation" ? `/app/chats/${row.target.id}` : row.type.startsWith("follow") ? `/app/people/${row.actor.id}` : null;
+  const remove = () => {
+    const taken = takeOut(row.id);
+    let undone = false;
+    const timer = setTimeout(() => !undone && deleteOne(row.id).catch((error) => (putBack(taken), failed(error))), UNDO_SECONDS * 1000);
+    notice(t("Notification removed"), {
+      label: t("Undo"),
+      seconds: UNDO_SECONDS,
+      act: () => {
+        undone = true;
+        clearTimeout(timer);
+        putBack(taken);
+      },
+    });
+  };
+  const seen = () => row.is_read || readOne(row.id).catch(failed);
+  const body = html`<span class="feed-text"><span dir="auto">${sentence(row)}</span>
+    <span class="muted small"><time datetime=${row.created_at}>${ago(row.created_at, parley.now())}</time></span></span>`;
+  return html`<li class=${`feed-row ${row.is_read ? "" : "unread"}`}>
+    <${Avatar} user=${row.actor} size="small" />
+    ${address ? html`<a class="feed-link" href=${address} onClick=${seen}>${body}</a>` : html`<div class="feed-link">${body}</div>`}
+    ${!row.is_read && html`<button type="button" class="icon-button" aria-label=${t("Mark as read")} title=${t("Mark as read")} onClick=${seen}><${Icon} name="check" /></button>`}
+    <button type="button" class="icon-button" aria-label=${t("Remove")} title=${t("Remove")} onClick=${remove}><${Icon} name="close" /></button>
+    ${!row.is_read && html`<span class="visually-hidden">${t("unread")}</span>`}
+  </li>`;
+}
+
+export default function Feed() {
+  const { rows, loaded, failed: problem, hasMore } = useStore(feed);
+  const unread = useStore(app, (state) => state.unread);
+  const end = useRef();
+  useTitle(t("Notifications"));
+  useEffect(() => {
+    loadFeed();
+  }, []);
+  useEffect(() => {
+    if (!end.current || !hasMore) return undefined;
+    const watcher = new IntersectionObserver(([entry]) => entry.isIntersecting && loadMoreFeed().catch(() => {}), { rootMargin: "600px" });
+    watcher.observe(end.current);
+    return () => watcher.disconnect();
+  }, [hasMore, rows.length]);
+  return html`<main class="page"><header class="row spread"><h1 tabindex="-1">${t("Notifications")}</h1>
+      <button type="button" class="button" disabled=${unread === 0} onClick=${() => readAll().catch(failed)}>${t("Mark all as read")}</button></header>
+    ${problem && html`<p class="danger-text">${problem.message} <button type="button" class="text-button" onClick=${loadFeed}>${t("Try again")}</button></p>`}
+    ${!loaded && !problem && html`<div class="spinner" role="progressbar" aria-label=${t("Loading")}></div>`}
+    ${loaded && rows.length === 0 && html`<div class="nothing"><${Icon} name="bell" size=${40} /><p class="muted">${t("Nothing new. What concerns you will stand here.")}</p></div>`}
+    <ul class="feed" aria-label=${t("Notifications")}>${rows.map((row) => html`<${Row} key=${row.id} row=${row} />`)}</ul>
+    <div ref=${end}></div>
+  </main>`;
+}

@@ -1,0 +1,148 @@
+// Forms: fields with their labels and errors, and one way to send them.
+import { html, useEffect, useId, useRef, useState } from "../html.js";
+import { t, tn } from "../i18n.js";
+import { useSeconds } from "../ui/banner.js";
+
+// The values of a form, what is wrong with them, and `submit` for its button.
+// `send(values)` talks to the API; a rejected promise shows its words at the field that the server names, else above the button.
+export function useForm(initial, send) {
+  const [values, setValues] = useState(initial);
+  const [problems, setProblems] = useState({ fields: {}, message: "" });
+  const [busy, setBusy] = useState(false);
+  const [retryAt, setRetryAt] = useState(0);
+  const wait = useSeconds(retryAt);
+  const form = useRef();
+  const alive = useRef(true);
+  useEffect(() => () => {
+    alive.current = false;
+  }, []);
+  // The first field with an error takes the focus.
+  useEffect(() => {
+    form.current?.querySelector("[aria-invalid=true]")?.focus();
+  }, [problems]);
+
+  const set = (name, value) => setValues((old) => ({ ...old, [name]: value }));
+  async function submit(event) {
+    event?.preventDefault();
+    if (busy || wait) return;
+    setBusy(true);
+    setProblems({ fields: {}, message: "" });
+    try {
+      await send(values);
+    } catch (error) {
+      if (alive.current) fail(error);
+    }
+    if (alive.current) setBusy(false);
+  }
+  function fail(error) {
+    const fields = {};
+    for (const [name, texts] of Object.entries(error.fields || {})) fields[name] = [].concat(texts).join(" ");
+    const named = Object.keys(fields).some((name) => name in values);
+    setProblems({ fields, message: named ? "" : error.message || t("Something went wrong") });
+    if (error.retryAfter) setRetryAt(Date.now() + error.retryAfter * 1000);
+  }
+  const field = (name) => ({
+    name,
+    value: values[name],
+    error: problems.fields[name],
+    onInput: (event) => set(name, event.currentTarget.value),
+  });
+  const box = (name) => ({ name, checked: values[name], onChange: (event) => set(name, event.currentTarget.checked) });
+  const reset = (next = initial) => setValues(next);
+  return { values, set, submit, field, box, busy, wait, form, reset, fail, message: problems.message };
+}
+
+export function Form({ form, children, ...rest }) {
+  return html`<form ref=${form.form} class="form" onSubmit=${form.submit} novalidate ...${rest}>${children}</form>`;
+}
+
+export function Field({ label, hint, error, type = "text", ...rest }) {
+  const id = useId();
+  return html`<div class="field">
+    <label for=${id}>${label}</label>
+    <input id=${id} class="input" type=${type} dir=${type === "text" ? "auto" : undefined} aria-invalid=${error ? "true" : undefined}
+      aria-describedby=${describedBy(id, hint, error)} ...${rest} />
+    <${Hints} id=${id} hint=${hint} error=${error} />
+  </div>`;
+}
+
+export function TextArea({ label, hint, error, value, ...rest }) {
+  const id = useId();
+  return html`<div class="field">
+    <label for=${id}>${label}</label>
+    <textarea id=${id} class="input" rows="3" dir="auto" value=${value} aria-invalid=${error ? "true" : undefined}
+      aria-describedby=${describedBy(id, hint, error)} ...${rest}></textarea>
+    <${Hints} id=${id} hint=${hint} error=${error} />
+  </div>`;
+}
+
+// A password that can be looked at.
+export function PasswordField({ label, hint, error, ...rest }) {
+  const id = useId();
+  const [shown, setShown] = useState(false);
+  return html`<div class="field">
+    <label for=${id}>${label}</label>
+    <div class="with-button">
+      <input id=${id} class="input" type=${shown ? "text" : "password"} aria-invalid=${error ? "true" : undefined} dir="ltr"
+        autocapitalize="off" spellcheck=${false} aria-describedby=${describedBy(id, hint, error)} ...${rest} />
+      <button type="button" class="text-button" aria-pressed=${shown} aria-controls=${id}
+        onClick=${() => setShown(!shown)}>${t("Show")}</button>
+    </div>
+    <${Hints} id=${id} hint=${hint} error=${error} />
+  </div>`;
+}
+
+// Digits from a mail.
+export function CodeField({ label = t("Code"), ...rest }) {
+  return html`<${Field} label=${label} class="input code-input" inputmode="numeric" autocomplete="one-time-code" dir="ltr"
+    maxlength="12" required ...${rest} />`;
+}
+
+export function Select({ label, hint, error, options, value, ...rest }) {
+  const id = useId();
+  return html`<div class="field">
+    <label for=${id}>${label}</label>
+    <select id=${id} class="input" value=${value} aria-describedby=${describedBy(id, hint, error)} ...${rest}>
+      ${options.map(([key, text]) => html`<option key=${key} value=${key} selected=${key === value}>${text}</option>`)}
+    </select>
+    <${Hints} id=${id} hint=${hint} error=${error} />
+  </div>`;
+}
+
+export function Checkbox({ label, ...rest }) {
+  return html`<label class="check"><input type="checkbox" ...${rest} /><span>${label}</span></label>`;
+}
+
+// On or off, at once.
+export function Switch({ label, hint, ...rest }) {
+  const id = useId();
+  return html`<div class="switch-row">
+    <label for=${id}><span>${label}</span></label>
+    <input id=${id} class="switch" type="checkbox" role="switch" aria-describedby=${hint && `${id}-hint`} ...${rest} />
+    ${hint && html`<span id=${`${id}-hint`} class="hint">${hint}</span>`}
+  </div>`;
+}
+
+const describedBy = (id, hint, error) =>
+  [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(" ") || undefined;
+
+function Hints({ id, hint, error }) {
+  return html`${hint && html`<p id=${`${id}-hint`} class="hint">${hint}</p>`}
+    ${error && html`<p id=${`${id}-error`} class="error">${error}</p>`}`;
+}
+
+// The words for the whole form, and its button.
+export function Submit({ form, label, kind = "primary" }) {
+  const text = form.wait > 0 ? tn("Wait {n} second", "Wait {n} seconds", form.wait) : label;
+  return html`<${Alert} text=${form.message} />
+    <button class=${`button ${kind}`} type="submit" disabled=${form.busy || form.wait > 0} aria-busy=${form.busy}>${text}</button>`;
+}
+
+// Read out as soon as it appears.
+export function Alert({ text }) {
+  return html`<div role="alert" class=${text ? "alert" : "alert-empty"}>${text}</div>`;
+}
+
+export function Status({ text }) {
+  return html`<div aria-live="polite" class=${text ? "done" : "alert-empty"}>${text}</div>`;
+}

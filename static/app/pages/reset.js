@@ -1,0 +1,29 @@
+// The code of a password reset and the new password.
+import { parley } from "../client.js";
+import { config } from "../config.js";
+import { html } from "../html.js";
+import { t } from "../i18n.js";
+import { navigate } from "../router.js";
+import { AuthPage, useFirstField } from "./auth_page.js";
+import { CodeField, Field, Form, PasswordField, Submit, useForm } from "./forms.js";
+import { Mailbox } from "./verify.js";
+
+export default function Reset({ query }) {
+  const known = query.email || "";
+  const form = useForm({ email: known, code: "", new_password: "" }, async ({ email, code, new_password }) => {
+    await parley.auth.verifyReset({ email, code: code.replace(/\D/g, ""), new_password });
+    navigate(`/app/sign-in?reset=1&email=${encodeURIComponent(email)}`, { replace: true });
+  });
+  const first = useFirstField();
+  const lead = known && t("If {email} has an account, a code is on its way there.", { email: known });
+  return html`<${AuthPage} title=${t("Choose a new password")} lead=${lead} after=${html`<a href="/app/forgot">${t("Send a new code")}</a>`}>
+    <div ref=${first}><${Form} form=${form}>
+      ${!known && html`<${Field} label=${t("E-mail")} type="email" autocomplete="username" required ...${form.field("email")} />`}
+      <${CodeField} ...${form.field("code")} />
+      <${PasswordField} label=${t("New password")} autocomplete="new-password" required
+        hint=${t("At least 8 characters. You will be signed out everywhere.")} ...${form.field("new_password")} />
+      <${Submit} form=${form} label=${t("Set the new password")} />
+    <//></div>
+    ${config.developer && html`<${Mailbox} email=${form.values.email} />`}
+  <//>`;
+}

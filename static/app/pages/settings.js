@@ -1,0 +1,66 @@
+// All settings of a user, on one page.
+import { parley, signOut } from "../client.js";
+import { html, useEffect, useRef, useState } from "../html.js";
+import { t } from "../i18n.js";
+import { navigate } from "../router.js";
+import { app } from "../store.js";
+import { useTitle } from "../title.js";
+import { Alert } from "./forms.js";
+import { Blocked } from "./settings/blocked.js";
+import { Data } from "./settings/data.js";
+import { Devices } from "./settings/devices.js";
+import { Appearance, Language } from "./settings/language.js";
+import { Preferences } from "./settings/notifications.js";
+import { Privacy } from "./settings/privacy.js";
+import { Profile } from "./settings/profile.js";
+import { Security } from "./settings/security.js";
+
+const SECTIONS = [
+  ["profile", () => t("Profile"), Profile],
+  ["language", () => t("Language"), Language],
+  ["appearance", () => t("Appearance"), Appearance],
+  ["notifications", () => t("Notifications"), Preferences],
+  ["security", () => t("Security"), Security],
+  ["devices", () => t("Devices and sessions"), Devices],
+  ["privacy", () => t("Privacy"), Privacy],
+  ["blocked", () => t("Blocked people"), Blocked],
+  ["data", () => t("Your data"), Data],
+];
+
+export default function Settings({ params }) {
+  useTitle(t("Settings"));
+  const [profile, setProfile] = useState(null);
+  const [problem, setProblem] = useState("");
+  const page = useRef();
+  const update = (changed) => {
+    setProfile(changed);
+    app.set(({ user }) => ({ user: { ...user, ...changed } }));
+  };
+  useEffect(() => {
+    parley.profile.get().then((reply) => update(reply.profile), (error) => setProblem(error.message));
+    return parley.on("profile.updated", ({ user }) => setProfile((old) => ({ ...old, ...user })));
+  }, []);
+  useEffect(() => {
+    if (!profile || !params.section) return;
+    const heading = page.current.querySelector(`#section-${CSS.escape(params.section)}`);
+    heading?.scrollIntoView({ block: "start" });
+    heading?.focus({ preventScroll: true });
+  }, [params.section, Boolean(profile)]);
+  return html`<main class="page settings" ref=${page}>
+    <header class="settings-head"><h1 tabindex="-1">${t("Settings")}</h1>
+      <button class="button" onClick=${signOut}>${t("Sign out")}</button></header>
+    <div class="settings-body">
+      <nav class="settings-nav" aria-label=${t("Sections")}>
+        ${SECTIONS.map(([key, title]) => html`<button key=${key} aria-current=${params.section === key ? "true" : undefined}
+          onClick=${() => navigate(`/app/settings/${key}`)}>${title()}</button>`)}
+        <a href="/app/help">${t("Help")}</a>
+      </nav>
+      <div class="settings-sections">
+        <${Alert} text=${problem} />
+        ${profile && SECTIONS.map(([key, title, Section]) => html`<section key=${key} class="card" aria-labelledby=${`section-${key}`}>
+          <h2 id=${`section-${key}`} tabindex="-1">${title()}</h2>
+          <${Section} profile=${profile} update=${update} /></section>`)}
+      </div>
+    </div>
+  </main>`;
+}

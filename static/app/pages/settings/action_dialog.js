@@ -1,0 +1,65 @@
+// A sensitive change: its form, then a code by e-mail, then the change itself.
+import { parley } from "../../client.js";
+import { config } from "../../config.js";
+import { html, useLayoutEffect, useRef, useState } from "../../html.js";
+import { t } from "../../i18n.js";
+import { app } from "../../store.js";
+import { Dialog } from "../../ui/dialog.js";
+import { CodeField, Form, Submit, useForm } from "../forms.js";
+import { Mailbox } from "../verify.js";
+
+const SPENT = ["action_token_invalid", "action_token_required"];
+
+// `fields(form)` draws the form; `run(values with action_token)` makes the change and `onDone(its reply)` follows.
+export function ActionDialog({ title, lead, action, initial = {}, fields, label = t("Continue"), kind, run, onDone, onClose }) {
+  const [step, setStep] = useState("form");
+  const challenge = useRef(null);
+  const confirmed = useRef(null);
+  const form = useForm(initial, async (values) => {
+    if (confirmed.current) return perform(values);
+    challenge.current = (await parley.auth.actionChallenge({ action })).challenge_token;
+    setStep("code");
+  });
+  const code = useForm({ code: "" }, async (values) => {
+    const digits = values.code.replace(/\D/g, "");
+    const reply = await parley.auth.actionVerify({ challenge_token: challenge.current, code: digits });
+    confirmed.current = reply.action_token;
+    try {
+      await perform(form.values);
+    } catch (error) {
+      code.reset();
+      setStep("form");
+      form.fail(error);
+    }
+  });
+  async function perform(values) {
+    try {
+      onDone(await run({ ...values, action_token: confirmed.current }));
+    } catch (error) {
+      if (SPENT.includes(error.code)) confirmed.current = null;
+      throw error;
+    }
+  }
+  return html`<${Dialog} title=${title} onClose=${onClose}>
+    ${step === "form"
+      ? html`<${Focused} key="form"><${Form} form=${form}>
+          ${lead && html`<p>${lead}</p>`}
+          ${fields?.(form)}
+          <${Submit} form=${form} label=${label} kind=${kind} />
+        <//><//>`
+      : html`<${Focused} key="code"><${Form} form=${code}>
+          <p>${t("We have sent a code to {email}.", { email: app.get().user?.email || "" })}</p>
+          <${CodeField} ...${code.field("code")} />
+          <${Submit} form=${code} label=${t("Confirm")} />
+          ${config.developer && html`<${Mailbox} email=${app.get().user?.email} />`}
+        <//><//>`}
+  <//>`;
+}
+
+function Focused({ children }) {
+  const place = useRef();
+  useLayoutEffect(() => {
+    (place.current.querySelector("input, select") || place.current.querySelector("button"))?.focus();
+  }, []);
+  return html`<div ref=${place}>${children}</div>`;
+}

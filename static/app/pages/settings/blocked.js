@@ -1,0 +1,31 @@
+import { parley } from "../../client.js";
+import { html, useEffect, useState } from "../../html.js";
+import { t } from "../../i18n.js";
+import { Avatar, nameOf } from "../../ui/avatar.js";
+import { failed, notice } from "../../ui/notices.js";
+
+
+export function Blocked() {
+  const [blocks, setBlocks] = useState(null);
+  const load = () => parley.profile.blocksList().then((reply) => setBlocks(reply.blocks), failed);
+  useEffect(() => {
+    load();
+    return parley.on("block.changed", load);
+  }, []);
+  async function unblock({ user_id, user }) {
+    try {
+      await parley.profile.blocksRemove({ user_id });
+      setBlocks((old) => old.filter((other) => other.user_id !== user_id));
+      notice(t("{name} is no longer blocked.", { name: nameOf(user) }));
+    } catch (error) {
+      failed(error);
+    }
+  }
+  if (!blocks) return null;
+  if (!blocks.length) return html`<p class="hint">${t("You have blocked nobody.")}</p>`;
+  return html`<ul class="rows">${blocks.map((block) => html`<li key=${block.user_id}>
+    <${Avatar} user=${block.user} size="small" />
+    <span class="row-text"><strong dir="auto">${nameOf(block.user)}</strong><span class="hint" dir="ltr">@${block.user.username}</span></span>
+    <button class="button" aria-label=${t("Unblock {name}", { name: nameOf(block.user) })} onClick=${() => unblock(block)}>${t("Unblock")}</button>
+  </li>`)}</ul>`;
+}

@@ -1,0 +1,32 @@
+import { parley } from "../../client.js";
+import { config } from "../../config.js";
+import { html, useState } from "../../html.js";
+import { LANGUAGES, supported, t, useLanguage } from "../../i18n.js";
+import { setTheme, theme } from "../../theme.js";
+import { failed } from "../../ui/notices.js";
+import { Select } from "../forms.js";
+
+export function Language({ profile, update }) {
+  async function choose(event) {
+    try {
+      const reply = await parley.profile.update({ language: event.currentTarget.value });
+      await useLanguage(reply.profile.language, { addresses: config.catalogs });
+      parley.language = reply.profile.language;
+      update(reply.profile);
+    } catch (error) {
+      failed(error);
+    }
+  }
+  return html`<${Select} label=${t("Language of this page, of mails and push messages")} options=${LANGUAGES}
+    value=${supported(profile.language) || "en"} onChange=${choose} />`;
+}
+
+export function Appearance() {
+  const [name, setName] = useState(theme());
+  const options = [["system", t("As the system")], ["light", t("Light")], ["dark", t("Dark")]];
+  const choose = (event) => {
+    setTheme(event.currentTarget.value);
+    setName(event.currentTarget.value);
+  };
+  return html`<${Select} label=${t("Colours of this browser")} options=${options} value=${name} onChange=${choose} />`;
+}

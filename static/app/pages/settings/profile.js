@@ -1,0 +1,61 @@
+import { parley } from "../../client.js";
+import { html, useRef, useState } from "../../html.js";
+import { t } from "../../i18n.js";
+import { Avatar } from "../../ui/avatar.js";
+import { failed, notice } from "../../ui/notices.js";
+import { Field, Form, Submit, TextArea, useForm } from "../forms.js";
+import { CropDialog } from "./avatar_crop.js";
+
+const NAMES = ["first_name", "last_name", "username", "bio"];
+const part = (profile) => Object.fromEntries(NAMES.map((name) => [name, profile[name] || ""]));
+
+export function Profile({ profile, update }) {
+  const form = useForm(part(profile), async (values) => {
+    const changed = Object.fromEntries(NAMES.filter((name) => values[name] !== (profile[name] || "")).map((name) => [name, values[name]]));
+    const reply = await parley.profile.update(changed);
+    update(reply.profile);
+    form.reset(part(reply.profile));
+    notice(t("Your profile is saved."));
+  });
+  return html`<${Picture} profile=${profile} update=${update} />
+    <${Form} form=${form}>
+      <div class="two-fields">
+        <${Field} label=${t("First name")} autocomplete="given-name" maxlength="50" required ...${form.field("first_name")} />
+        <${Field} label=${t("Last name")} autocomplete="family-name" maxlength="50" required ...${form.field("last_name")} />
+      </div>
+      <${Field} label=${t("Username")} autocomplete="off" spellcheck=${false} dir="ltr" required
+        hint=${t("People find you by it. It can be changed once in 30 days.")} ...${form.field("username")} />
+      <${TextArea} label=${t("About you")} maxlength="500" ...${form.field("bio")} />
+      <p class="hint">${t("E-mail: {email}", { email: profile.email })}</p>
+      <${Submit} form=${form} label=${t("Save")} />
+    <//>`;
+}
+
+function Picture({ profile, update }) {
+  const [file, setFile] = useState(null);
+  const input = useRef();
+  const take = (event) => {
+    const [chosen] = event.currentTarget.files;
+    event.currentTarget.value = "";
+    if (!chosen) return;
+    if (chosen.type.startsWith("image/")) setFile(chosen);
+    else notice(t("Choose a picture: JPEG, PNG, WebP or GIF."), { kind: "danger" });
+  };
+  const remove = () =>
+    parley.profile.avatarRemove().then(() => update({ ...profile, avatar_url: null }), failed);
+  const done = (reply) => {
+    setFile(null);
+    update({ ...profile, avatar_url: reply.avatar_url });
+    notice(t("Your picture is saved."));
+  };
+  return html`<div class="picture-row">
+    <${Avatar} user=${profile} size="large" />
+    <div class="button-row">
+      <button type="button" class="button" onClick=${() => input.current.click()}>${t("Choose a picture")}</button>
+      ${profile.avatar_url && html`<button type="button" class="button quiet" onClick=${remove}>${t("Remove the picture")}</button>`}
+      <input ref=${input} type="file" accept="image/jpeg,image/png,image/webp,image/gif" class="visually-hidden" tabindex="-1"
+        aria-label=${t("Picture file")} onChange=${take} />
+    </div>
+    ${file && html`<${CropDialog} file=${file} onDone=${done} onClose=${() => setFile(null)} />`}
+  </div>`;
+}

@@ -1,0 +1,63 @@
+import { parley } from "../../client.js";
+import { html, useState } from "../../html.js";
+import { t } from "../../i18n.js";
+import { notice } from "../../ui/notices.js";
+import { Dialog } from "../../ui/dialog.js";
+import { CodeField, Field, Form, PasswordField, Submit, useForm } from "../forms.js";
+import { ActionDialog } from "./action_dialog.js";
+import { TwoStep } from "./two_step.js";
+
+export function Security({ profile, update }) {
+  const [open, setOpen] = useState(null);
+  const close = () => setOpen(null);
+  return html`<div class="action-row"><p><strong>${t("Password")}</strong>
+      <span class="hint">${t("A change signs out all other browsers and apps.")}</span></p>
+      <button class="button" onClick=${() => setOpen("password")}>${t("Change password")}</button></div>
+    <div class="action-row"><p><strong>${t("E-mail")}</strong><span class="hint"><bdi>${profile.email}</bdi></span></p>
+      <button class="button" onClick=${() => setOpen("email")}>${t("Change e-mail")}</button></div>
+    <${TwoStep} profile=${profile} />
+    ${open === "password" && html`<${PasswordDialog} onClose=${close} />`}
+    ${open === "email" && html`<${EmailDialog} update=${(email) => update({ ...profile, email })} onClose=${close} />`}`;
+}
+
+function PasswordDialog({ onClose }) {
+  const fields = (form) => html`
+    <${PasswordField} label=${t("Current password")} autocomplete="current-password" required ...${form.field("current_password")} />
+    <${PasswordField} label=${t("New password")} autocomplete="new-password" required hint=${t("At least 8 characters.")}
+      ...${form.field("new_password")} />`;
+  const done = () => {
+    notice(t("Your password is changed. All other browsers and apps are signed out."));
+    onClose();
+  };
+  return html`<${ActionDialog} title=${t("Change password")} action="change_password" label=${t("Change password")}
+    initial=${{ current_password: "", new_password: "" }} fields=${fields} run=${(values) => parley.auth.changePassword(values)}
+    onDone=${done} onClose=${onClose} />`;
+}
+
+// Two codes: one to the old address, which allows the change, and one to the new address, which proves it.
+function EmailDialog({ update, onClose }) {
+  const [email, setEmail] = useState(null);
+  const form = useForm({ code: "" }, async ({ code }) => {
+    await parley.auth.changeEmailVerify({ code: code.replace(/\D/g, "") });
+    update(email);
+    notice(t("Your e-mail is now {email}.", { email }));
+    onClose();
+  });
+  if (!email) {
+    const fields = (fieldsOf) => html`<${Field} label=${t("New e-mail")} type="email" autocomplete="email" required ...${fieldsOf.field("email")} />`;
+    const run = async (values) => {
+      await parley.auth.changeEmail(values);
+      return values.email.trim();
+    };
+    return html`<${ActionDialog} key="old" title=${t("Change e-mail")} action="change_email" label=${t("Change e-mail")} initial=${{ email: "" }}
+      lead=${t("First a code goes to your present address, then one to the new address.")} fields=${fields} run=${run}
+      onDone=${setEmail} onClose=${onClose} />`;
+  }
+  return html`<${Dialog} key="new" title=${t("Change e-mail")} onClose=${onClose}>
+    <${Form} form=${form}>
+      <p>${t("We have sent a code to {email}.", { email })}</p>
+      <${CodeField} ...${form.field("code")} />
+      <${Submit} form=${form} label=${t("Confirm")} />
+    <//>
+  <//>`;
+}

@@ -1,0 +1,81 @@
+// The second password: on, changed, off, and the recovery codes.
+import { parley } from "../../client.js";
+import { html, useEffect, useState } from "../../html.js";
+import { t, tn } from "../../i18n.js";
+import { failed, notice } from "../../ui/notices.js";
+import { Dialog } from "../../ui/dialog.js";
+import { Field, PasswordField } from "../forms.js";
+import { ActionDialog } from "./action_dialog.js";
+
+export function TwoStep() {
+  const [status, setStatus] = useState(null);
+  const [open, setOpen] = useState(null);
+  const [codes, setCodes] = useState(null);
+  const load = () => parley.auth.twoStepStatus().then(setStatus, failed);
+  useEffect(() => {
+    load();
+  }, []);
+  const close = () => setOpen(null);
+  const done = (text) => (reply) => {
+    close();
+    notice(text);
+    if (reply.recovery_codes) setCodes(reply.recovery_codes);
+    load();
+  };
+  if (!status) return null;
+  const Action = DIALOGS[open];
+  return html`<div class="action-row"><p><strong>${t("Two-step verification")}</strong>
+      <span class="hint">${status.enabled
+        ? tn("On. {n} recovery code is left.", "On. {n} recovery codes are left.", status.recovery_codes_left)
+        : t("Off. A second password is asked for when you sign in on a new device.")}</span></p>
+      <div class="button-row">${status.enabled
+        ? html`<button class="button" onClick=${() => setOpen("change")}>${t("Change second password")}</button>
+            <button class="button" onClick=${() => setOpen("codes")}>${t("New recovery codes")}</button>
+            <button class="button danger" onClick=${() => setOpen("disable")}>${t("Turn off two-step verification")}</button>`
+        : html`<button class="button" onClick=${() => setOpen("enable")}>${t("Turn on two-step verification")}</button>`}</div></div>
+    ${Action && html`<${Action} status=${status} done=${done} onClose=${close} />`}
+    ${codes && html`<${RecoveryCodes} codes=${codes} onClose=${() => setCodes(null)} />`}`;
+}
+
+const HINT = () => t("Shown when the second password is asked for. It must not give it away.");
+
+const DIALOGS = {
+  enable: ({ done, onClose }) => html`<${ActionDialog} title=${t("Turn on two-step verification")} action="two_step_enable"
+    initial=${{ password: "", hint: "" }} label=${t("Turn on")} run=${(values) => parley.auth.twoStepEnable(values)}
+    fields=${(form) => html`
+      <${PasswordField} label=${t("Second password")} autocomplete="new-password" required hint=${t("At least 8 characters, and not your first password.")}
+        ...${form.field("password")} />
+      <${Field} label=${t("Hint")} maxlength="64" autocomplete="off" hint=${HINT()} ...${form.field("hint")} />`}
+    onDone=${done(t("Two-step verification is on."))} onClose=${onClose} />`,
+
+  change: ({ status, done, onClose }) => html`<${ActionDialog} title=${t("Change second password")} action="two_step_change"
+    initial=${{ password: "", new_password: "", hint: status.hint }} label=${t("Change second password")}
+    run=${(values) => parley.auth.twoStepChange(values)}
+    fields=${(form) => html`
+      <${PasswordField} label=${t("Second password")} autocomplete="off" required ...${form.field("password")} />
+      <${PasswordField} label=${t("New second password")} autocomplete="new-password" required ...${form.field("new_password")} />
+      <${Field} label=${t("Hint")} maxlength="64" autocomplete="off" hint=${HINT()} ...${form.field("hint")} />`}
+    onDone=${done(t("The second password is changed."))} onClose=${onClose} />`,
+
+  disable: ({ done, onClose }) => html`<${ActionDialog} title=${t("Turn off two-step verification")} action="two_step_disable"
+    initial=${{ password: "" }} label=${t("Turn off")} kind="danger" run=${(values) => parley.auth.twoStepDisable(values)}
+    fields=${(form) => html`<${PasswordField} label=${t("Second password")} autocomplete="off" required ...${form.field("password")} />`}
+    onDone=${done(t("Two-step verification is off."))} onClose=${onClose} />`,
+
+  codes: ({ done, onClose }) => html`<${ActionDialog} title=${t("New recovery codes")} action="recovery_codes"
+    lead=${t("The codes that you have stop working.")} run=${(values) => parley.auth.twoStepRecoveryCodes(values)}
+    onDone=${done(t("Here are your new codes."))} onClose=${onClose} />`,
+};
+
+function RecoveryCodes({ codes, onClose }) {
+  const text = codes.join("\n");
+  const file = `data:text/plain;charset=utf-8,${encodeURIComponent(text)}`;
+  const copy = () => navigator.clipboard.writeText(text).then(() => notice(t("Copied.")), () => notice(t("Copying was refused."), { kind: "danger" }));
+  return html`<${Dialog} title=${t("Recovery codes")} onClose=${onClose}>
+    <p>${t("Keep them where you will find them without this device. Each works once, and they are shown only now.")}</p>
+    <ol class="codes" dir="ltr" aria-label=${t("Recovery codes")}>${codes.map((code) => html`<li key=${code}><code>${code}</code></li>`)}</ol>
+    <div class="button-row"><button class="button" onClick=${copy}>${t("Copy")}</button>
+      <a class="button" href=${file} download="parley-recovery-codes.txt">${t("Save as a file")}</a>
+      <button class="button primary" onClick=${onClose}>${t("I have kept them")}</button></div>
+  <//>`;
+}

@@ -1,0 +1,22 @@
+// Why this browser is signed in no longer.
+import { html } from "../html.js";
+import { t } from "../i18n.js";
+import { app, useStore } from "../store.js";
+import { AuthPage } from "./auth_page.js";
+
+const REASONS = {
+  account_blocked: () => t("This account is blocked. If you think that this is a mistake, write to the support."),
+  token_expired: () => t("You have been away for a while. Sign in again to go on."),
+  token_revoked: () => t("This session was ended: on another device, by a change of the password, or by the support."),
+  signed_out: () => t("You signed out. Nothing of your conversations is left in this browser."),
+};
+
+export default function SignedOut({ query }) {
+  const reason = useStore(app, (state) => state.signedOut) || query.reason;
+  const text = (REASONS[reason] || (() => t("Sign in again to go on.")))();
+  return html`<${AuthPage} title=${t("Signed out")}>
+    <p>${text}</p>
+    <p class="landing-actions"><a class="button primary" href="/app/sign-in">${t("Sign in")}</a>
+      <a class="button" href="/app/">${t("To the start")}</a></p>
+  <//>`;
+}

@@ -1,0 +1,30 @@
+import { parley } from "../client.js";
+import { html } from "../html.js";
+import { LANGUAGES, language, t } from "../i18n.js";
+import { navigate } from "../router.js";
+import { AuthPage, useFirstField } from "./auth_page.js";
+import { Field, Form, PasswordField, Select, Submit, useForm } from "./forms.js";
+
+export default function SignUp() {
+  const initial = { first_name: "", last_name: "", email: "", password: "", language: language() };
+  const form = useForm(initial, async (values) => {
+    await parley.auth.signup(values);
+    navigate(`/app/verify?email=${encodeURIComponent(values.email.trim())}`);
+  });
+  const first = useFirstField();
+  return html`<${AuthPage} title=${t("Create account")}
+      after=${html`${t("Already have an account?")} <a href="/app/sign-in">${t("Sign in")}</a>`}>
+    <div ref=${first}><${Form} form=${form}>
+      <div class="two-fields">
+        <${Field} label=${t("First name")} autocomplete="given-name" maxlength="50" required ...${form.field("first_name")} />
+        <${Field} label=${t("Last name")} autocomplete="family-name" maxlength="50" required ...${form.field("last_name")} />
+      </div>
+      <${Field} label=${t("E-mail")} type="email" autocomplete="email" required ...${form.field("email")} />
+      <${PasswordField} label=${t("Password")} autocomplete="new-password" required hint=${t("At least 8 characters.")}
+        ...${form.field("password")} />
+      <${Select} label=${t("Language")} options=${LANGUAGES} hint=${t("Of the mails and of this page.")} ...${form.field("language")}
+        onInput=${null} onChange=${form.field("language").onInput} />
+      <${Submit} form=${form} label=${t("Create account")} />
+    <//></div>
+  <//>`;
+}

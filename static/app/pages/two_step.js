@@ -1,0 +1,55 @@
+// The second step of a sign-in: the second password, or a code by e-mail in its place.
+import { parley } from "../client.js";
+import { html, useEffect, useState } from "../html.js";
+import { t } from "../i18n.js";
+import { navigate } from "../router.js";
+import { SIGN_IN } from "../routes.js";
+import { AuthPage, useFirstField } from "./auth_page.js";
+import { Checkbox, Form, PasswordField, Status, Submit, useForm } from "./forms.js";
+import { goOn } from "./signin.js";
+
+// Without a first step there is no second one.
+export function useFirstStep() {
+  const pending = parley.session.twoStep;
+  useEffect(() => {
+    if (!pending && !parley.session.isSignedIn) navigate(SIGN_IN, { replace: true });
+  }, []);
+  return pending;
+}
+
+export function StartAgain() {
+  const back = (event) => {
+    event.preventDefault();
+    parley.session.cancelTwoStep();
+    navigate(SIGN_IN);
+  };
+  return html`<a href="/app/sign-in" onClick=${back}>${t("Start again")}</a>`;
+}
+
+export default function TwoStep({ query }) {
+  const pending = useFirstStep();
+  const [sent, setSent] = useState("");
+  const form = useForm({ password: "", remember: false }, async (values) => {
+    await parley.auth.twoStep(values);
+    goOn(query);
+  });
+  const mail = useForm({}, async () => {
+    setSent("");
+    setSent((await parley.auth.twoStepResend()).message);
+  });
+  const first = useFirstField();
+  const hint = pending?.hint ? t("Hint: {hint}", { hint: pending.hint }) : "";
+  return html`<${AuthPage} title=${t("Two-step verification")} lead=${t("This account asks for a second password.")}
+      after=${html`<${StartAgain} />`}>
+    <div ref=${first}><${Form} form=${form}>
+      <${PasswordField} label=${t("Second password")} autocomplete="off" required hint=${hint} ...${form.field("password")} />
+      <${Checkbox} label=${t("Remember this device")} ...${form.box("remember")} />
+      <${Submit} form=${form} label=${t("Sign in")} />
+      <a class="quiet-link" href=${`/app/recovery${location.search}`}>${t("Use a recovery code")}</a>
+    <//></div>
+    <${Form} form=${mail}>
+      <${Status} text=${sent} />
+      <${Submit} form=${mail} label=${t("Send a code by e-mail")} kind="quiet" />
+    <//>
+  <//>`;
+}

@@ -1,0 +1,47 @@
+// The code that proves an address.
+import { loadProfile, parley, signOut } from "../client.js";
+import { config } from "../config.js";
+import { html, useState } from "../html.js";
+import { t } from "../i18n.js";
+import { navigate } from "../router.js";
+import { HOME } from "../routes.js";
+import { app, useStore } from "../store.js";
+import { AuthPage, useFirstField } from "./auth_page.js";
+import { CodeField, Field, Form, Status, Submit, useForm } from "./forms.js";
+
+export default function Verify({ query }) {
+  const user = useStore(app, (state) => state.user);
+  const known = query.email || user?.email || "";
+  const [sent, setSent] = useState("");
+  const form = useForm({ email: known, code: "" }, async ({ email, code }) => {
+    await parley.auth.verify({ email, code: code.replace(/\D/g, "") });
+    app.set({ user: { ...parley.session.user } });
+    loadProfile();
+    navigate(HOME, { replace: true });
+  });
+  const again = useForm({}, async () => {
+    setSent("");
+    setSent((await parley.auth.resendOtp({ email: form.values.email })).message);
+  });
+  const first = useFirstField();
+  const lead = known && t("We have sent a code to {email}.", { email: known });
+  return html`<${AuthPage} title=${t("Confirm your e-mail")} lead=${lead}
+      after=${user && html`<button class="text-button" onClick=${signOut}>${t("Sign out")}</button>`}>
+    <div ref=${first}><${Form} form=${form}>
+      ${!known && html`<${Field} label=${t("E-mail")} type="email" autocomplete="email" required ...${form.field("email")} />`}
+      <${CodeField} ...${form.field("code")} />
+      <${Submit} form=${form} label=${t("Confirm")} />
+    <//></div>
+    <${Form} form=${again}>
+      <${Status} text=${sent} />
+      <${Submit} form=${again} label=${t("Send a new code")} kind="quiet" />
+    <//>
+    ${config.developer && html`<${Mailbox} email=${form.values.email} />`}
+  <//>`;
+}
+
+// On a developer's machine mails go into a mailbox of their own.
+export function Mailbox({ email }) {
+  return html`<p class="hint"><a href=${`/dev/mail/?to=${encodeURIComponent(email || "")}`} target="_blank" rel="noopener">
+    ${t("Mailbox of this machine")}</a></p>`;
+}

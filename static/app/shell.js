@@ -1,0 +1,119 @@
+// What surrounds every page: navigation, the connection's state, notices, calls.
+import { parley } from "./client.js";
+import { config } from "./config.js";
+import { html, useEffect, useRef, useState } from "./html.js";
+import { onLanguage, t, useLanguage } from "./i18n.js";
+import { Icon } from "./ui/icon.js";
+import { Banner } from "./ui/banner.js";
+import { Notices } from "./ui/notices.js";
+import { NavLink, match, navigate, useLinks, usePlace } from "./router.js";
+import { HOME, ROUTES, SIGN_IN } from "./routes.js";
+import { app, useStore } from "./store.js";
+import { usePageTitle } from "./title.js";
+
+function useRoute() {
+  const { path, search } = usePlace();
+  for (const route of ROUTES) {
+    const params = match(route.path, path);
+    if (params) return { route, params, query: Object.fromEntries(new URLSearchParams(search)), path };
+  }
+  return { route: null, params: {}, query: {}, path };
+}
+
+// The page's module: null while it loads. The page before stays until then.
+function usePage(route) {
+  const [page, setPage] = useState(null);
+  useEffect(() => {
+    let wanted = true;
+    if (route) {
+      route.load().then(
+        (module) => wanted && setPage({ load: route.load, Component: module.default }),
+        () => wanted && setPage({ load: route.load, Component: Unavailable }),
+      );
+    }
+    return () => {
+      wanted = false;
+    };
+  }, [route?.load]);
+  return page;
+}
+
+function Unavailable() {
+  return html`<main class="page"><h1>${t("This page could not be loaded")}</h1>
+    <p><button class="button" onClick=${() => location.reload()}>${t("Try again")}</button></p></main>`;
+}
+
+function Missing() {
+  return html`<main class="page"><h1>${t("There is no such page")}</h1><p><a href="/app/">${t("Back to Parley")}</a></p></main>`;
+}
+
+function Navigation() {
+  const unread = useStore(app, (state) => state.unread);
+  const messages = useStore(app, (state) => state.messageUnread);
+  return html`<nav class="rail" aria-label=${t("Main")}>
+    <${NavLink} href="/app/chats"><${Icon} name="chats" /><span>${t("Chats")}</span><${Count} value=${messages} /><//>
+    <${NavLink} href="/app/calls"><${Icon} name="phone" /><span>${t("Calls")}</span><//>
+    <${NavLink} href="/app/notifications"><${Icon} name="bell" /><span>${t("Notifications")}</span><${Count} value=${unread} /><//>
+    <${NavLink} href="/app/settings"><${Icon} name="settings" /><span>${t("Settings")}</span><//>
+  </nav>`;
+}
+
+function Count({ value }) {
+  return value > 0 && html`<span class="count" aria-hidden="true">${value > 99 ? "99+" : value}</span>`;
+}
+
+// Calls ring on every page; their module is loaded once the first page stands.
+function CallLayer() {
+  const [Layer, setLayer] = useState(null);
+  useEffect(() => {
+    import("./calls/layer.js").then((module) => setLayer(() => module.default));
+  }, []);
+  return Layer && html`<${Layer} />`;
+}
+
+export function App() {
+  const [, redraw] = useState(0);
+  const user = useStore(app, (state) => state.user);
+  const { route, params, query, path } = useRoute();
+  const page = usePage(route);
+  const body = useRef();
+  const first = useRef(true);
+  useLinks();
+  usePageTitle();
+  useEffect(() => onLanguage(() => redraw((count) => count + 1)), []);
+  useEffect(() => {
+    if (user?.language) useLanguage(user.language, { addresses: config.catalogs });
+  }, [user?.language]);
+
+  const signedIn = Boolean(user);
+  useEffect(() => {
+    if (route && !route.open && !signedIn && !parley.session.isSignedIn) navigate(`${SIGN_IN}?next=${encodeURIComponent(path)}`, { replace: true });
+    if (route?.guest && signedIn && !parley.session.twoStep) navigate(HOME, { replace: true });
+    // An address that is not confirmed yet comes first.
+    if (route && !route.open && user?.is_verified === false) navigate(`/app/verify?email=${encodeURIComponent(user.email)}`, { replace: true });
+  }, [route, signedIn, user?.is_verified]);
+
+  // A new page takes the focus, so that a keyboard or a screen reader goes on there.
+  useEffect(() => {
+    if (!page) return;
+    if (!first.current && !body.current?.contains(document.activeElement)) body.current?.querySelector("h1, main")?.focus();
+    first.current = false;
+  }, [page]);
+
+  const allowed = route && (route.open || signedIn) && !(route.guest && signedIn);
+  const Page = !route ? Missing : page?.load === route.load && allowed ? page.Component : null;
+  return html`
+    <a class="skip" href="#content" onClick=${skip}>${t("Skip to the content")}</a>
+    <${Banner} />
+    <div class=${`shell ${signedIn ? "signed-in" : "signed-out"}`}>
+      ${signedIn && html`<${Navigation} />`}
+      <div class="body" id="content" ref=${body} tabindex="-1">${Page && html`<${Page} params=${params} query=${query} />`}</div>
+    </div>
+    ${signedIn && html`<${CallLayer} />`}
+    <${Notices} />`;
+}
+
+function skip(event) {
+  event.preventDefault();
+  document.getElementById("content")?.focus();
+}

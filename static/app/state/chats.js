@@ -1,0 +1,134 @@
+// The list of conversations, kept true by the events.
+import { parley } from "../client.js";
+import { createStore } from "../store.js";
+
+const PAGE = 30;
+const EMPTY = { loaded: false, failed: null, ids: [], byId: {}, typing: {}, presence: {}, cursor: null, hasMore: false };
+export const chats = createStore(EMPTY);
+
+const activity = (row) => (row.last_message ? Date.parse(row.last_message.created_at) : 0);
+
+function sorted(byId, ids) {
+  return [...ids].sort((one, other) => activity(byId[other]) - activity(byId[one]) || other - one);
+}
+
+// Stores conversations from the server.
+export function put(rows) {
+  chats.set(({ byId, ids }) => {
+    const next = { ...byId };
+    for (const row of rows) next[row.id] = { ...row };
+    const known = new Set([...ids, ...rows.map((row) => row.id)]);
+    return { byId: next, ids: sorted(next, known) };
+  });
+}
+
+export function change(id, part) {
+  chats.set(({ byId, ids }) => {
+    if (!byId[id]) return null;
+    const next = { ...byId, [id]: { ...byId[id], ...part } };
+    return { byId: next, ids: "last_message" in part ? sorted(next, ids) : ids };
+  });
+}
+
+export async function loadChats() {
+  try {
+    const reply = await parley.messages.listConversations({ limit: PAGE });
+    const open = Object.values(chats.get().byId).filter((row) => !reply.conversations.some(({ id }) => id === row.id));
+    put(reply.conversations);
+    chats.set({ loaded: true, failed: null, cursor: reply.next_cursor, hasMore: reply.has_more });
+    // What stood further down may have changed as well.
+    for (const row of open.slice(0, PAGE)) fetchChat(row.id).catch(() => {});
+  } catch (error) {
+    if (!chats.get().loaded) chats.set({ failed: error });
+  }
+}
+
+let loadingMore = false;
+export async function loadMoreChats() {
+  const { hasMore, cursor } = chats.get();
+  if (!hasMore || loadingMore) return;
+  loadingMore = true;
+  try {
+    const reply = await parley.messages.listConversations({ limit: PAGE, cursor });
+    put(reply.conversations);
+    chats.set({ cursor: reply.next_cursor, hasMore: reply.has_more });
+  } finally {
+    loadingMore = false;
+  }
+}
+
+const fetching = new Map();
+export function fetchChat(id) {
+  if (!fetching.has(id)) {
+    const work = parley.messages.getConversation({ conversation_id: id }).then(({ conversation }) => {
+      put([conversation]);
+      return conversation;
+    });
+    fetching.set(id, work);
+    work.catch(() => {}).finally(() => fetching.delete(id));
+  }
+  return fetching.get(id);
+}
+
+export async function startChat(userId) {
+  const { conversation } = await parley.messages.startConversation({ user_id: userId });
+  put([conversation]);
+  return conversation;
+}
+
+export function preview({ id, kind, body, sender_id, created_at, call }) {
+  return { id, kind, body: body ?? "", sender_id, created_at, call: call ?? undefined };
+}
+
+function known(id, act) {
+  if (chats.get().byId[id]) act(chats.get().byId[id]);
+  else if (chats.get().loaded) fetchChat(id).catch(() => {});
+}
+
+export function listen() {
+  const on = parley.on.bind(parley);
+  on("message.new", ({ conversation_id: id, message, unread_count }) => {
+    known(id, () => change(id, { last_message: preview(message), unread_count }));
+    typing(id, message.sender_id, false);
+  });
+  on("outbox.sent", ({ message }) => {
+    known(message.conversation_id, ({ last_message: last }) => {
+      if (!last || last.id < message.id) change(message.conversation_id, { last_message: preview(message) });
+    });
+  });
+  on("message.edited", ({ conversation_id: id, message, unread_count }) => {
+    known(id, (row) => change(id, { unread_count, ...(row.last_message?.id === message.id ? { last_message: preview(message) } : {}) }));
+  });
+  on("message.deleted", ({ conversation_id: id, unread_count, last_message }) => known(id, () => change(id, { unread_count, last_message })));
+  on("conversation.created", ({ conversation }) => put([conversation]));
+  on("conversation.cleared", ({ conversation_id: id }) => fetchChat(id).catch(() => {}));
+  on("conversation.read", ({ conversation_id: id, user_id, last_read_id, unread_count }) => {
+    known(id, (row) => {
+      if (user_id === parley.session.userId) change(id, { last_read_id: Math.max(row.last_read_id ?? 0, last_read_id), unread_count });
+      else change(id, { other_last_read_id: Math.max(row.other_last_read_id ?? 0, last_read_id) });
+    });
+  });
+  on("conversation.delivered", ({ conversation_id: id, user_id, delivered_id }) => {
+    if (user_id === parley.session.userId) return;
+    known(id, (row) => change(id, { other_delivered_id: Math.max(row.other_delivered_id ?? 0, delivered_id) }));
+  });
+  on("block.changed", ({ user_id }) => {
+    const row = Object.values(chats.get().byId).find(({ other_user: other }) => other.id === user_id);
+    if (row) fetchChat(row.id).catch(() => {});
+  });
+  on("typing", ({ conversation_id, user_id, is_typing }) => typing(conversation_id, user_id, is_typing));
+  on("presence", (row) => chats.set(({ presence }) => ({ presence: { ...presence, [row.user_id]: row } })));
+  on("reload", () => loadChats());
+  on("synced", () => refreshCounts());
+  on("signedout", () => chats.set(EMPTY));
+}
+
+// Receipts are no durable events: after a break the rows that are open are asked for again.
+function refreshCounts() {
+  for (const id of chats.get().ids.slice(0, 5)) fetchChat(id).catch(() => {});
+}
+
+function typing(id, userId, isTyping) {
+  if (userId === parley.session.userId || Boolean(chats.get().typing[id]) === isTyping) return;
+  chats.set((state) => ({ typing: { ...state.typing, [id]: isTyping } }));
+}

@@ -1,0 +1,198 @@
+// The messages of a conversation: a stretch of the history without gaps, oldest first.
+import { parley } from "../client.js";
+import { createStore } from "../store.js";
+import { chats } from "./chats.js";
+
+const PAGE = 50;
+const MOST_ABOVE_UNREAD = 80;
+const KEPT = 6;
+// After a failed page the next one is not asked for at once.
+const PAUSE_MS = 3000;
+const threads = new Map();
+
+const EMPTY = { messages: [], pending: [], loaded: false, failed: null, busy: false, pausedUntil: 0, hasOlder: false, hasNewer: false, firstUnread: null };
+
+export function thread(id) {
+  let found = threads.get(id);
+  if (!found) {
+    found = createStore({ ...EMPTY, id, pending: parley.outbox.items(id) });
+    if (threads.size >= KEPT) threads.delete(threads.keys().next().value);
+  } else threads.delete(id);
+  threads.set(id, found); // The one that was opened last is forgotten last.
+  return found;
+}
+
+const list = (id, query) =>
+  parley.messages.list({ conversation_id: id, limit: PAGE, ...query }).then(({ messages, has_more: hasMore }) => ({
+    messages: messages.reverse(),
+    hasMore,
+  }));
+
+// One request at a time and conversation; a second one while it runs is left out.
+async function once(store, work) {
+  if (store.get().busy || Date.now() < store.get().pausedUntil) return;
+  store.set({ busy: true });
+  try {
+    await work();
+  } catch (error) {
+    store.set(store.get().loaded ? { pausedUntil: Date.now() + PAUSE_MS } : { failed: error });
+  } finally {
+    store.set({ busy: false });
+  }
+}
+
+// The newest page, or the stretch around the first unread message.
+export function open(id) {
+  const store = thread(id);
+  const row = chats.get().byId[id];
+  const unread = row?.unread_count ?? 0;
+  if (store.get().loaded && !store.get().hasNewer) {
+    store.set({ firstUnread: firstUnread(store.get().messages, row) });
+    return Promise.resolve();
+  }
+  return once(store, async () => {
+    const part = unread > MOST_ABOVE_UNREAD ? await around(id, row.last_read_id + 1) : await end(id, Math.max(PAGE, unread + 20));
+    store.set({ ...part, firstUnread: firstUnread(part.messages, row), loaded: true, failed: null });
+  });
+}
+
+function firstUnread(messages, row) {
+  if (!row?.unread_count) return null;
+  const me = parley.session.userId;
+  return messages.find((message) => message.id > (row.last_read_id ?? 0) && message.sender_id !== me)?.id ?? null;
+}
+
+async function end(id, limit = PAGE) {
+  const page = await list(id, { limit });
+  return { messages: page.messages, hasOlder: page.hasMore, hasNewer: false };
+}
+
+async function around(id, messageId) {
+  const [older, newer] = await Promise.all([list(id, { before: messageId }), list(id, { after: messageId - 1 })]);
+  return { messages: [...older.messages, ...newer.messages], hasOlder: older.hasMore, hasNewer: newer.hasMore };
+}
+
+export const loadOlder = (id) => {
+  const store = thread(id);
+  const first = store.get().messages[0];
+  if (!first || !store.get().hasOlder) return Promise.resolve();
+  return once(store, async () => {
+    const page = await list(id, { before: first.id, limit: 100 });
+    store.set(({ messages }) => ({ messages: [...page.messages, ...messages], hasOlder: page.hasMore }));
+  });
+};
+
+export const loadNewer = (id) => {
+  const store = thread(id);
+  const last = store.get().messages.at(-1);
+  if (!last || !store.get().hasNewer) return Promise.resolve();
+  return once(store, async () => {
+    const page = await list(id, { after: last.id, limit: 100 });
+    store.set(({ messages }) => ({ messages: [...messages, ...page.messages], hasNewer: page.hasMore }));
+  });
+};
+
+// Makes sure that a message is among those that are here. Resolves to whether it is.
+export async function reach(id, messageId) {
+  const store = thread(id);
+  const has = () => store.get().messages.some((message) => message.id === messageId);
+  if (!has()) store.set(await around(id, messageId));
+  return has();
+}
+
+export async function latest(id) {
+  const store = thread(id);
+  if (!store.get().hasNewer) return;
+  store.set(await end(id));
+}
+
+function place(messages, message) {
+  let at = messages.length;
+  while (at > 0 && messages[at - 1].id > message.id) at -= 1;
+  const isHere = at > 0 && messages[at - 1].id === message.id;
+  return [...messages.slice(0, isHere ? at - 1 : at), message, ...messages.slice(at)];
+}
+
+function add(message) {
+  const store = threads.get(message.conversation_id);
+  if (!store) return;
+  store.set(({ messages, pending, hasNewer, loaded }) => ({
+    pending: message.client_id ? pending.filter((item) => item.client_id !== message.client_id) : pending,
+    ...(loaded && !hasNewer ? { messages: place(messages, message) } : {}),
+  }));
+}
+
+export function update(id, messageId, part) {
+  threads.get(id)?.set(({ messages }) => ({
+    messages: messages.map((message) => (message.id === messageId ? { ...message, ...part } : message)),
+  }));
+}
+
+function drop(id, messageId) {
+  threads.get(id)?.set(({ messages }) => ({
+    messages: messages
+      .filter((message) => message.id !== messageId)
+      .map((message) => (message.reply_to_id === messageId ? { ...message, reply_to: null } : message)),
+  }));
+}
+
+function dropUpTo(id, messageId) {
+  threads.get(id)?.set(({ messages }) => ({ messages: messages.filter((message) => message.id > messageId), hasOlder: false }));
+}
+
+// After a break that is too long for the log of events: what changed in the newest page, or that page alone.
+async function refresh(store) {
+  const { id, loaded } = store.get();
+  if (!loaded) return;
+  const page = await list(id, {});
+  store.set(({ messages, hasNewer }) => {
+    if (hasNewer) return null;
+    const first = page.messages[0]?.id ?? Infinity;
+    const older = messages.filter((message) => message.id < first);
+    const meets = !page.hasMore || messages.some((message) => message.id >= first);
+    return meets ? { messages: page.hasMore ? [...older, ...page.messages] : page.messages, hasOlder: page.hasMore && store.get().hasOlder }
+      : { messages: page.messages, hasOlder: page.hasMore };
+  });
+}
+
+export async function edit(message, body) {
+  const reply = await parley.messages.edit({ message_id: message.id, body });
+  update(message.conversation_id, message.id, reply.message);
+}
+
+export async function remove(message) {
+  await parley.messages.delete({ message_id: message.id });
+  drop(message.conversation_id, message.id);
+}
+
+export async function react(message, emoji) {
+  const me = parley.session.userId;
+  const mine = message.reactions.find((row) => row.emoji === emoji)?.user_ids.includes(me);
+  const params = { message_id: message.id, emoji };
+  const { reactions } = mine ? await parley.messages.unreact(params) : await parley.messages.react(params);
+  update(message.conversation_id, message.id, { reactions });
+}
+
+export async function clear(id) {
+  const { cleared_up_to_id: last } = await parley.messages.clearConversation({ conversation_id: id });
+  dropUpTo(id, last);
+}
+
+export function listen() {
+  parley.on("message.new", ({ message }) => add(message));
+  parley.on("outbox.sent", ({ message }) => add(message));
+  parley.on("message.edited", ({ conversation_id: id, message }) => update(id, message.id, message));
+  parley.on("message.reactions", ({ conversation_id: id, message_id, reactions }) => update(id, message_id, { reactions }));
+  parley.on("message.deleted", ({ conversation_id: id, message_id }) => drop(id, message_id));
+  parley.on("conversation.cleared", ({ conversation_id: id, cleared_up_to_id: last }) => dropUpTo(id, last));
+  parley.on("reload", () => {
+    for (const store of threads.values()) refresh(store).catch(() => {});
+  });
+  parley.on("outbox", ({ items }) => {
+    for (const [id, store] of threads) {
+      const here = new Set(store.get().messages.map((message) => message.client_id));
+      store.set({ pending: items.filter((item) => item.conversation_id === id && !here.has(item.client_id)) });
+    }
+  });
+  parley.on("signedout", () => threads.clear());
+}

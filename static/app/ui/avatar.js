@@ -1,0 +1,21 @@
+// A user's picture, or their initials on a colour derived from the user.
+import { parley } from "../client.js";
+import { html, useState } from "../html.js";
+
+const TONES = 6;
+
+export const nameOf = (user) => [user.first_name, user.last_name].filter(Boolean).join(" ") || user.username;
+
+function initials(user) {
+  const letters = [user.first_name, user.last_name].map((part) => [...(part || "")][0]).filter(Boolean);
+  return (letters.length ? letters : [[...(user.username || "?")][0]]).join("").toUpperCase();
+}
+
+export function Avatar({ user, size = "" }) {
+  const [broken, setBroken] = useState(null);
+  const address = parley.mediaUrl(user.avatar_url);
+  if (address && broken !== address) {
+    return html`<img class=${`avatar ${size}`} src=${address} alt="" onError=${() => setBroken(address)} />`;
+  }
+  return html`<span class=${`avatar ${size} tone-${(user.id ?? 0) % TONES}`} aria-hidden="true">${initials(user)}</span>`;
+}

@@ -1,0 +1,44 @@
+// Dialogs of the browser's own kind: focus stays inside, Escape closes, focus returns.
+import { html, render, useEffect, useId, useRef } from "../html.js";
+import { t } from "../i18n.js";
+import { Icon } from "./icon.js";
+
+export function Dialog({ title, onClose, alert = false, className = "", children }) {
+  const self = useRef();
+  const heading = useId();
+  useEffect(() => {
+    const before = document.activeElement;
+    self.current.showModal();
+    return () => before?.focus?.({ preventScroll: true });
+  }, []);
+  const onCancel = (event) => {
+    event.preventDefault();
+    onClose();
+  };
+  const onClick = (event) => event.target === self.current && onClose();
+  return html`<dialog ref=${self} class=${`dialog ${className}`} role=${alert ? "alertdialog" : "dialog"} aria-labelledby=${heading}
+      onCancel=${onCancel} onClick=${onClick}>
+    <div class="dialog-body"><header class="dialog-head"><h2 id=${heading}>${title}</h2>
+      <button type="button" class="icon-button" aria-label=${t("Close")} onClick=${onClose}><${Icon} name="close" /></button></header>
+      ${children}</div></dialog>`;
+}
+
+// Asks before something that cannot be taken back. Resolves to true or false.
+export function confirm({ title, text, action, danger = false }) {
+  const place = document.createElement("div");
+  document.body.append(place);
+  return new Promise((resolve) => {
+    const answer = (value) => {
+      render(null, place);
+      place.remove();
+      resolve(value);
+    };
+    render(
+      html`<${Dialog} title=${title} alert onClose=${() => answer(false)}>
+        <p>${text}</p>
+        <div class="row dialog-actions"><button class="button" onClick=${() => answer(false)}>${t("Cancel")}</button>
+          <button class=${`button ${danger ? "danger" : "primary"}`} onClick=${() => answer(true)}>${action}</button></div><//>`,
+      place,
+    );
+  });
+}

@@ -1,0 +1,47 @@
+// A button that opens a menu: arrows move, Enter chooses, Escape leads back to the button.
+import { html, useCallback, useEffect, useRef, useState } from "../html.js";
+import { Icon } from "./icon.js";
+import { Popup } from "./popup.js";
+
+function Items({ items, label, onChoose }) {
+  const list = useRef();
+  const buttons = () => [...list.current.querySelectorAll('[role="menuitem"]')];
+  useEffect(() => buttons()[0]?.focus({ preventScroll: true }), []);
+  const onKeyDown = (event) => {
+    const all = buttons();
+    const at = all.indexOf(document.activeElement);
+    const steps = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: all.length - 1 };
+    if (event.key in steps) {
+      event.preventDefault();
+      all[(steps[event.key] + all.length) % all.length].focus();
+    } else if (event.key === "Tab") {
+      event.preventDefault();
+      onChoose(null);
+    } else if (event.key.length === 1) {
+      const start = event.key.toLowerCase();
+      all.find((button) => button.textContent.trim().toLowerCase().startsWith(start))?.focus();
+    }
+  };
+  return html`<div role="menu" aria-label=${label} ref=${list} onKeyDown=${onKeyDown}>
+    ${items.map((item) => html`<button key=${item.label} role="menuitem" tabindex="-1" class=${`menu-item ${item.danger ? "danger-text" : ""}`}
+      onClick=${() => onChoose(item)}>${item.icon && html`<${Icon} name=${item.icon} size=${20} />`}<span>${item.label}</span></button>`)}
+  </div>`;
+}
+
+// items: [{label, icon, danger, act}]; an `act` that returns true has moved the focus itself.
+export function Menu({ label, icon = "more", items, className = "", tabindex, disabled }) {
+  const [open, setOpen] = useState(false);
+  const button = useRef();
+  const close = useCallback((withFocus) => {
+    setOpen(false);
+    if (withFocus) button.current?.focus({ preventScroll: true });
+  }, []);
+  const choose = (item) => {
+    close(true);
+    item?.act(button.current);
+  };
+  return html`<button ref=${button} type="button" class=${`icon-button ${className}`} aria-label=${label} aria-haspopup="menu" tabindex=${tabindex}
+      aria-expanded=${open ? "true" : "false"} disabled=${disabled} onClick=${() => setOpen(!open)}><${Icon} name=${icon} /></button>
+    ${open && html`<${Popup} anchor=${button.current} onClose=${close} className="menu">
+      <${Items} items=${items.filter(Boolean)} label=${label} onChoose=${choose} /><//>`}`;
+}

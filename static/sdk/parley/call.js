@@ -1,0 +1,292 @@
+import { ask, leave, watchExpiry } from "./commands.js";
+import { Emitter } from "./emitter.js";
+import { randomId } from "./environment.js";
+import { ParleyError } from "./errors.js";
+import { CallLink } from "./link.js";
+import { LocalMedia } from "./media.js";
+
+/** One call as this tab sees it: from the first ring to the reason of its end. */
+export class Call extends Emitter {
+  #parley;
+  #calls;
+  #tools;
+  #row = null;
+  #local = null;
+  #link = null;
+  #route = null;
+  #isAnswering = false;
+  #endedAt = null;
+  #expiryTimer = null;
+  #clientId = randomId();
+
+  constructor(parley, calls, tools, { conversation_id, media, row = null }) {
+    super();
+    this.#parley = parley;
+    this.#calls = calls;
+    this.#tools = tools;
+    this.conversation_id = conversation_id;
+    this.media = media;
+    this.state = "starting";
+    this.outcome = null;
+    this.endReason = null;
+    this.error = null;
+    this.peerRinging = false;
+    /** The media that the other participant sends, as reported by them. */
+    this.remote = { audio: true, video: media === "video", screen: false };
+    if (typeof MediaStream === "function") {
+      this.remoteStream = new MediaStream();
+      this.#local = new LocalMedia(tools.mediaDevices, () => this.#mediaChanged());
+    } else {
+      this.remoteStream = null;
+    }
+    if (row) this.update(row);
+  }
+
+  // --- What an app shows -------------------------------------------------------------------------
+
+  get id() {
+    return this.#row?.id ?? null;
+  }
+
+  get caller_id() {
+    return this.#row?.caller_id ?? this.#parley.session.userId;
+  }
+
+  get direction() {
+    return this.caller_id === this.#parley.session.userId ? "outgoing" : "incoming";
+  }
+
+  get isLive() {
+    return this.state !== "ended";
+  }
+
+  /** Milliseconds by the server's clock. */
+  get answeredAt() {
+    return this.#row?.answered_at ? Date.parse(this.#row.answered_at) : null;
+  }
+
+  /** Seconds since the answer. */
+  get duration() {
+    if (this.answeredAt === null) return 0;
+    if (this.#row.duration_s !== null) return this.#row.duration_s;
+    return Math.max(0, Math.floor(((this.#endedAt ?? this.#parley.now()) - this.answeredAt) / 1000));
+  }
+
+  get localStream() { return this.#local?.stream ?? null; }
+  get muted() { return Boolean(this.#local?.isMuted); }
+  get cameraOn() { return Boolean(this.#local?.isCameraOn); }
+  get sharing() { return Boolean(this.#local?.isSharing); }
+
+  /** Why there is no camera: "denied", "missing", "failed", or null. */
+  get cameraError() {
+    return this.#local?.cameraError ?? null;
+  }
+
+  get mediaConnected() { return this.#link?.isConnected ?? false; }
+
+  /** Media has flowed before but does not flow now. */
+  get reconnecting() {
+    return this.isLive && (this.#link?.isReconnecting ?? false);
+  }
+
+  get stats() { return this.#link?.stats ?? null; }
+  get quality() { return this.#link?.quality ?? null; }
+
+  /** The present RTCPeerConnection. */
+  get peer() {
+    return this.#link?.connection ?? null;
+  }
+
+  // --- Actions of the user -----------------------------------------------------------------------
+
+  async accept({ camera = this.media === "video" } = {}) {
+    if (this.state !== "ringing" || this.direction !== "incoming" || this.#isAnswering) return;
+    this.#isAnswering = true;
+    this.error = null;
+    try {
+      await this.#open(camera);
+      if (!this.isLive) return;
+      const { call, ...route } = await this.#command("call.accept");
+      this.#route = route;
+      this.update(call);
+    } catch (error) {
+      this.error = error;
+      // Without a microphone it continues to ring: the user may allow it, or decline.
+      if (error.code === "call_conflict") this.finish("answered_elsewhere");
+      else if (!isAboutDevices(error)) this.finish(error.code, "failed");
+      this.emit("change", this);
+      throw error;
+    } finally {
+      this.#isAnswering = false;
+    }
+  }
+
+  decline(reason = "declined") {
+    return this.#leave("call.decline", reason, { reason });
+  }
+
+  cancel() {
+    return this.#leave("call.cancel", "canceled");
+  }
+
+  hangup() {
+    return this.#leave("call.hangup", "completed");
+  }
+
+  /** Whichever of the three fits. */
+  end() {
+    if (this.state === "connecting" || this.state === "active") return this.hangup();
+    return this.direction === "incoming" ? this.decline() : this.cancel();
+  }
+
+  setMuted(isMuted) {
+    this.#local.setMuted(isMuted);
+    return this.#mediaChanged();
+  }
+
+  setCamera(isOn) {
+    return this.#withMedia(() => this.#local.setCamera(isOn));
+  }
+
+  setSharing(isOn) {
+    return this.#withMedia(() => this.#local.setSharing(isOn));
+  }
+
+  setDevice(choice) {
+    return this.#withMedia(() => this.#local.setDevice(choice));
+  }
+
+  // --- What the manager says -----------------------------------------------------------------------
+
+  /** Rings the other participant. Never rejects: see `error` and `endReason`. */
+  async start() {
+    try {
+      await this.#open(this.media === "video");
+      const asked = { conversation_id: this.conversation_id, media: this.media, client_id: this.#clientId };
+      if (!this.isLive) return;
+      const { call, ...route } = await this.#command("call.invite", asked);
+      this.#route = route;
+      if (this.isLive) this.update(call);
+      // Canceled while the invitation was under way.
+      else await this.#parley.command("call.cancel", { call_id: call.id });
+    } catch (error) {
+      this.error = error;
+      this.finish(error.code ?? "failed", "failed");
+    }
+  }
+
+  /** After a reload of the page: continues the call with a new connection. */
+  async rejoin() {
+    try {
+      const { call } = await this.#command("call.connected");
+      await this.#open(this.media === "video");
+      const { ok, ...route } = await this.#parley.calls.iceServers({ call_id: this.id });
+      this.#route = route;
+      this.update(call, { isFresh: true });
+    } catch (error) {
+      this.error = error;
+      this.finish(error.code ?? "failed", "failed");
+    }
+  }
+
+  update(row, { isFresh = false } = {}) {
+    this.#row = row;
+    this.media = row.media;
+    clearTimeout(this.#expiryTimer);
+    if (row.state === "ringing") this.#expiryTimer = watchExpiry(this.#parley, this, row);
+    if (row.state === "ended") {
+      this.outcome = row.outcome;
+      this.finish(row.outcome, row.outcome);
+      return;
+    }
+    if (!this.isLive) return;
+    const isTaken = row.state !== "ringing" && !row.bound_to_you;
+    if (isTaken && this.direction === "incoming" && !this.#isAnswering && !this.#link) {
+      this.finish("answered_elsewhere");
+      return;
+    }
+    this.state = row.state;
+    this.#connect(isFresh);
+    this.emit("change", this);
+  }
+
+  /** The socket has reconnected: recovers from lost events. */
+  resumed() {
+    this.#link?.resumed();
+  }
+
+  hear(kind, payload) {
+    if (kind === "media") {
+      this.remote = { ...this.remote, ...payload };
+      this.emit("change", this);
+    } else this.#link?.hear(kind, payload);
+  }
+
+  /** The end, as this tab knows it; the first reason counts. */
+  finish(reason, outcome = null) {
+    this.outcome ??= outcome;
+    if (!this.isLive) {
+      this.emit("change", this);
+      return;
+    }
+    this.state = "ended";
+    this.endReason = reason;
+    this.#endedAt = this.#parley.now();
+    clearTimeout(this.#expiryTimer);
+    this.#link?.close();
+    this.#local?.close();
+    this.emit("change", this);
+    this.emit("ended", this);
+    this.#calls.ended(this);
+  }
+
+  // --- Inside ----------------------------------------------------------------------------------------
+
+  async #open(camera) {
+    if (!this.#local) throw new ParleyError("devices_missing", { message: "There are no devices here." });
+    await this.#local.open({ camera });
+    this.emit("change", this);
+  }
+
+  #connect(isFresh) {
+    const isTalking = this.state === "connecting" || this.state === "active";
+    if (!isTalking || !this.#row.bound_to_you || !this.#route || this.#link) return;
+    this.#link = new CallLink(this.#parley, {
+      call: this,
+      route: this.#route,
+      local: this.#local,
+      RTCPeerConnection: this.#tools.RTCPeerConnection,
+      isCaller: this.direction === "outgoing",
+      isFresh,
+    });
+    this.#link.start();
+  }
+
+  async #withMedia(change) {
+    try {
+      await change();
+    } finally {
+      await this.#mediaChanged();
+    }
+  }
+
+  async #mediaChanged() {
+    await this.#link?.mediaChanged();
+    this.emit("change", this);
+  }
+
+  #command(type, data = {}) {
+    return ask(this.#parley, this, type, data);
+  }
+
+  /** Ends the call locally at once and reports it to the server, with retries if necessary. */
+  async #leave(type, outcome, data = {}) {
+    if (!this.isLive) return;
+    this.finish(outcome, outcome);
+    if (this.id !== null) await leave(this.#parley, this.id, type, data);
+  }
+}
+
+function isAboutDevices({ code = "" }) {
+  return code.startsWith("devices_") || code === "microphone_denied";
+}

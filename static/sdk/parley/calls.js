@@ -1,0 +1,178 @@
+import { Call } from "./call.js";
+import { ParleyError } from "./errors.js";
+
+const FOLLOWS_UP_MS = 500;
+const REJOIN_TRIES = 40;
+
+/** The calls of this tab: at most one at a time. */
+export class Calls {
+  #parley;
+  #tools;
+  // An incoming ring that came while an invitation of our own was under way.
+  #held = null;
+
+  constructor(parley, tools) {
+    this.#parley = parley;
+    this.#tools = tools;
+    /** The ringing or running call of this tab, or null. */
+    this.current = null;
+    parley.on("call.updated", ({ call }) => call && this.#update(call));
+    parley.on("call.signal", ({ call_id, kind, payload }) => this.#is(call_id)?.hear(kind, payload));
+    parley.on("call.ringing", ({ call_id }) => this.#peerRings(call_id));
+    parley.on("ready", ({ calls }) => this.#ready(calls));
+    parley.on("signedout", () => this.current?.finish("signed_out"));
+  }
+
+  /** Rings the other participant of a conversation. Returns the call at once, in the state "starting". */
+  invite({ conversation_id, media = "audio" }) {
+    if (this.current) throw new ParleyError("call_conflict", { message: "There is a call already.", status: 409 });
+    const call = new Call(this.#parley, this, this.#tools, { conversation_id, media });
+    this.#show(call);
+    call.start();
+    return call;
+  }
+
+  /** The devices to choose from; they have names once the user has allowed one. */
+  async devices() {
+    const all = (await this.#tools.mediaDevices?.enumerateDevices()) ?? [];
+    const of = (kind) => all.filter((row) => row.kind === kind).map(({ deviceId, label }) => ({ deviceId, label }));
+    return { audio: of("audioinput"), video: of("videoinput"), output: of("audiooutput") };
+  }
+
+  /** Resolves when the socket is online; rejects when it is not in time. */
+  whenOnline(ms) {
+    if (this.#parley.status === "online") return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        off();
+        reject(new ParleyError("network_error", { message: "The server cannot be reached." }));
+      }, ms);
+      const off = this.#parley.on("ready", () => {
+        clearTimeout(timer);
+        off();
+        resolve();
+      });
+    });
+  }
+
+  /** Called by the call itself. */
+  ended(call) {
+    if (this.current !== call) return;
+    this.current = null;
+    this.#mark(null);
+    const held = this.#held;
+    this.#held = null;
+    if (held && held.id !== call.id) this.#update(held);
+  }
+
+  close() {
+    this.current?.end();
+  }
+
+  #is(callId) {
+    return this.current?.id === callId ? this.current : null;
+  }
+
+  #show(call) {
+    this.current = call;
+    call.on("change", () => {
+      if (call.id !== null && (call.state === "connecting" || call.state === "active")) this.#mark(call.id);
+    });
+    this.#parley.emit("call", { call });
+  }
+
+  #update(row) {
+    const isMine = row.caller_id === this.#parley.session.userId;
+    const { current } = this;
+    if (current?.id === row.id) current.update(row);
+    else if (current?.id === null && this.#answersOurs(current, row, isMine)) current.update(row);
+    else if (row.state === "ringing" && !isMine) {
+      if (current) this.#held = row;
+      else this.#ring(row);
+    } else if (this.#held?.id === row.id) this.#held = null;
+  }
+
+  /** Whether a row is what our invitation, not yet answered, has become. */
+  #answersOurs(current, row, isMine) {
+    if (row.conversation_id !== current.conversation_id || !row.bound_to_you) return false;
+    return isMine || row.state === "connecting";
+  }
+
+  #ring(row) {
+    const { conversation_id, media } = row;
+    const call = new Call(this.#parley, this, this.#tools, { conversation_id, media, row });
+    this.#show(call);
+    this.#parley.emit("call.incoming", { call });
+    this.#parley.command("call.ringing", { call_id: row.id }).catch(() => {});
+  }
+
+  #peerRings(callId) {
+    const call = this.#is(callId);
+    if (!call) return;
+    call.peerRinging = true;
+    call.emit("change", call);
+  }
+
+  #ready(rows) {
+    const { current } = this;
+    for (const row of rows) {
+      this.#update(row);
+      if (!this.current && row.id === this.#marked && row.state !== "ringing") this.#rejoin(row);
+    }
+    if (!current?.isLive || current.id === null) return;
+    if (rows.some(({ id }) => id === current.id)) current.resumed();
+    else this.#lookUp(current);
+  }
+
+  /** Reads the call after a reconnect: it may have been answered elsewhere, or have ended. */
+  async #lookUp(call) {
+    try {
+      const reply = await this.#parley.calls.get({ call_id: call.id });
+      call.update(reply.call);
+    } catch (error) {
+      if (error.status === 404) call.finish("lost", "lost");
+    }
+  }
+
+  /** The page was loaded anew in the middle of a call. */
+  #rejoin(row, attempt = 1) {
+    if (!row.bound_to_you && attempt <= REJOIN_TRIES) {
+      // The socket of the former page may not have been seen to close yet.
+      const again = () => this.#parley.command("call.connected", { call_id: row.id });
+      setTimeout(() => {
+        again().then(
+          ({ call }) => this.#rejoin(call, attempt + 1),
+          ({ code }) => code === "call_conflict" && this.#rejoin(row, attempt + 1),
+        );
+      }, FOLLOWS_UP_MS);
+      return;
+    }
+    if (!row.bound_to_you || row.state === "ended" || this.current) return;
+    const { conversation_id, media } = row;
+    const call = new Call(this.#parley, this, this.#tools, { conversation_id, media, row });
+    this.#show(call);
+    call.rejoin();
+  }
+
+  // A mark of this tab that outlives a reload, so that another tab does not take the call.
+  get #markKey() {
+    return `${this.#parley.name}.call`;
+  }
+
+  get #marked() {
+    try {
+      return Number(globalThis.sessionStorage?.getItem(this.#markKey)) || null;
+    } catch {
+      return null;
+    }
+  }
+
+  #mark(callId) {
+    try {
+      if (callId === null) globalThis.sessionStorage?.removeItem(this.#markKey);
+      else globalThis.sessionStorage?.setItem(this.#markKey, callId);
+    } catch {
+      // Without storage a reload ends the call's media, nothing else.
+    }
+  }
+}

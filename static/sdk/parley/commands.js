@@ -1,0 +1,67 @@
+import { sleep } from "./environment.js";
+
+const TRIES = 6;
+const WAIT_MS = 10_000;
+const LEAVE_TRIES = 30;
+const PAUSE_MS = 300;
+/** Between two tries of a command that is refused while a former socket counts as open. */
+export const CONFLICT_PAUSE_MS = 1_000;
+const AFTER_EXPIRY_MS = 8_000;
+
+/** Sends a command of a call until it is answered; repeating one changes nothing. */
+export async function ask(parley, call, type, data) {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await parley.calls.whenOnline(WAIT_MS);
+      return await parley.command(type, call.id === null ? data : { call_id: call.id, ...data });
+    } catch (error) {
+      if (error.status !== 0 || attempt >= TRIES || !call.isLive) throw error;
+      await sleep(PAUSE_MS);
+    }
+  }
+}
+
+/** Reports to the server that this participant has left; retries if necessary. */
+export async function leave(parley, callId, type, data) {
+  let command = type;
+  for (let attempt = 1; attempt <= LEAVE_TRIES; attempt += 1) {
+    try {
+      await parley.calls.whenOnline(WAIT_MS);
+      await parley.command(command, { call_id: callId, ...data });
+      return;
+    } catch (error) {
+      if (error.code === "call_conflict") {
+        // Another device has answered, or the call is over.
+        if (command === "call.decline" || (await hasEnded(parley, callId))) return;
+        // Answered at this very moment.
+        if (command === "call.cancel") command = "call.hangup";
+        // The server still holds this device's former socket for open: it gives it up within seconds.
+        else await sleep(CONFLICT_PAUSE_MS);
+      } else if (error.status !== 0) return;
+      else await sleep(PAUSE_MS);
+    }
+  }
+}
+
+async function hasEnded(parley, callId) {
+  try {
+    return (await parley.calls.get({ call_id: callId })).call.state === "ended";
+  } catch (error) {
+    return !error.isTemporary;
+  }
+}
+
+/** Ends the ringing at the call's deadline, even if no event of its end arrives. Returns the timer. */
+export function watchExpiry(parley, call, row) {
+  const wait = Date.parse(row.expires_at) - parley.now() + AFTER_EXPIRY_MS;
+  return setTimeout(
+    async () => {
+      try {
+        call.update((await parley.calls.get({ call_id: row.id })).call);
+      } catch {
+        call.finish("missed", "missed");
+      }
+    },
+    Math.max(1000, wait),
+  );
+}

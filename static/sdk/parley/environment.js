@@ -1,0 +1,107 @@
+/** What differs between a browser and Node, and between one tab and several. */
+
+/** The Storage interface in memory. */
+export class MemoryStorage {
+  #rows = new Map();
+
+  get length() {
+    return this.#rows.size;
+  }
+
+  key(index) {
+    return [...this.#rows.keys()][index] ?? null;
+  }
+
+  getItem(key) {
+    return this.#rows.get(key) ?? null;
+  }
+
+  setItem(key, value) {
+    this.#rows.set(key, String(value));
+  }
+
+  removeItem(key) {
+    this.#rows.delete(key);
+  }
+}
+
+export function defaultStorage() {
+  try {
+    // Browsers that forbid storage throw at the access; Node warns when no file is configured.
+    return isBrowser() ? globalThis.localStorage : new MemoryStorage();
+  } catch {
+    return new MemoryStorage();
+  }
+}
+
+export function isBrowser() {
+  return typeof document === "object" && document !== null;
+}
+
+export function randomId() {
+  const bytes = globalThis.crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+export function sleep(ms) {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** The tabs of one browser that share a sign-in: messages among them, and locks. */
+export class Tabs {
+  #channel = null;
+  #handlers = new Set();
+  #queues = new Map();
+  #onStorage = null;
+
+  constructor(name, storage) {
+    this.name = name;
+    this.isShared = isBrowser() && storage === safely(() => globalThis.localStorage);
+    if (!this.isShared) return;
+    if (typeof BroadcastChannel === "function") {
+      this.#channel = new BroadcastChannel(name);
+      this.#channel.onmessage = ({ data }) => this.#hear(data);
+    }
+    // The channel may be missing, or a tab may die before it could say what it wrote.
+    this.#onStorage = ({ key }) => {
+      if (key === null || key.startsWith(`${name}.`)) this.#hear({ type: "storage", key });
+    };
+    addEventListener("storage", this.#onStorage);
+  }
+
+  on(handler) {
+    this.#handlers.add(handler);
+  }
+
+  post(message) {
+    this.#channel?.postMessage(message);
+  }
+
+  /** Runs `work` while no other tab (and nothing else here) holds the lock of that name. */
+  lock(name, work) {
+    const full = `${this.name}.${name}`;
+    if (this.isShared && globalThis.navigator?.locks) return navigator.locks.request(full, work);
+    const before = this.#queues.get(full) ?? Promise.resolve();
+    const result = before.then(work, work);
+    this.#queues.set(full, result.catch(() => {}));
+    return result;
+  }
+
+  close() {
+    this.#channel?.close();
+    if (this.#onStorage) removeEventListener("storage", this.#onStorage);
+    this.#handlers.clear();
+  }
+
+  #hear(message) {
+    for (const handler of this.#handlers) handler(message);
+  }
+}
+
+function safely(read) {
+  try {
+    return read();
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,29 @@
+/** What the API, the socket or the network answered. Branch on `code`, never on the text. */
+export class ParleyError extends Error {
+  constructor(code, { message = code, status = 0, fields = null, retryAfter = null, requestId = null, cause } = {}) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = "ParleyError";
+    this.code = code;
+    this.status = status;
+    this.fields = fields;
+    /** Seconds, with 429 and 503. */
+    this.retryAfter = retryAfter;
+    this.requestId = requestId;
+  }
+
+  /** Whether the same request may succeed later without a change. */
+  get isTemporary() {
+    return this.status === 0 || this.status === 429 || this.status >= 500;
+  }
+
+  static fromBody(body, status = 0, headers = null) {
+    const retryAfter = body?.retry_after ?? (Number(headers?.get("Retry-After")) || null);
+    return new ParleyError(body?.error ?? (status >= 500 ? "server_error" : "bad_response"), {
+      message: body?.message ?? `The server answered ${status}.`,
+      status,
+      fields: body?.fields ?? null,
+      retryAfter,
+      requestId: body?.request_id ?? headers?.get("X-Request-Id") ?? null,
+    });
+  }
+}

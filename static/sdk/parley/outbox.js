@@ -1,0 +1,261 @@
+import { ParleyError } from "./errors.js";
+import { randomId } from "./environment.js";
+
+const LONGEST_BACKOFF_MS = 30_000;
+// Times that a server error is answered with another try before the message counts as failed.
+const SERVER_ERRORS = 8;
+
+/**
+ * Messages that wait for the server. Each has a `client_id`, so that sending one again after a lost
+ * reply does not double it. Of one conversation they go out in order, from one tab at a time.
+ */
+export class Outbox {
+  #parley;
+  #storage;
+  #tabs;
+  // What lives in this tab only: files, progress, errors of the last try.
+  #here = new Map();
+  #running = new Map();
+  #timer = null;
+  #failures = 0;
+  #count = 0;
+
+  constructor(parley, storage, tabs) {
+    this.#parley = parley;
+    this.#storage = storage;
+    this.#tabs = tabs;
+    tabs.on(({ type, key }) => {
+      const isMine = type === "outbox" || (type === "storage" && key?.startsWith(`${parley.name}.outbox.`));
+      if (isMine) this.#tell(false);
+    });
+    parley.on("ready", () => this.flush());
+    parley.on("signedin", () => this.#tell(false));
+    parley.on("message.new", ({ message }) => this.#arrived(message));
+    parley.on("signedout", ({ reason }) => this.#forget(reason));
+  }
+
+  /** Puts a text message into the queue and sends it as soon as possible. */
+  send({ conversation_id, body, reply_to_id = null }) {
+    return this.#add({ conversation_id, body, reply_to_id });
+  }
+
+  /** An image message: it waits in this tab only, as a file does not survive a reload. */
+  sendImage({ conversation_id, file, body = "", reply_to_id = null }) {
+    return this.#add({ conversation_id, body, reply_to_id }, file);
+  }
+
+  /** The waiting messages, oldest first. */
+  items(conversationId = null) {
+    const rows = [...this.#here.values()].filter(({ file }) => file).map(({ row }) => row);
+    for (const key of this.#keys()) {
+      const row = JSON.parse(this.#storage.getItem(key) ?? "null");
+      if (row) rows.push(row);
+    }
+    const mine = rows.filter((row) => conversationId === null || row.conversation_id === conversationId);
+    mine.sort((one, other) => one.order - other.order || (one.client_id < other.client_id ? -1 : 1));
+    return mine.map((row) => this.#shown(row));
+  }
+
+  retry(clientId) {
+    const row = this.#row(clientId);
+    if (!row) return;
+    this.#save({ ...row, error: null });
+    this.#tell();
+    this.flush();
+  }
+
+  remove(clientId) {
+    const row = this.#row(clientId);
+    if (!row) return;
+    this.#here.get(clientId)?.abort?.abort();
+    this.#delete(row);
+    this.#tell();
+  }
+
+  /** Sends what can be sent now. Called by itself whenever the connection comes back. */
+  flush() {
+    clearTimeout(this.#timer);
+    const waiting = this.items().filter(({ state }) => state !== "failed");
+    for (const conversationId of new Set(waiting.map((item) => item.conversation_id))) {
+      if (this.#running.has(conversationId)) continue;
+      const work = this.#tabs.lock(`outbox.${conversationId}`, () => this.#sendAll(conversationId));
+      this.#running.set(conversationId, work);
+      work.finally(() => {
+        this.#running.delete(conversationId);
+        // Something may have been added after the last look.
+        if (this.#next(conversationId) && !this.#isPaused(conversationId)) this.flush();
+      });
+    }
+  }
+
+  close() {
+    clearTimeout(this.#timer);
+  }
+
+  // --- Sending ---------------------------------------------------------------------------------
+
+  async #sendAll(conversationId) {
+    for (let row = this.#next(conversationId); row; row = this.#next(conversationId)) {
+      if (this.#isPaused(conversationId) || !this.#parley.session.isSignedIn) return;
+      if (!(await this.#sendOne(row))) return;
+    }
+  }
+
+  /** Whether the next one may follow. */
+  async #sendOne(row) {
+    const here = this.#at(row.client_id);
+    here.isSending = true;
+    here.abort = new AbortController();
+    this.#tell(false);
+    try {
+      const { message } = await this.#request(row, here);
+      this.#failures = 0;
+      this.#sent(row.client_id, message);
+      return true;
+    } catch (error) {
+      if (!(error instanceof ParleyError)) throw error;
+      return this.#failed(row, here, error);
+    } finally {
+      here.isSending = false;
+      this.#tell();
+    }
+  }
+
+  #request({ conversation_id, body, reply_to_id, client_id }, here) {
+    const { signal } = here.abort;
+    const params = { conversation_id, body, client_id, ...(reply_to_id ? { reply_to_id } : {}) };
+    if (!here.file) return this.#parley.rest.call("messages_send", params, { signal });
+    const onProgress = (loaded, total) => {
+      here.progress = total ? loaded / total : 0;
+      this.#tell(false);
+    };
+    return this.#parley.rest.call("messages_send_image", { ...params, file: here.file }, { signal, onProgress });
+  }
+
+  #failed(row, here, error) {
+    if (error.code === "aborted") return true;
+    if (!this.#row(row.client_id) || !this.#parley.session.isSignedIn) return false;
+    here.serverErrors = (here.serverErrors ?? 0) + (error.status === 500 ? 1 : 0);
+    if (!error.isTemporary || here.serverErrors >= SERVER_ERRORS) {
+      this.#save({ ...row, error: { code: error.code, message: error.message } });
+      this.#parley.emit("outbox.failed", { client_id: row.client_id, error });
+      return true;
+    }
+    this.#failures += 1;
+    const backoff = Math.min(LONGEST_BACKOFF_MS, 1000 * 2 ** Math.min(this.#failures - 1, 8));
+    const wait = error.retryAfter ? error.retryAfter * 1000 + 100 : backoff * (0.5 + Math.random() / 2);
+    // A refused connection is tried again with the socket; a rate limit has its own time.
+    here.retryAt = Date.now() + wait;
+    here.isHeldByServer = error.status !== 0;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.flush(), wait);
+    return false;
+  }
+
+  #arrived(message) {
+    if (message.client_id && message.sender_id === this.#parley.session.userId) this.#sent(message.client_id, message);
+  }
+
+  /** The reply and the event both say so; the first one counts. */
+  #sent(clientId, message) {
+    const row = this.#row(clientId);
+    if (!row) return;
+    this.#delete(row);
+    this.#parley.emit("outbox.sent", { client_id: clientId, message });
+    this.#tell();
+  }
+
+  // --- Rows ------------------------------------------------------------------------------------
+
+  #add({ conversation_id, body, reply_to_id }, file = null) {
+    this.#count += 1;
+    const now = this.#parley.now();
+    const row = {
+      client_id: randomId(),
+      conversation_id,
+      body,
+      reply_to_id,
+      created_at: new Date(now).toISOString(),
+      order: now + (this.#count % 1000) / 1000,
+      error: null,
+    };
+    if (file) this.#here.set(row.client_id, { row, file, progress: 0 });
+    else this.#save(row);
+    this.#tell();
+    this.flush();
+    return this.#shown(row);
+  }
+
+  #shown({ order, error, ...row }) {
+    const here = this.#here.get(row.client_id) ?? {};
+    const state = error ? "failed" : here.isSending ? "sending" : "waiting";
+    const retryAt = here.retryAt > Date.now() && !error ? here.retryAt : null;
+    return { ...row, state, error, retryAt, file: here.file ?? null, progress: here.progress ?? 0 };
+  }
+
+  #next(conversationId) {
+    const item = this.items(conversationId).find(({ state }) => state !== "failed");
+    return item ? this.#row(item.client_id) : null;
+  }
+
+  #isPaused(conversationId) {
+    const next = this.#next(conversationId);
+    const here = next && this.#here.get(next.client_id);
+    if (!here?.retryAt || here.retryAt <= Date.now()) return false;
+    return here.isHeldByServer || this.#parley.status !== "online";
+  }
+
+  #at(clientId) {
+    if (!this.#here.has(clientId)) this.#here.set(clientId, {});
+    return this.#here.get(clientId);
+  }
+
+  #prefix() {
+    return `${this.#parley.name}.outbox.${this.#parley.session.userId}.`;
+  }
+
+  #key({ client_id }) {
+    // A key for each: two tabs that write at once do not overwrite each other.
+    return `${this.#prefix()}${client_id}`;
+  }
+
+  #keys() {
+    const keys = Array.from({ length: this.#storage.length }, (_, index) => this.#storage.key(index));
+    return keys.filter((key) => key?.startsWith(this.#prefix()));
+  }
+
+  #row(clientId) {
+    const here = this.#here.get(clientId);
+    if (here?.file) return here.row;
+    return JSON.parse(this.#storage.getItem(this.#key({ client_id: clientId })) ?? "null");
+  }
+
+  #save(row) {
+    const here = this.#here.get(row.client_id);
+    if (here) here.retryAt = null;
+    if (here?.file) here.row = row;
+    else this.#storage.setItem(this.#key(row), JSON.stringify(row));
+  }
+
+  #delete(row) {
+    this.#here.delete(row.client_id);
+    this.#storage.removeItem(this.#key(row));
+  }
+
+  /** Signed out by choice: nothing unsent stays behind on this device. */
+  #forget(reason) {
+    for (const { abort } of this.#here.values()) abort?.abort();
+    this.#here.clear();
+    if (reason === "signed_out") {
+      const prefix = `${this.#parley.name}.outbox.`;
+      const keys = Array.from({ length: this.#storage.length }, (_, index) => this.#storage.key(index));
+      for (const key of keys) if (key?.startsWith(prefix)) this.#storage.removeItem(key);
+    }
+    this.#tell(false);
+  }
+
+  #tell(alsoOtherTabs = true) {
+    if (alsoOtherTabs) this.#tabs.post({ type: "outbox" });
+    this.#parley.emit("outbox", { items: this.items() });
+  }
+}

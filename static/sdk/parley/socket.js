@@ -1,0 +1,298 @@
+import { ParleyError } from "./errors.js";
+import { isBrowser } from "./environment.js";
+
+const READY_MS = 10_000;
+const ANSWER_MS = 15_000;
+// After a ping without any frame the connection is taken for dead.
+const SILENCE_MS = 10_000;
+const ACK_MS = 50;
+// Events that a device acknowledges although it has loaded the state anew.
+const CAUGHT_UP = 100;
+const CLOSE = { UNAUTHORISED: 4401, FORBIDDEN: 4403, SLOW: 4408, TOO_MANY: 4409, FLOODING: 4429, RESTART: 4503 };
+// Browsers complain about a socket that is closed before it has opened.
+const CONNECTING = 0;
+const FLOODING_MS = 5_000;
+const LONGEST_BACKOFF_MS = 20_000;
+
+/** The real-time channel: connected while wanted, and every durable event once and in order. */
+export class Socket {
+  #parley;
+  #WebSocket;
+  #socket = null;
+  #usedToken = null;
+  #isWanted = false;
+  #isReady = false;
+  #status = "offline";
+  #failures = 0;
+  #retryTimer = null;
+  #readyTimer = null;
+  #pingTimer = null;
+  #silenceTimer = null;
+  #ackTimer = null;
+  #acked = 0;
+  // Where this client stands in the user's event log: {epoch, seq}.
+  #place = null;
+  #isResuming = false;
+  #isCatchingUp = false;
+  #pending = new Map();
+  #lastRef = 0;
+  #goAwayMs = null;
+  #stopListening = () => {};
+
+  constructor(parley, WebSocket) {
+    this.#parley = parley;
+    this.#WebSocket = WebSocket;
+    parley.on("signedout", () => {
+      this.#place = null;
+      this.disconnect();
+    });
+    parley.on("session.renewed", () => this.#renew());
+  }
+
+  get status() {
+    return this.#status;
+  }
+
+  get place() {
+    return this.#place ? { ...this.#place } : null;
+  }
+
+  /** `place` is a position that an app has kept. */
+  connect(place = null) {
+    if (place) this.#place = { ...place };
+    if (!this.#isWanted) this.#listen();
+    this.#isWanted = true;
+    this.#retryNow();
+  }
+
+  disconnect() {
+    this.#isWanted = false;
+    this.#stopListening();
+    clearTimeout(this.#retryTimer);
+    this.#drop();
+    this.#setStatus("offline", {});
+  }
+
+  /** Sends a command; the data of its reply, or ParleyError. */
+  command(type, data = {}) {
+    if (!this.#isReady) return Promise.reject(new ParleyError("network_error", { message: "The socket is not connected." }));
+    const ref = `c${(this.#lastRef += 1)}`;
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.#pending.delete(ref);
+        reject(new ParleyError("network_error", { message: `No answer to ${type}.` }));
+      }, ANSWER_MS);
+      this.#pending.set(ref, { resolve, reject, timer });
+      this.#write({ type, ref, data });
+    });
+  }
+
+  // --- Connecting ------------------------------------------------------------------------------
+
+  #listen() {
+    if (!isBrowser()) return;
+    const online = () => (this.#socket ? this.#ping() : this.#retryNow());
+    const offline = () => this.#lose({ code: 0, reason: "offline" });
+    const visible = () => document.visibilityState === "visible" && online();
+    addEventListener("online", online);
+    addEventListener("offline", offline);
+    document.addEventListener("visibilitychange", visible);
+    this.#stopListening = () => {
+      removeEventListener("online", online);
+      removeEventListener("offline", offline);
+      document.removeEventListener("visibilitychange", visible);
+    };
+  }
+
+  #retryNow() {
+    if (!this.#isWanted || this.#socket) return;
+    clearTimeout(this.#retryTimer);
+    this.#open();
+  }
+
+  #open() {
+    const token = this.#parley.session.token;
+    if (!token) return;
+    this.#setStatus("connecting", {});
+    this.#usedToken = token;
+    const socket = new this.#WebSocket(`${this.#parley.baseUrl.replace(/^http/, "ws")}/api/v1/realtime`);
+    this.#socket = socket;
+    this.#readyTimer = setTimeout(() => this.#lose({ code: 0, reason: "no_answer" }), READY_MS);
+    // An abandoned socket may still deliver frames: only those of the current one are handled.
+    const only = (handle) => (event) => socket === this.#socket && handle(event);
+    socket.onopen = only(() => {
+      const resume = this.#place ? { resume: this.#place } : {};
+      this.#write({ type: "auth", ref: "auth", data: { token, ...resume } });
+    });
+    socket.onmessage = only(({ data }) => this.#hear(JSON.parse(data)));
+    socket.onclose = only(({ code, reason }) => this.#lose({ code, reason }));
+    socket.onerror = () => {};
+  }
+
+  /** Drops the current connection without calling the handlers. */
+  #drop() {
+    const socket = this.#socket;
+    this.#socket = null;
+    this.#isReady = false;
+    this.#isResuming = this.#isCatchingUp = false;
+    for (const timer of [this.#readyTimer, this.#pingTimer, this.#silenceTimer, this.#ackTimer]) clearTimeout(timer);
+    this.#ackTimer = this.#silenceTimer = null;
+    for (const { reject, timer } of this.#pending.values()) {
+      clearTimeout(timer);
+      reject(new ParleyError("network_error", { message: "The connection was lost." }));
+    }
+    this.#pending.clear();
+    if (socket?.readyState === CONNECTING) socket.onopen = () => socket.close();
+    else socket?.close();
+  }
+
+  #lose({ code, reason }) {
+    this.#drop();
+    if (!this.#isWanted) return;
+    if (code === CLOSE.UNAUTHORISED) return void this.#refused(reason || "token_revoked");
+    if (code === CLOSE.TOO_MANY) {
+      // The newest sockets win: an automatic reconnect would close another tab's socket in turn.
+      return this.#setStatus("offline", { reason: "too_many_sockets" });
+    }
+    this.#failures += 1;
+    const wait = this.#waitAfter(code);
+    this.#goAwayMs = null;
+    this.#retryTimer = setTimeout(() => this.#retryNow(), wait);
+    this.#setStatus("offline", { retryAt: Date.now() + wait, ...(reason ? { reason } : {}) });
+  }
+
+  async #refused(reason) {
+    this.#setStatus("connecting", {});
+    // Signed out, or there is a newer token.
+    if ((await this.#parley.session.settle(reason, this.#usedToken)) === "renewed") this.#retryNow();
+  }
+
+  #waitAfter(code) {
+    if (this.#goAwayMs !== null && this.#failures === 1) return this.#goAwayMs;
+    const longest = Math.min(LONGEST_BACKOFF_MS, 500 * 2 ** Math.min(this.#failures - 1, 10));
+    const isOurFault = [CLOSE.FLOODING, CLOSE.SLOW, CLOSE.FORBIDDEN].includes(code);
+    // With jitter: after a restart of the server, clients do not all reconnect at once.
+    return (isOurFault ? FLOODING_MS : 0) + longest * (0.5 + Math.random() / 2);
+  }
+
+  #setStatus(status, details) {
+    if (status === this.#status && status !== "offline") return;
+    const isNews = status !== this.#status || Object.keys(details).length > 0;
+    this.#status = status;
+    if (isNews) this.#parley.emit("status", { status, ...details });
+  }
+
+  // --- Frames ----------------------------------------------------------------------------------
+
+  #write(frame) {
+    this.#socket.send(JSON.stringify(frame));
+  }
+
+  #hear(frame) {
+    clearTimeout(this.#silenceTimer);
+    this.#silenceTimer = null;
+    const { type, data } = frame;
+    if (type === "reply") this.#answered(frame);
+    else if (type === "ready") this.#ready(data);
+    else if (type === "resync") this.#resync(data);
+    else if (type === "synced") this.#synced(data);
+    else if (frame.seq !== undefined) this.#durable(frame);
+    else {
+      if (type === "goaway") this.#goAwayMs = data.retry_ms;
+      if (type === "auth.expiring") this.#parley.session.renewWhenDue();
+      this.#parley.emit(type, data, frame);
+    }
+  }
+
+  #answered({ ref, ok, data, ...error }) {
+    const waiting = this.#pending.get(ref);
+    this.#pending.delete(ref);
+    clearTimeout(waiting?.timer);
+    if (ok) return waiting?.resolve(data);
+    waiting?.reject(ParleyError.fromBody(error, STATUS_OF[error.error] ?? 400));
+  }
+
+  #ready(data) {
+    clearTimeout(this.#readyTimer);
+    const isFirst = this.#place === null;
+    [this.#isReady, this.#failures] = [true, 0];
+    this.#acked = this.#place?.seq ?? data.seq;
+    if (isFirst) this.#place = { epoch: data.epoch, seq: data.seq };
+    else this.#place.epoch = data.epoch;
+    this.#pingTimer = setInterval(() => this.#ping(), data.ping_s * 1000);
+    this.#pingTimer.unref?.();
+    // Another tab may have renewed the token while this socket opened.
+    this.#renew();
+    this.#setStatus("online", {});
+    this.#parley.emit("ready", data);
+    if (!isFirst) return;
+    this.#parley.emit("reload", { reason: "start", seq: data.seq });
+    this.#catchUp(data);
+  }
+
+  /** A new device confirms the delivery of the latest messages to their senders: it lets the server send the
+   * latest events again and acknowledges them. The handlers do not receive them. */
+  #catchUp({ epoch, seq, min_seq: oldest }) {
+    this.#isCatchingUp = seq > oldest;
+    if (this.#isCatchingUp) this.#write({ type: "resume", data: { epoch, seq: Math.max(oldest, seq - CAUGHT_UP) } });
+  }
+
+  #durable(frame) {
+    const { seq } = frame;
+    if (seq > this.#place.seq + 1) {
+      if (!this.#isResuming) this.#write({ type: "resume", data: { ...this.#place } });
+      this.#isResuming = true;
+      return;
+    }
+    if (seq === this.#place.seq + 1) {
+      this.#isResuming = false;
+      this.#parley.emit(frame.type, frame.data, frame);
+      // A handler may have signed out.
+      if (this.#place) this.#place.seq = seq;
+    }
+    this.#acknowledge();
+  }
+
+  /** Only after the handlers ran: an event is never lost, at worst it comes twice. */
+  #acknowledge() {
+    this.#ackTimer ??= setTimeout(() => {
+      this.#ackTimer = null;
+      if (!this.#isReady || this.#isCatchingUp || this.#place.seq <= this.#acked) return;
+      this.#acked = this.#place.seq;
+      this.#write({ type: "ack", data: { seq: this.#acked } });
+    }, ACK_MS);
+  }
+
+  #resync({ reason, seq }) {
+    this.#isResuming = this.#isCatchingUp = false;
+    this.#place.seq = this.#acked = seq;
+    this.#parley.emit("reload", { reason, seq });
+  }
+
+  #synced(data) {
+    this.#isResuming = false;
+    if (this.#isCatchingUp) {
+      this.#isCatchingUp = false;
+      this.#acked = 0;
+      return this.#acknowledge();
+    }
+    return this.#parley.emit("synced", data);
+  }
+
+  #ping() {
+    if (!this.#isReady) return;
+    this.#write({ type: "ping" });
+    this.#silenceTimer ??= setTimeout(() => this.#lose({ code: 0, reason: "silence" }), SILENCE_MS);
+  }
+
+  /** Shows the socket the session's newest token. */
+  #renew() {
+    const { token } = this.#parley.session;
+    if (!this.#isReady || !token || token === this.#usedToken) return;
+    this.#usedToken = token;
+    this.command("auth", { token }).catch(() => {});
+  }
+}
+
+// A reply on the socket has no status; these are the ones that make a difference to callers.
+const STATUS_OF = { rate_limited: 429, account_locked: 429, server_error: 500, service_unavailable: 503, call_conflict: 409 };
