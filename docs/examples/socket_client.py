@@ -1,9 +1,9 @@
-"""A small client of the live wire: signs in, keeps its place, acknowledges, comes back.
+"""A small client of the real-time channel: authenticates, stores its position, acknowledges, reconnects.
 
     python docs/examples/socket_client.py ws://127.0.0.1:8000/api/v1/realtime --token "$TOKEN" --state place.json
 
-Prints every event as one line of JSON. The place in the log (epoch and number) is kept in a file, so that
-after a lost connection, or tomorrow, the next start goes on where this one ended. Needs `websockets`.
+Prints every event as one line of JSON. The position in the event log (epoch and number) is kept in a file, so that the
+next start continues where this one ended. Needs `websockets`.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from websockets.sync.client import connect
 ACK_EVERY_EVENTS = 50
 ACK_EVERY_SECONDS = 5
 LONGEST_WAIT_SECONDS = 30
-# The sign-in is over, or somebody else's: a retry with the same token cannot help.
+# Token refused or origin forbidden: a retry with the same token cannot help.
 FINAL_CODES = {4401, 4403}
 
 
@@ -77,14 +77,14 @@ class Client:
             # Our place is no longer in the log: reload over REST, go on from here.
             self.keep(self.place["epoch"], data["seq"])
         elif "seq" in frame and frame["seq"] > self.place["seq"] + 1:
-            # A hole: ask again from the last number that we have.
+            # A gap: resume from the last number that was stored.
             socket.send(json.dumps({"type": "resume", "data": self.place}))
             return
         elif "seq" in frame and frame["seq"] <= self.place["seq"]:
             return  # known already
         print(json.dumps(frame, ensure_ascii=False), flush=True)
         if "seq" in frame:
-            # Only after it has been dealt with: an event is lost by nobody, at worst it comes twice.
+            # Only after the event was handled: no event is lost, at worst one is handled twice.
             self.keep(self.place["epoch"], frame["seq"])
 
     def acknowledge(self, socket) -> None:
