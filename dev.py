@@ -4,7 +4,7 @@
     python3 dev.py run        sets up what is missing, then serves everything on http://127.0.0.1:8000
     python3 dev.py test       sets up what is missing, then runs the checks and the tests
 
-Other sub-commands: setup, lint, doctor, messages, reset. Nothing needs to be activated.
+Other sub-commands: setup, lint, doctor, translations, reset, sdk. Nothing needs to be activated.
 """
 
 from __future__ import annotations
@@ -30,20 +30,23 @@ VENV = ROOT / ".venv"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 STAMP = VENV / ".installed.json"
 # Wheels only: nothing is ever compiled here, and nothing is installed whose hash is not in the file.
-PIP_INSTALL = [str(PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
+PIP_INSTALL = [str(PYTHON), "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--retries", "2"]
 PIP_INSTALL += ["--only-binary", ":all:", "--require-hashes"]
+# What pip prints when the package index cannot be reached.
+OFFLINE = ("Failed to establish a new connection", "Temporary failure in name resolution", "NewConnectionError")
+OFFLINE += ("Network is unreachable", "NameResolutionError", "ConnectTimeoutError")
 REQUIREMENTS = {"main": "requirements.txt", "dev": "requirements-dev.txt"}
 
 # A name of its own for every checkout: two of them may be tested at the same time.
 DEFAULT_DATABASE = "postgres://postgres@127.0.0.1:5432/parley_" + hashlib.sha256(bytes(ROOT)).hexdigest()[:8]
 DEFAULT_REDIS = "redis://127.0.0.1:6379/0"
-# What the tests read to know how much is wanted.
+# The environment variables that set the size of the tests.
 FULL_SIZES = {"FULL": "1", "FUZZ": "10000"}
 CHROMIUM = ("/usr/bin/chromium", "chromium", "chromium-browser", "google-chrome")
 
 
 class Problem(Exception):
-    """Something a person has to mend; its text says what and how."""
+    """Something the reader has to fix; its text says what and how."""
 
 
 def say(text: str = "") -> None:
@@ -87,16 +90,39 @@ def setup(*, dev: bool = False) -> None:
     if not have and not usable_venv():
         make_venv()
     for name in missing:
-        note(f"Installing {REQUIREMENTS[name]} (pinned wheels, checked by hash) …")
-        run_or_raise(
-            [*PIP_INSTALL, "-r", REQUIREMENTS[name]],
-            f"Installing {REQUIREMENTS[name]} failed; the lines above say why. When it is mended: python3 dev.py setup",
-        )
+        note(f"Installing {REQUIREMENTS[name]}: pinned wheels, checked by hash. About a minute, 320 MB on disk.")
+        install(REQUIREMENTS[name])
         have = {**have, "root": str(VENV.resolve()), name: digest(name)}
         # A changed requirements.txt may have moved what the development set stands on: install that again, too.
         if name == "main" and "dev" not in missing:
             have.pop("dev", None)
         STAMP.write_text(json.dumps(have, indent=1) + "\n")
+
+
+def install(requirements: str) -> None:
+    """Run pip, with the number of packages on a terminal; its own output is shown only when it fails."""
+    total = sum("==" in line for line in (ROOT / requirements).read_text().splitlines())
+    process = subprocess.Popen(
+        [*PIP_INSTALL, "-r", requirements], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    output: list[str] = []
+    collected = 0
+    assert process.stdout is not None
+    for line in process.stdout:
+        output.append(line)
+        collected += line.startswith("Collecting ")
+        if sys.stderr.isatty():
+            step = "Unpacking …" if line.startswith("Installing collected") else f"Package {collected} of {total}"
+            print(f"\r{step:<40}", end="", file=sys.stderr, flush=True)
+    if sys.stderr.isatty():
+        print("\r" + " " * 40 + "\r", end="", file=sys.stderr, flush=True)
+    if process.wait() == 0:
+        return
+    text = "".join(output)
+    if any(mark in text for mark in OFFLINE):
+        raise Problem("No connection to the package index: check the network, then run the same command again.")
+    note("".join(output[-15:]).rstrip())
+    raise Problem(f"Installing {requirements} failed; the lines above say why. When it is fixed: python3 dev.py setup")
 
 
 def usable_venv() -> bool:
@@ -147,7 +173,8 @@ def run_or_raise(command: Sequence[str], problem: str) -> None:
 
 def manage(*arguments: str, env: Mapping[str, str] | None = None) -> int:
     command = [str(PYTHON), "manage.py", *arguments]
-    return subprocess.run(command, cwd=ROOT, env={**os.environ, **(env or {})}, check=False).returncode
+    # As `run` does: this file is for a developer's machine.
+    return subprocess.run(command, cwd=ROOT, env={"DEBUG": "1", **os.environ, **(env or {})}, check=False).returncode
 
 
 # --- run -----------------------------------------------------------------------------------------------------------
@@ -162,12 +189,16 @@ def run(options: argparse.Namespace) -> int:
         command += ["--port", str(options.port)]
     if options.no_demo:
         command += ["--no-demo"]
+    if options.seed is not None:
+        command += ["--seed", str(options.seed)]
     os.chdir(ROOT)
+    # The product is safe by default; this command is for a developer's machine.
+    env = {"DEBUG": "1", **os.environ}
     if os.name != "nt":
-        # The server takes this process's place, so Ctrl-C and SIGTERM reach it and nobody else.
-        os.execv(command[0], command)
+        # The server takes this process's place, so Ctrl-C and SIGTERM reach the server alone.
+        os.execve(command[0], command, env)
     try:
-        return subprocess.run(command, check=False).returncode
+        return subprocess.run(command, env=env, check=False).returncode
     except KeyboardInterrupt:
         return 0
 
@@ -176,7 +207,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 OPENAPI_OPTIONS = ("--format", "openapi-json", "--validate", "--fail-on-warn")
-OPENAPI_MEND = ".venv/bin/python manage.py spectacular " + " ".join(OPENAPI_OPTIONS) + " --file docs/openapi.json"
+OPENAPI_UPDATE = ".venv/bin/python manage.py spectacular " + " ".join(OPENAPI_OPTIONS) + " --file docs/openapi.json"
 
 
 def lint_checks(fresh_schema: Path) -> list[tuple[str, list[str]]]:
@@ -188,14 +219,14 @@ def lint_checks(fresh_schema: Path) -> list[tuple[str, list[str]]]:
         ("import-linter", [python, "-c", "from importlinter.cli import lint_imports_command as run; run()"]),
         ("migrations", [python, "manage.py", "makemigrations", "--check", "--dry-run"]),
         ("OpenAPI", [python, "manage.py", "spectacular", *OPENAPI_OPTIONS, "--file", str(fresh_schema)]),
-        ("translations", [python, "manage.py", "messages", "--check"]),
+        ("translations", [python, "manage.py", "translations", "--check"]),
     ]
 
 
 def lint() -> list[str]:
     """Run every check, whatever the others say. Returns the names of those that failed."""
     failed = []
-    env = {**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings"}
+    env = {"DEBUG": "1", **os.environ, "DJANGO_SETTINGS_MODULE": "config.settings"}
     with tempfile.TemporaryDirectory() as folder:
         fresh_schema = Path(folder) / "openapi.json"
         for name, command in lint_checks(fresh_schema):
@@ -203,7 +234,7 @@ def lint() -> list[str]:
             result = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
             good, output = result.returncode == 0, result.stdout + result.stderr
             if name == "OpenAPI" and good and not same_content(fresh_schema, ROOT / "docs" / "openapi.json"):
-                good, output = False, "docs/openapi.json is not what the views say. Mend it with: " + OPENAPI_MEND
+                good, output = False, "docs/openapi.json is not what the views say. Update it with: " + OPENAPI_UPDATE
             say(f"{'ok' if good else 'FAILED':7} {name} ({time.monotonic() - started:.1f} s)")
             if not good:
                 failed.append(name)
@@ -326,6 +357,9 @@ def missing_parts() -> dict[str, str]:
         parts["browser tests"] = "no Chromium (apt-get install chromium)"
     if not shutil.which("turnserver"):
         parts["relayed calls"] = "no turnserver (apt-get install coturn)"
+    for program, part in {"node": "the JavaScript SDK", "npm": "types of the JavaScript SDK"}.items():
+        if not shutil.which(program):
+            parts[part] = f"no {program} (apt-get install {'nodejs' if program == 'node' else 'npm'})"
     # Their servers are their own: what must be there are the programs.
     system = os.environ.get("PATH", os.defpath) + os.pathsep + "/usr/sbin"
     programs = {"nginx": "nginx-light", "redis-server": "redis-server", "openssl": "openssl"}
@@ -337,17 +371,17 @@ def missing_parts() -> dict[str, str]:
     return parts
 
 
-# --- doctor, messages, reset ---------------------------------------------------------------------------------------
+# --- doctor, translations, reset ---------------------------------------------------------------------------------------
 
 
 def doctor() -> int:
-    """Say what is there and what is missing, each with the command that mends it."""
+    """Report what is present and what is missing, with the command that fixes it."""
     good = True
 
-    def report(ok: bool, what: str, mend: str = "") -> None:
+    def report(ok: bool, what: str, fix: str = "") -> None:
         nonlocal good
         good = good and ok
-        say(f"{'ok' if ok else 'MISSING':8}{what}" + (f"\n        → {mend}" if mend and not ok else ""))
+        say(f"{'ok' if ok else 'MISSING':8}{what}" + (f"\n        → {fix}" if fix and not ok else ""))
 
     report(True, f"Python {sys.version.split()[0]}")
     if not usable_venv():
@@ -361,12 +395,12 @@ def doctor() -> int:
         say("-       requirements-dev.txt is not installed; `python3 dev.py test` does it")
     if have:
         good = manage("doctor") == 0 and good
-    say("All good." if good else "Something is missing; the arrows say how to mend it.")
+    say("All good." if good else "Something is missing; the arrows say how to fix it.")
     return 0 if good else 1
 
 
 def reset(options: argparse.Namespace) -> int:
-    """Throw away what running the product made: var/ and, with --venv, .venv."""
+    """Delete local data: var/ and, with --venv, .venv."""
     targets = [ROOT / "var"] + ([VENV] if options.venv else [])
     targets = [path for path in targets if path.exists() or path.is_symlink()]
     if not targets:
@@ -404,6 +438,7 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("--host", help="address to listen on (127.0.0.1)")
     one.add_argument("--port", type=int, help="port to listen on; without it 8000, or the next free one")
     one.add_argument("--no-demo", action="store_true", help="do not make the demo people")
+    one.add_argument("--seed", type=int, help="the same demo passwords on every machine, for tests of an app")
 
     one = commands.add_parser("test", help="set up what is missing, then run checks and tests")
     one.add_argument("--all", action="store_true", help="a part that this machine cannot run is a failure")
@@ -412,9 +447,12 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("pytest", nargs="*", metavar="-- ARG", help="what follows -- goes to pytest")
 
     commands.add_parser("lint", help="style, types, imports, migrations, schema file, translations")
-    commands.add_parser("doctor", help="say what is missing and how to mend it")
+    one = commands.add_parser("sdk", help="generate client code into var/sdk")
+    one.add_argument("language", choices=["typescript", "python", "kotlin", "swift", "dart", "collection"])
 
-    one = commands.add_parser("messages", help="compile the translations")
+    commands.add_parser("doctor", help="say what is missing and how to fix it")
+
+    one = commands.add_parser("translations", help="compile the translations")
     one.add_argument("--update", action="store_true", help="first collect new texts from the sources")
 
     one = commands.add_parser("reset", help="remove var/: database, mails, media, keys")
@@ -433,22 +471,27 @@ def main(arguments: Sequence[str]) -> int:
         setup(dev=True)
         return 1 if lint() else 0
 
-    def messages() -> int:
+    def translations() -> int:
         setup()
-        return manage("messages", *(["--update"] if options.update else []))
+        return manage("translations", *(["--update"] if options.update else []))
 
     def set_up() -> int:
         setup(dev=options.dev)
         note("Ready. Next: python3 dev.py run")
         return 0
 
+    def sdk() -> int:
+        setup()
+        return manage("sdk", options.language)
+
     actions: dict[str, Callable[[], int]] = {
+        "sdk": sdk,
         "setup": set_up,
         "run": lambda: run(options),
         "test": lambda: test(options),
         "lint": linted,
         "doctor": doctor,
-        "messages": messages,
+        "translations": translations,
         "reset": lambda: reset(options),
     }
     return actions[options.command]()
