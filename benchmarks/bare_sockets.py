@@ -1,4 +1,4 @@
-"""What the socket is measured against: a bare ASGI application, and a bare Channels consumer with the
+"""The baselines of the socket benchmarks: a bare ASGI application, and a bare Channels consumer with the
 pub/sub layer. Both relay a text frame to one other socket, without database, sign-in or log."""
 
 import json
@@ -16,7 +16,7 @@ peers = {}
 
 
 async def bare(scope, receive, send):
-    """A frame {"to": name, …} goes to the socket that called itself so in the query."""
+    """Relays a frame {"to": name, …} to the socket with that name in its query string."""
     name = scope["query_string"].decode()
     await receive()
     await send({"type": "websocket.accept"})

@@ -1,9 +1,9 @@
-"""The database of a run, in the state that a living one has."""
+"""Prepares the database of a benchmark run like a database in use."""
 
 from django.db import connection
 
 
 def settle() -> None:
-    """What autovacuum does within a minute, if it is on: fresh statistics, and no rows that nobody sees any more."""
+    """VACUUM ANALYZE, as autovacuum does within a minute: fresh statistics, and no dead rows."""
     with connection.cursor() as cursor:
         cursor.execute("VACUUM ANALYZE" if connection.vendor == "postgresql" else "ANALYZE")

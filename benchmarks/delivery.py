@@ -1,4 +1,4 @@
-"""How fast things are queued and leave, with a channel that takes no time.
+"""The rate of queueing and sending deliveries, with a channel that takes no time.
 
     python -m benchmarks.delivery [--rows N] [--json]
 
@@ -37,11 +37,11 @@ from benchmarks import database
 from notifications.channels.outcomes import Outcome, Sent
 from notifications.models import Delivery, Device, Notification
 from notifications.services import delivery
-from notifications.services.delivery import push_lane, running
+from notifications.services.delivery import push_handler, supervisor
 
 
 class Instant:
-    """A push service that takes everything at once."""
+    """A push service that accepts everything immediately."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -96,9 +96,9 @@ def measure_enqueue(rows: list[Notification]) -> float:
 
 def measure_drain(count: int) -> float:
     instant = Instant()
-    push_lane.push_channel = lambda: instant  # type: ignore[assignment]
+    push_handler.push_channel = lambda: instant  # type: ignore[assignment]
     stopped = threading.Event()
-    thread = threading.Thread(target=running.run, args=(stopped,))
+    thread = threading.Thread(target=supervisor.run, args=(stopped,))
     begun = time.perf_counter()
     thread.start()
     try:

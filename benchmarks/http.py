@@ -24,7 +24,7 @@ CONVERSATIONS = 16
 
 @dataclass
 class Work:
-    """One thing done by both: what a client asks of Parley, what of the bare view, and the goal."""
+    """One operation on both servers: the request to Parley, the request to the bare view, and the goal."""
 
     name: str
     ours: Callable[[int], bytes]
@@ -43,6 +43,7 @@ def environment() -> dict[str, str]:
         "CHANNEL_PREFIX": f"bench-{secrets.token_hex(4)}",
         "RATELIMIT_ENABLE": "0",
         "DEBUG": "0",
+        "SITE_URL": "http://127.0.0.1",
         "SECRET_KEY": secrets.token_urlsafe(48),
         "TOKEN_KEYS": f"bench:{secrets.token_urlsafe(48)}",
         "LOG_LEVEL": "WARNING",
@@ -50,7 +51,7 @@ def environment() -> dict[str, str]:
 
 
 def prepare() -> dict[str, list]:
-    """Pairs of people with a conversation each: their tokens and conversation ids."""
+    """Pairs of users with a conversation each: their tokens and conversation ids."""
     import django
 
     django.setup()

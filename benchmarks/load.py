@@ -1,4 +1,4 @@
-"""A closed loop of clients over kept connections; as little code between write and read as possible."""
+"""A closed loop of clients over keep-alive connections; as little code between write and read as possible."""
 
 import asyncio
 import time

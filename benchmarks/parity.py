@@ -26,7 +26,7 @@ BODIES: dict[str, dict[str, str]] = {
     "resend-otp": {},
     "verify": {"code": "000000"},
 }
-# What a person has done before: only these paths differ by it.
+# The state of the account: only these paths depend on it.
 PREPARED = {"verify-reset": "forgot-password", "verify": "resend-otp"}
 
 
@@ -64,7 +64,7 @@ def measure(client: Client, path: str, known: list[str]) -> dict[str, Any]:
 
 
 def people(env: dict[str, str], count: int) -> dict[bool, list[str]]:
-    """Addresses of accounts, by whether they were confirmed."""
+    """Addresses of accounts, by whether they are verified."""
     program = f"""
 import json, secrets
 import django
@@ -92,7 +92,7 @@ def rows_of(database: str, rounds: int) -> list[dict[str, Any]]:
         env["DATABASE_URL"] = os.environ["BENCH_DATABASE_URL"]
     env = {name: value for name, value in (os.environ | env).items() if value}
     port = free_port()
-    # Each path has people of its own: an address that has just been mailed waits before the next mail.
+    # Each path has its own accounts: after a mail an address has to wait for the next one.
     rows = []
     made = people(env, rounds * len(BODIES))
     command = [sys.executable, "manage.py", "serve", "--port", str(port), "--deliver"]

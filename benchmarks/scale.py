@@ -28,7 +28,7 @@ LATERAL (SELECT md5(n::text) || CASE WHEN n %% 100000 = 7 THEN ' needle' WHEN n 
 
 
 def prepare(rows: int) -> dict[int, tuple[Any, int]]:
-    """A person and a conversation by the number of messages in it."""
+    """A user and a conversation by the number of messages in it."""
     import django
 
     django.setup()
@@ -73,7 +73,7 @@ def works(person: Any, conversation_id: int) -> dict[str, tuple[Callable[[], Any
     from messaging import selectors
     from messaging.models import Message
     from messaging.selectors.search import search_page
-    from messaging.services.lines import newest_visible_id
+    from messaging.services.locking import newest_visible_id
 
     ids = Message.objects.filter(conversation_id=conversation_id).order_by("-id").values_list("id", flat=True)
     middle = ids[500]

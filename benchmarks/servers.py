@@ -35,6 +35,10 @@ class Server:
         """Resident memory of the server and its workers."""
         return sum(_rss(pid) for pid in (self.process.pid, *_children(self.process.pid)))
 
+    def worker_memory_mb(self) -> list[float]:
+        """Resident memory of each worker."""
+        return [_rss(pid) for pid in _children(self.process.pid)]
+
 
 @contextmanager
 def granian(target: str, *, env: dict[str, str], workers: int = 2, threads: int = 4) -> Iterator[Server]:

@@ -1,5 +1,5 @@
-"""python -m benchmarks.sockets: idle sockets, opening, relaying, receiving after a POST, and a crowd that
-comes back, against a bare Channels consumer and a bare ASGI application in the same run.
+"""python -m benchmarks.sockets: idle sockets, opening, relaying, receiving after a POST, and many clients that
+reconnect at once, against a bare Channels consumer and a bare ASGI application in the same run.
 
 Needs PostgreSQL (BENCH_DATABASE_URL, an empty database) and Redis (BENCH_REDIS_URL).
 """
@@ -35,7 +35,7 @@ def uvicorn(target, env):
 
 
 def prepare(sockets):
-    """Pairs of people with a conversation each, and tokens for `sockets` sockets, ten to a person."""
+    """Pairs of users with a conversation each, and tokens for `sockets` sockets, ten per user."""
     import django
 
     django.setup()
@@ -120,7 +120,7 @@ class Wired:
 
 
 async def relay(pairs, say, hear, seconds):
-    """Each pair in a closed loop: one says, the other hears, the next; per second, and the times."""
+    """Each pair in a closed loop: one sends, the other receives, repeat. Returns the rate per second and the times."""
     times, until = [], time.perf_counter() + seconds
 
     async def play(number, one, other):
@@ -204,7 +204,7 @@ async def after_post(http, server, world, seconds):
 
 
 async def come_back(http, server, world, count):
-    """`count` sockets resume at once while somebody goes on using REST."""
+    """`count` sockets resume at once while a user continues to use REST."""
     headers = {"Authorization": f"Bearer {world['tokens'][0]}"}
     address = f"http://127.0.0.1:{http.port}/api/v1/auth/me"
     stop = asyncio.Event()
@@ -269,7 +269,7 @@ async def measure(ours, bare, http, world, options):
 
     count = options.sockets
     note("idle ours", await idle(ours, lambda n: Wired(ours, world["crowd"][n]), count))
-    # A process of its own for each: memory that one gave back would be free for the next.
+    # A separate process for each: memory that one run has freed would be available to the next.
     for path in ("channels", "bare"):
         with uvicorn("benchmarks.bare_sockets:application", dict(os.environ)) as alone:
             address = f"ws://127.0.0.1:{alone.port}/{path}"

@@ -3,9 +3,11 @@
 import pytest
 from django.db import connection
 
+from tests import second_try
 from tests.client import ApiClient
 from tests.clock import Clock
 from tests.factories import make_user, sign_in
+from tests.second_try import pytest_sessionfinish, pytest_terminal_summary  # noqa: F401  (hooks)
 from tests.server import ON_POSTGRES
 
 
@@ -14,6 +16,7 @@ def pytest_collection_modifyitems(config, items):
     if ON_POSTGRES:
         config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("once")])
         items[:] = [item for item in items if not item.get_closest_marker("once")]
+    second_try.mark(items)
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from accounts.models import Session, User
 from accounts.services import sessions
-from accounts.text import fold
+from core.text import fold
 
 PASSWORD = "correct horse 9"
 

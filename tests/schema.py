@@ -10,6 +10,8 @@ from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT202012
 
+from config.openapi import codes
+
 JSON = "application/json"
 
 
@@ -56,4 +58,30 @@ def hold(method: str, path: str, status: int, body: Any) -> None:
         f"{'/'.join(map(str, error.absolute_path)) or 'body'}: {error.message[:300]}"
         for error in check.iter_errors(body)
     ]
+    if status >= 400:
+        hold_code(route, method, body["error"])
     assert not errors, f"{method} {plain} → {status} is not what the schema says: " + "; ".join(errors[:5])
+
+
+def hold_code(path: str, method: str, code: str) -> None:
+    """AssertionError when an operation gives an error code that its part of the document does not name."""
+    named = document()["paths"][path][method.lower()]["x-error-codes"]
+    assert code in named or code in codes.ANYWHERE, (
+        f"{method} {path} gave {code}: name it in the Errors line of the operation in docs/reference"
+    )
+
+
+@cache
+def operation(operation_id: str) -> tuple[str, str]:
+    """(path, METHOD) of an operation."""
+    return next(
+        (path, method.upper())
+        for path, methods in document()["paths"].items()
+        for method, described in methods.items()
+        if described.get("operationId") == operation_id
+    )
+
+
+def pattern(path: str) -> re.Pattern[str]:
+    """What an address of this path looks like."""
+    return re.compile(re.sub(r"\{\w+\}", "[^/]+", path))

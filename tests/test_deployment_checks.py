@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from config import markdown
+from config.site import markdown
 
 pytestmark = pytest.mark.once
 

@@ -111,8 +111,11 @@ class TestEveryDoor:
     def test_opens_once_for_its_token(self, alice, prepared, action):
         client = prepared(action)
         token = action_token(client, alice, action)
-        assert use(client, action, token).status_code == 200
+        done = use(client, action, token)
+        assert done.status_code == 200
         again = ApiClient(sign_in(alice)[1]) if action == "delete_account" else client
+        if action == "change_password":  # the token before it has no grace
+            again = ApiClient(done.json()["token"])
         assert refused(use(again, action, token)) == (403, "action_token_invalid")
 
     def test_says_when_the_token_is_missing(self, alice, prepared, action):

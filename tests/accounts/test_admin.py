@@ -90,7 +90,7 @@ def test_blocking_asks_first_then_ends_every_sign_in(support, alice, anonymous):
     session, _token = sign_in(alice)
     chosen = {"action": "block", "_selected_action": [alice.id]}
     page = support.post("/admin/accounts/user/", chosen).content.decode()
-    assert "Every sign-in ends at once" in page
+    assert "Every session ends at once" in page
     assert not User.objects.get(id=alice.id).blocked_at
     without_reason = support.post("/admin/accounts/user/", chosen | {"confirmed": "1", "reason": ""})
     assert b'class="errorlist"' in without_reason.content
@@ -222,7 +222,7 @@ def test_who_lost_phone_and_codes_starts_anew(support):
 
 
 def test_the_audit_log_knows_where_staff_sat(support, alice, settings):
-    settings.ACCOUNTS_TRUSTED_PROXIES = 1
+    settings.CORE_TRUSTED_PROXIES = 1
     form = {"action": "unlock", "_selected_action": [alice.id], "confirmed": "1", "reason": "asked"}
     support.post("/admin/accounts/user/", form, headers={"X-Forwarded-For": "198.51.100.9, 192.0.2.44"})
     assert AuditEntry.objects.get(action="user.unlocked").ip == "192.0.2.44"

@@ -129,6 +129,16 @@ class TestUndo:
             gone = anonymous.raw(method, link)
             assert (gone.status_code, gone["Content-Type"][:9]) == (404, "text/html")
 
+    def test_the_link_leads_to_the_service_whatever_the_request_says(self, alice, as_alice, settings):
+        settings.SITE_URL = "https://chat.example.com"
+        old = alice.email
+        begin(as_alice, alice)
+        headers = {"Host": "localhost:6666", "X-Forwarded-Host": "evil.example", "X-Forwarded-Proto": "http"}
+        as_alice.post(VERIFY, {"code": last_code(NEW)}, headers=headers)
+        sent = next(sent for sent in reversed(mail.outbox) if sent.to == [old])
+        for text in (sent.body, sent.alternatives[0][0]):
+            assert set(re.findall(r"https?://[^/\s]+", text)) == {"https://chat.example.com"}
+
     def test_the_same_for_programs(self, alice, as_alice, anonymous):
         old = alice.email
         move(as_alice, alice)

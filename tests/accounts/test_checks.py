@@ -26,9 +26,12 @@ def test_the_settings_of_the_tests_are_clean():
         ("ACCOUNTS_TOKEN_KEYS", f"a:{'k' * 40},a:{'l' * 40}", ["accounts.E001"]),
         ("ACCOUNTS_RATES", {"login": (5, 60)}, ["accounts.E003"]),
         ("ACCOUNTS_RATES", {"login": ()}, ["accounts.E003"]),
+        ("MESSAGING_RATES", {"send": (5, 60)}, ["accounts.E003"]),
+        ("ACCOUNTS_RATES", {"send": (5, 60, "allow")}, ["accounts.E006"]),
+        ("ACCOUNTS_RATES", {"logon": (5, 60, "allow")}, ["accounts.E006"]),
         ("ACCOUNTS_RATES", {"login": ((5, 60, "explode"),)}, ["accounts.E003"]),
         ("ACCOUNTS_RATES", {"login": ((5, 60, "allow"), (9, 600, "count_in_database"))}, []),
-        ("ACCOUNTS_TRUSTED_PROXIES", -1, ["accounts.E004"]),
+        ("CORE_TRUSTED_PROXIES", -1, ["accounts.E004"]),
     ],
 )
 def test_what_each_check_finds(settings, setting, value, wanted):

@@ -147,10 +147,10 @@ def test_an_export_is_a_zip_for_the_operator_alone(alice, capsys, tmp_path):
         call_command("export_user", alice.email, "--output", str(path))
 
 
-def test_an_export_finds_a_name_of_its_own(alice, capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_an_export_finds_a_name_of_its_own_among_the_local_data(alice, capsys, tmp_path, settings):
+    settings.VAR_DIR = tmp_path
     result = run(capsys, "export_user", alice.email)
-    assert [path.name for path in tmp_path.iterdir()] == [result["file"]]
+    assert [str(path) for path in (tmp_path / "exports").iterdir()] == [result["file"]]
 
 
 def test_erasing_needs_a_yes_where_nobody_can_be_asked(alice, monkeypatch):

@@ -61,6 +61,27 @@ def test_codes_hurry_and_expire():
         ("evil.com", "Hello,"),
         ("Buy at EVIL.CO.UK/now", "Hello Buy at,"),
         ("me@evil.example", "Hello,"),
+        ("Pay evil。com/pay now", "Hello Pay now,"),
+        ("evil．com", "Hello,"),
+        ("evil․com", "Hello,"),
+        ("evil｡com", "Hello,"),
+        ("evil۔com", "Hello,"),
+        ("ｅｖｉｌ．ｃｏｍ", "Hello,"),
+        ("evil[.]com evil(dot)com", "Hello,"),
+        ("ev\u00adil.c\u200dom", "Hello,"),
+        ("see:evil.com", "Hello,"),
+        ("пример.рф xn--e1afmkfd.xn--p1ai", "Hello,"),
+        ("1.2.3.4/pay", "Hello,"),
+        ("[2001:db8::1]/pay", "Hello,"),
+        ("hxxp:evil", "Hello,"),
+        ("hxxps://evil", "Hello,"),
+        ("ｈｔｔｐ：／／evil", "Hello,"),
+        ("//evil/pay", "Hello,"),
+        ("mailto:evil", "Hello,"),
+        ("me＠evil", "Hello,"),
+        ("J. R. R. Tolkien", "Hello J. R. R. Tolkien,"),
+        ("J.R.R. Ann", "Hello J.R.R. Ann,"),
+        ("Marc-André d’Été", "Hello Marc-André d’Été,"),
         ("Ann\r\nBcc: x", "Hello Ann Bcc: x,"),
         ("\u202eAnn\u2066", "Hello Ann,"),
         ("", "Hello,"),
@@ -95,7 +116,7 @@ def login(user, agent="Phone/1", address="192.0.2.1", **headers):
 
 
 def test_a_sign_in_from_a_new_device_or_network_is_announced(alice, settings):
-    settings.ACCOUNTS_TRUSTED_PROXIES = 1
+    settings.CORE_TRUSTED_PROXIES = 1
     login(alice)
     login(alice)
     assert not mail.outbox
@@ -111,7 +132,7 @@ def test_a_sign_in_from_a_new_device_or_network_is_announced(alice, settings):
 
 
 def test_the_announcement_names_device_address_and_time(alice, settings):
-    settings.ACCOUNTS_TRUSTED_PROXIES = 1
+    settings.CORE_TRUSTED_PROXIES = 1
     login(alice)
     firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
     login(alice, agent=firefox, address="2001:db8::1")

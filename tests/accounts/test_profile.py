@@ -220,7 +220,8 @@ class TestBlocks:
             "created_at": body["block"]["created_at"],
         }
         assert body == {"ok": True, "block": entry}
-        assert as_alice.get(BLOCKS) == {"ok": True, "blocks": [entry]}
+        page = {"blocks": [entry], "has_more": False, "next_cursor": None}
+        assert as_alice.get(BLOCKS) == {"ok": True, **page}
         assert selectors.blocked_either_way(bob.id, alice.id)
         assert heard == [{"blocker_id": alice.id, "blocked_id": bob.id, "blocked": True}]
 
@@ -267,6 +268,38 @@ class TestBlocks:
             Block.objects.create(blocker=alice, blocked=make_user("Ann"))
         with django_assert_max_num_queries(2):
             assert len(as_alice.get(BLOCKS)["blocks"]) == 12
+
+    def test_a_block_shows_no_card_that_a_search_would_not(self, alice, bob, charlie, as_alice, as_bob):
+        hidden = {"username": "", "first_name": "", "last_name": "", "avatar_url": None}
+        as_bob.post(BLOCKS, {"user_id": alice.id})
+        body = as_alice.post(BLOCKS, {"user_id": bob.id})
+        assert body["block"] == {
+            "user_id": bob.id,
+            "user": {"id": bob.id, **hidden},
+            "created_at": body["block"]["created_at"],
+        }
+        assert as_alice.get(BLOCKS)["blocks"] == [body["block"]]
+        # Bob blocked first, so he still sees whom he blocked.
+        assert [row["user"]["username"] for row in as_bob.get(BLOCKS)["blocks"]] == [alice.username]
+        as_bob.delete(f"{BLOCKS}/{alice.id}")
+        assert [row["user"]["username"] for row in as_alice.get(BLOCKS)["blocks"]] == [bob.username]
+        for field in ({"blocked_at": timezone.now()}, {"erase_after": timezone.now()}):
+            User.objects.filter(id=charlie.id).update(blocked_at=None, erase_after=None)
+            User.objects.filter(id=charlie.id).update(**field)
+            shown = as_alice.post(BLOCKS, {"user_id": charlie.id})["block"]["user"]
+            assert shown == {"id": charlie.id, **hidden}
+
+    def test_pages(self, alice, as_alice):
+        blocked = [make_user(f"P{n}").id for n in range(5)]
+        for user_id in blocked:
+            as_alice.post(BLOCKS, {"user_id": user_id})
+        first = as_alice.get(f"{BLOCKS}?limit=3")
+        assert ([row["user_id"] for row in first["blocks"]], first["has_more"]) == (blocked[:1:-1], True)
+        second = as_alice.get(f"{BLOCKS}?limit=3&cursor={first['next_cursor']}")
+        assert [row["user_id"] for row in second["blocks"]] == blocked[1::-1]
+        assert (second["has_more"], second["next_cursor"]) == (False, None)
+        for odd in ("limit=0", "limit=x", "cursor=x"):
+            assert list(as_alice.get(f"{BLOCKS}?{odd}", status=400)["fields"]) == [odd.partition("=")[0]]
 
     @pytest.mark.django_db(transaction=True)
     def test_blocking_in_parallel_makes_one_row_and_one_fact(self, alice, bob, as_alice, heard):

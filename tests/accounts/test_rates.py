@@ -8,10 +8,11 @@ import pytest
 from django.test import RequestFactory
 from django.utils import timezone
 
-from accounts import ratelimits, request_context
-from accounts.exceptions import RateLimited
 from accounts.models import RateCount
 from accounts.services import rate_counts
+from core import ratelimits, request_context
+from core.exceptions import RateLimited
+from core.request_context import network_of_request
 from tests.client import ApiClient
 from tests.factories import PASSWORD, make_user, sign_in
 from tests.parallel import together
@@ -72,7 +73,7 @@ def test_five_sign_ins_a_minute_for_one_client_and_address(rates):
     assert tries(7, "login", right) == [False] * 5 + [True] * 2
     assert tries(1, "login", {"email": ann.email.upper(), "password": PASSWORD}) == [True]
     assert tries(1, "login", {"email": ben.email, "password": PASSWORD}) == [False]
-    rates.ACCOUNTS_TRUSTED_PROXIES = 1
+    rates.CORE_TRUSTED_PROXIES = 1
     assert tries(1, "login", right, **{"X-Forwarded-For": "192.0.2.7"}) == [False]
 
 
@@ -107,7 +108,7 @@ def test_one_client_does_not_use_up_anothers_refreshes(rates):
 
 
 def test_more_than_ten_code_mails_an_hour_are_silently_not_sent(rates, mailoutbox):
-    rates.ACCOUNTS_RATES = ratelimits.conf.RATES | {"resend_otp": (1000, 60, "allow")}
+    rates.ACCOUNTS_RATES = {"resend_otp": (1000, 60, "allow")}
     ann = make_user("Ann", verified=False)
     assert tries(15, "resend-otp", {"email": ann.email}) == [False] * 15
     assert len(mailoutbox) == 10
@@ -145,7 +146,7 @@ def test_rates_can_be_switched_off(rates):
     ],
 )
 def test_the_client_is_counted_from_the_right(settings, proxies, peer, forwarded, address):
-    settings.ACCOUNTS_TRUSTED_PROXIES = proxies
+    settings.CORE_TRUSTED_PROXIES = proxies
     headers = {} if forwarded is None else {"HTTP_X_FORWARDED_FOR": forwarded}
     assert request_context.address_of(RequestFactory().get("/", REMOTE_ADDR=peer, **headers)) == address
 
@@ -176,9 +177,9 @@ def test_forged_headers_change_nothing(rates):
 def test_a_client_without_address_is_counted_too(rates):
     factory = RequestFactory()
     for _ in range(30):
-        ratelimits.check("login_client", ratelimits.client_key(factory.get("/", REMOTE_ADDR="")))
+        ratelimits.check("login_network", network_of_request(factory.get("/", REMOTE_ADDR="")))
     with pytest.raises(RateLimited):
-        ratelimits.check("login_client", ratelimits.client_key(factory.get("/", REMOTE_ADDR="garbage")))
+        ratelimits.check("login_network", network_of_request(factory.get("/", REMOTE_ADDR="garbage")))
 
 
 # --- the counter itself -----------------------------------------------------------------------
@@ -197,8 +198,20 @@ def test_without_counter_secrets_are_guarded_by_rows(dead_counter):
     assert ann.email not in "".join(RateCount.objects.values_list("key", flat=True))
 
 
+def test_without_counter_code_mails_and_sign_up_stay_limited_and_other_writes_go_on(dead_counter, mailoutbox):
+    dead_counter.CORE_TRUSTED_PROXIES = 1
+    ann = make_user("Ann")
+    for number in range(14):
+        headers = {"X-Forwarded-For": f"198.51.100.{number}"}
+        assert tries(1, "forgot-password", {"email": ann.email}, **headers) == [False]
+    assert len(mailoutbox) == 10
+    assert tries(22, "signup", {}) == [False] * 20 + [True] * 2
+    client = ApiClient(sign_in(ann)[1])
+    assert {client.raw("PATCH", "/api/v1/profile", {}).status_code for _ in range(125)} == {200}
+
+
 def test_processes_without_a_common_counter_count_secrets_in_rows(rates):
-    rates.ACCOUNTS_COUNTER_IS_SHARED = False
+    rates.CORE_COUNTER_IS_SHARED = False
     assert [ratelimits.allows("verify", "one key") for _ in range(12)] == [True] * 10 + [False] * 2
     assert RateCount.objects.get().count == 12
     assert [ratelimits.allows("refresh", "one key") for _ in range(31)] == [True] * 30 + [False]
@@ -239,8 +252,9 @@ def test_a_counter_that_answers_nonsense_is_as_good_as_dead(rates, monkeypatch):
         ratelimits.check("verify", "key")
 
 
-def test_other_apps_bring_scopes_with_a_burst_and_a_long_run(rates):
-    ratelimits.register({"test_burst": ((3, 5, "allow"), (4, 3600, "allow"))})
+def test_other_apps_bring_scopes_with_a_burst_and_a_long_run(rates, monkeypatch):
+    monkeypatch.setattr(ratelimits, "_defaults", dict(ratelimits._defaults))
+    ratelimits.register("TEST", {"test_burst": ((3, 5, "allow"), (4, 3600, "allow"))})
     assert [ratelimits.allows("test_burst", "a") for _ in range(5)][:3] == [True] * 3
     assert not ratelimits.allows("test_burst", "a")
     assert ratelimits.allows("test_burst", "b")

@@ -5,14 +5,25 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from accounts.models import Code, PendingToken, RateCount, Session, TrustedDevice, UnknownAddress, User
-from accounts.services import codes, devices, locks, pending_tokens, rate_counts, retention, sessions
+from accounts.exceptions import InvalidOtp
+from accounts.models import (
+    Code,
+    CodeTries,
+    NetworkLock,
+    PendingToken,
+    RateCount,
+    Session,
+    TrustedDevice,
+    UnknownAddress,
+    User,
+)
+from accounts.services import codes, login_lockout, one_time_tokens, rate_counts, retention, sessions, trusted_devices
 from tests.factories import make_user, sign_in
 from tests.parallel import together
 
 NOTHING = {
     "accounts_unconfirmed": 0, "accounts_erased": 0, "codes": 0, "pending_tokens": 0, "email_changes": 0,
-    "trusted_devices": 0, "sessions": 0, "unknown_addresses": 0, "rate_counts": 0,
+    "trusted_devices": 0, "sessions": 0, "unknown_addresses": 0, "network_locks": 0, "code_tries": 0, "rate_counts": 0,
 }  # fmt: skip
 
 
@@ -26,17 +37,20 @@ def test_everything_that_is_past_goes_and_nothing_else(alice, clock):
     unconfirmed = make_user("Ann", verified=False)
     codes.issue(user=unconfirmed, purpose="signup", address=unconfirmed.email)
     codes.issue(user=alice, purpose="reset", address=alice.email)
-    pending_tokens.issue(kind=PendingToken.Kind.TWO_STEP, user=alice, minutes=10)
-    devices.remember(user=alice)
+    one_time_tokens.issue(kind=PendingToken.Kind.TWO_STEP, user=alice, minutes=10)
+    trusted_devices.remember(user=alice)
     session, _token = sign_in(alice)
     sessions.revoke([session], reason="logout")
     sign_in(alice)
-    locks.count_wrong(locks.locked_row_for("nobody@example.com", None), timezone.now())
+    login_lockout.count_wrong(login_lockout.locked_unknown("nobody@example.com"), timezone.now())
+    login_lockout.count_wrong(NetworkLock.objects.create(user=alice, network="192.0.2.1"), timezone.now())
+    with pytest.raises(InvalidOtp):
+        codes.redeem(user=alice, purpose="reset", address=alice.email, text="odd", network="192.0.2.1")
     rate_counts.count(key="k", seconds=60)
     assert purge() == {}
 
     clock.forward(days=3)
-    assert purge() == {"unknown_addresses": 1, "rate_counts": 1}
+    assert purge() == {"unknown_addresses": 1, "network_locks": 1, "rate_counts": 1}
     clock.forward(days=3, hours=23)
     assert purge() == {}
     clock.forward(hours=2)
@@ -49,13 +63,13 @@ def test_everything_that_is_past_goes_and_nothing_else(alice, clock):
     clock.forward(days=10)
     assert purge() == {"sessions": 1}
     assert list(User.objects.all()) == [alice]
-    for model in (Code, PendingToken, TrustedDevice, Session, UnknownAddress, RateCount):
+    for model in (Code, CodeTries, NetworkLock, PendingToken, TrustedDevice, Session, UnknownAddress, RateCount):
         assert not model.objects.exists()
 
 
 def test_a_batch_is_a_batch(alice, clock):
     for _ in range(5):
-        pending_tokens.issue(kind=PendingToken.Kind.TWO_STEP, user=alice, minutes=10)
+        one_time_tokens.issue(kind=PendingToken.Kind.TWO_STEP, user=alice, minutes=10)
     clock.forward(days=8)
     assert [purge(batch=2) for _ in range(4)] == [
         {"pending_tokens": 2},

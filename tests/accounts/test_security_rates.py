@@ -6,7 +6,7 @@ import pytest
 from django.conf import settings
 from django.core.cache import cache
 
-from accounts import ratelimits
+from core import ratelimits
 from tests.accounts.steps import enable_two_step, second_step
 from tests.client import ApiClient
 from tests.factories import make_user, sign_in
@@ -71,12 +71,12 @@ def test_thirty_undo_links_a_minute_and_client(limited, anonymous):
 
 def test_every_scope_that_is_checked_has_a_rate():
     checked = set()
-    for app in ("accounts", "messaging", "notifications", "realtime", "config"):
+    for app in ("core", "accounts", "messaging", "notifications", "realtime", "config"):
         for file in (settings.BASE_DIR / app).rglob("*.py"):
-            checked |= set(re.findall(r"ratelimits\.(?:check|allows)\(\s*\"(\w+)\"", file.read_text()))
+            checked |= set(re.findall(r"(?:ratelimits\.(?:check|allows)|Throttle)\(\s*\"(\w+)\"", file.read_text()))
     assert len(checked) > 15
     for scope in checked:
-        assert ratelimits._rates(scope), scope
+        assert ratelimits.rates_of(scope), scope
 
 
 # What an unconfirmed account gets to hear: nothing that changes its security, or reaches somebody else.

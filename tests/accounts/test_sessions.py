@@ -11,7 +11,7 @@ from django.utils import timezone
 from accounts.conf import conf
 from accounts.exceptions import AccountBlocked, TokenExpired, TokenInvalid, TokenRevoked
 from accounts.models import Session
-from accounts.services import sessions, standing
+from accounts.services import account_status, sessions
 from accounts.signals import session_revoked
 from accounts.tokens import decode_session_token
 from tests.factories import sign_in
@@ -124,7 +124,7 @@ def test_a_clock_ahead_by_little_is_forgiven(alice, clock):
 
 def test_a_block_answers_before_anything_else(alice):
     _, token = sign_in(alice)
-    standing.block(user=alice, reason="spam", actor_label="test")
+    account_status.block(user=alice, reason="spam", actor_label="test")
     for use in (sessions.authenticate, sessions.refresh):
         with pytest.raises(AccountBlocked):
             use(token)
@@ -171,6 +171,10 @@ def test_a_well_made_token_of_no_session_is_revoked(db):
         lambda: forged({"exp": "soon"}),
         lambda: forged({"iat": None}),
         lambda: forged({"iat": 4_000_000_000}),
+        lambda: forged({"nbf": 100_000_000_000}),
+        lambda: forged({"nbf": int(timezone.now().timestamp()) + 90}),
+        lambda: forged({"nbf": float("inf")}),
+        lambda: forged({"nbf": "soon"}),
         lambda: forged(key="another secret of more than thirty-two bytes"),
         # A wrong signature beats expiry.
         lambda: forged({"exp": 1}, key="another secret of more than thirty-two bytes"),
@@ -187,6 +191,12 @@ def test_a_well_made_token_of_no_session_is_revoked(db):
 def test_what_is_no_token_of_ours_is_invalid(db, make):
     with pytest.raises(TokenInvalid):
         sessions.authenticate(make())
+
+
+def test_a_token_is_valid_from_its_nbf_on_with_the_leeway_of_every_time(db):
+    for seconds in (-600, 0, 10):
+        with pytest.raises(TokenRevoked):
+            sessions.authenticate(forged({"nbf": int(timezone.now().timestamp()) + seconds}))
 
 
 def test_a_hand_made_head_passes_when_it_says_the_truth(db):

@@ -9,7 +9,7 @@ from django.utils import timezone
 from accounts import signals
 from accounts.exceptions import EmailTaken, UsernameTaken
 from accounts.models import AuditEntry, User
-from accounts.services import devices, pending_tokens, registration, standing
+from accounts.services import account_status, one_time_tokens, registration, trusted_devices
 from tests.client import ApiClient
 from tests.factories import PASSWORD, make_user, sign_in
 
@@ -37,13 +37,13 @@ def heard():
 
 def test_a_block_acts_at_once(alice, bob, heard):
     session, token = sign_in(alice)
-    _, device_token = devices.remember(user=alice)
-    pending = pending_tokens.issue(kind="two_step", user=alice, minutes=10)
+    _, device_token = trusted_devices.remember(user=alice)
+    pending = one_time_tokens.issue(kind="two_step", user=alice, minutes=10)
     until = timezone.now() + timedelta(days=1)
-    assert standing.block(user=alice, reason="spam", until=until, actor=bob) == 1
+    assert account_status.block(user=alice, reason="spam", until=until, actor=bob) == 1
     assert ApiClient(token).get(f"{AUTH}/me", status=403)["error"] == "account_blocked"
-    assert devices.recognise(user=alice, token=device_token) is None
-    assert not pending_tokens.is_live(pending_tokens.find(pending, kind="two_step"), tries=5)
+    assert trusted_devices.recognise(user=alice, token=device_token) is None
+    assert not one_time_tokens.is_live(one_time_tokens.find(pending, kind="two_step"), tries=5)
     assert heard == [
         ("session_revoked", {"user_id": alice.id, "session_ids": [session.id], "reason": "blocked"}),
         ("standing_changed", {"user_id": alice.id, "standing": "blocked"}),
@@ -55,8 +55,8 @@ def test_a_block_acts_at_once(alice, bob, heard):
 
 def test_what_a_block_ended_stays_ended(alice, anonymous, heard):
     _session, token = sign_in(alice)
-    standing.block(user=alice, reason="spam", actor_label="test")
-    standing.unblock(user=alice, reason="mistake", actor_label="test")
+    account_status.block(user=alice, reason="spam", actor_label="test")
+    account_status.unblock(user=alice, reason="mistake", actor_label="test")
     assert ApiClient(token).get(f"{AUTH}/me", status=401)["error"] == "token_revoked"
     anonymous.post(f"{AUTH}/login", {"email": alice.email, "password": PASSWORD})
     assert heard[-1] == ("standing_changed", {"user_id": alice.id, "standing": "active"})
@@ -69,7 +69,7 @@ def test_what_a_block_ended_stays_ended(alice, anonymous, heard):
 def test_marking_an_address_confirmed(db, heard):
     ann = make_user("Ann", verified=False)
     for _ in range(2):
-        standing.mark_verified(user=ann, reason="by phone", actor_label="test")
+        account_status.mark_verified(user=ann, reason="by phone", actor_label="test")
     assert ann.is_verified
     assert [name for name, _fact in heard] == ["account_verified"]
     assert AuditEntry.objects.filter(action="user.verified").count() == 1

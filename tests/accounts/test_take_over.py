@@ -3,7 +3,7 @@
 import pytest
 
 from accounts.models import User
-from accounts.services import codes, pending_tokens, standing
+from accounts.services import account_status, codes, one_time_tokens
 from tests.client import ApiClient
 from tests.contract.test_signing_in import AUTH, PERSON, mailed_code
 from tests.factories import sign_in
@@ -68,7 +68,7 @@ def test_a_reset_settles_it_as_well(anonymous, attacker, mailoutbox):
 
 def test_staff_confirming_a_contested_address_does_not_keep_the_password(anonymous, attacker):
     anonymous.post(f"{AUTH}/signup", VICTIM, status=409)
-    standing.mark_verified(user=User.objects.get(), reason="by phone", actor_label="test")
+    account_status.mark_verified(user=User.objects.get(), reason="by phone", actor_label="test")
     attacker.get(f"{AUTH}/me", status=401)
     assert not User.objects.get().has_usable_password()
 
@@ -82,16 +82,16 @@ def test_the_owner_of_a_confirmed_address_hears_of_a_sign_up(anonymous, alice, m
 def test_a_reset_ends_everything_that_the_old_password_opened(anonymous, alice):
     _session, token = sign_in(alice)
     User.objects.filter(id=alice.id).update(second_password="set", wrong_passwords=3)
-    pending = pending_tokens.issue(kind="two_step", user=alice, minutes=10)
+    pending = one_time_tokens.issue(kind="two_step", user=alice, minutes=10)
     other = codes.issue(user=alice, purpose="two_step", address=alice.email)
     code = codes.issue(user=alice, purpose="reset", address=alice.email)
-    from accounts.services import devices
+    from accounts.services import trusted_devices
 
-    _, device_token = devices.remember(user=alice)
+    _, device_token = trusted_devices.remember(user=alice)
     anonymous.post(f"{AUTH}/verify-reset", {"email": alice.email, "code": code, "new_password": "another horse 9"})
     assert ApiClient(token).get(f"{AUTH}/me", status=401)["error"] == "token_revoked"
-    assert not pending_tokens.is_live(pending_tokens.find(pending, kind="two_step"), tries=5)
-    assert devices.recognise(user=alice, token=device_token) is None
+    assert not one_time_tokens.is_live(one_time_tokens.find(pending, kind="two_step"), tries=5)
+    assert trusted_devices.recognise(user=alice, token=device_token) is None
     assert not alice.codes.exists()
     assert other
     alice.refresh_from_db()

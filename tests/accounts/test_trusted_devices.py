@@ -7,7 +7,9 @@ import time_machine
 from django.utils import timezone
 
 from accounts.models import TrustedDevice
-from tests.accounts.steps import SECOND, act, enable_two_step, login, second_step
+from accounts.services import login as login_service
+from accounts.services import trusted_devices
+from tests.accounts.steps import SECOND, act, enable_two_step, login, race, second_step
 from tests.client import ApiClient
 from tests.factories import PASSWORD
 
@@ -136,3 +138,36 @@ def test_eleven_devices_are_ten(alice, codes):
     for _ in range(11):
         second_step(alice).post(TWO_STEP, {"password": SECOND, "remember": True})
     assert TrustedDevice.objects.filter(user=alice).count() == 10
+
+
+@pytest.mark.django_db(transaction=True)
+class TestRemovalDuringASignIn:
+    def test_between_the_look_up_and_the_commit_the_second_step_is_asked_for(self, alice, remembered, monkeypatch):
+        device = TrustedDevice.objects.get()
+        compare = login_service._is_right
+
+        def compare_and_lose_the_device(*args):
+            race(1, lambda _: trusted_devices.remove(user=alice, device_id=device.id))
+            return compare(*args)
+
+        monkeypatch.setattr(login_service, "_is_right", compare_and_lose_the_device)
+        body = login(alice, **{"X-Device-Token": remembered["device_token"]})
+        assert body.keys() == {"ok", "two_step_required", "two_step_token", "hint"}
+
+    def test_no_answer_is_a_failure_and_no_session_of_a_removed_device_lives(self, alice, as_alice, remembered):
+        for _ in range(6):
+            client = second_step(alice)
+            token = client.post(TWO_STEP, {"password": SECOND, "remember": True})["device_token"]
+            device = TrustedDevice.objects.latest("id")
+
+            def work(number, token=token, device=device):
+                if number == 2:
+                    return as_alice.raw("DELETE", f"{DEVICES}/{device.id}")
+                data = {"email": alice.email, "password": PASSWORD}
+                return ApiClient().raw("POST", LOGIN, data, headers={"X-Device-Token": token})
+
+            got = race(5, work)
+            assert [answer.status_code for answer in got] == [200] * 5, [answer.content for answer in got]
+            signed_in = [answer.json()["token"] for answer in got if "token" in answer.json()]
+            for token in signed_in:
+                assert ApiClient(token).get("/api/v1/auth/me", status=401)["error"] == "token_revoked"

@@ -8,7 +8,7 @@ from django.core import mail
 from django.utils import timezone
 
 from accounts.models import PendingToken, User
-from accounts.services import pending_tokens, standing
+from accounts.services import account_status, one_time_tokens
 from tests.accounts.steps import SECOND, answers, enable_two_step, last_code, login, race, second_step
 from tests.client import ApiClient
 
@@ -136,7 +136,7 @@ def test_only_a_two_step_token_opens_the_second_step(alice, as_alice, codes, pat
 
 def test_a_blocked_account_gets_no_token(alice, codes):
     client = second_step(alice)
-    standing.block(user=alice, reason="spam")
+    account_status.block(user=alice, reason="spam")
     assert client.post(TWO_STEP, {"password": SECOND}, status=403)["error"] == "account_blocked"
     assert client.post(RESEND, status=403)["error"] == "account_blocked"
     assert client.post(FORGOT, {"recovery_code": codes[0]}, status=403)["error"] == "account_blocked"
@@ -258,4 +258,4 @@ class TestRaces:
 
 def pending_token(user):
     """What login gives, without the cost of the first password's hash."""
-    return pending_tokens.issue(kind=PendingToken.Kind.TWO_STEP, user=user, minutes=10)
+    return one_time_tokens.issue(kind=PendingToken.Kind.TWO_STEP, user=user, minutes=10)

@@ -13,7 +13,7 @@ from django_otp.oath import totp
 
 from accounts.models import User
 from tests.browser.chromium import watch
-from tests.browser.house import PASSWORD
+from tests.browser.server_fixtures import PASSWORD
 from tests.server import ROOT, RunningServer
 
 
@@ -21,7 +21,7 @@ class House(RunningServer):
     """A running server with a row of everything, and its database to read."""
 
     def fill(self):
-        command = [sys.executable, "-m", "tests.browser.house"]
+        command = [sys.executable, "-m", "tests.browser.server_fixtures"]
         done = subprocess.run(command, cwd=ROOT, env=self.environment, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         filled = json.loads(done.stdout)

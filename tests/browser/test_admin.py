@@ -7,7 +7,7 @@ import pytest
 from django_otp.oath import totp
 
 from tests.browser.chromium import browser, needs_chromium, watch
-from tests.browser.house import PASSWORD
+from tests.browser.server_fixtures import PASSWORD
 from tests.browser.staff import barriers
 from tests.flows.people import Person
 
@@ -49,7 +49,7 @@ def test_an_agent_blocks_somebody_who_is_online(house):
         page.get_by_label("Action:").first.select_option("block")
         page.get_by_role("button", name="Go").first.click()
         page.locator(".asked-effects").wait_for()
-        assert "Every sign-in ends at once" in page.locator(".asked-effects").inner_text()
+        assert "Every session ends at once" in page.locator(".asked-effects").inner_text()
         page.get_by_label("Reason").fill("spam")
         page.get_by_role("button", name="Block").click()
         page.locator(".messagelist").wait_for()

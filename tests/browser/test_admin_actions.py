@@ -68,7 +68,7 @@ WALKS = [
         ACCOUNT.format("first_name"), "Leaving", "", "user.erased",
     ),
     Walk(
-        "accounts/session", "end", "End these sign-ins", "operations", "session",
+        "accounts/session", "end", "End these sessions", "operations", "session",
         "SELECT ended_reason FROM accounts_session WHERE id = {}", "", "staff", "session.ended", details="session_id",
     ),
     Walk(

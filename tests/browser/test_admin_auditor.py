@@ -3,7 +3,7 @@
 import pytest
 
 from tests.browser.chromium import needs_chromium
-from tests.browser.house import PASSWORD
+from tests.browser.server_fixtures import PASSWORD
 from tests.browser.staff import registered_actions, registered_forms
 from tests.browser.test_admin_actions import WALKS, WITH_AN_ANSWER
 from tests.browser.test_admin_pages import DETAILS

@@ -1,4 +1,4 @@
-"""Our pages in a real browser: clean under their policy, accessible, and the API page sends real requests."""
+"""Our pages in a real browser: clean under their policy, accessible, and the console sends real requests."""
 
 import json
 
@@ -6,20 +6,19 @@ import httpx
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
+from config.site import contents
 from tests.browser.chromium import browser, needs_chromium, watch
 from tests.server import RunningServer
 
 pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(180)]
 
 PAGES = [
-    "/",
-    "/docs/quickstart",
-    "/docs/errors",
-    "/docs/reference",
+    "/docs",
+    "/docs/search?q=code",
     "/docs/reference/messages_send",
-    "/docs/realtime",
-    "/docs/calls",
-    "/docs/changelog",
+    "/docs/reference/auth_login",
+    "/docs/reference/messages_send_image",
+    *[page.address for page in contents.pages()],
     "/dev/mail/",
     "/dev/push/",
 ]
@@ -36,7 +35,7 @@ def server(tmp_path_factory):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_pages_are_clean_and_accessible(server, scheme):
     with browser() as chromium:
-        for width in (360, 1280):
+        for width in (360, 390, 1280):
             context = chromium.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
             for path in PAGES:
                 page = context.new_page()
@@ -50,47 +49,84 @@ def test_pages_are_clean_and_accessible(server, scheme):
             context.close()
 
 
-def test_try_it_out_sends_a_real_request(server):
-    alice = json.loads((server.log.parent / "var" / "demo.json").read_text())[0]
-    login = {"email": alice["email"], "password": alice["password"]}
-    token = httpx.post(f"{server.base}/api/v1/auth/login", json=login, timeout=20).json()["token"]
+def people(server):
+    """The e-mail address and password of Alice and Bob."""
+    rows = json.loads((server.log.parent / "var" / "demo.json").read_text())[:2]
+    return [{"email": row["email"], "password": row["password"]} for row in rows]
+
+
+def sign_in(server, person):
+    return httpx.post(f"{server.base}/api/v1/auth/login", json=person, timeout=20).json()
+
+
+def test_the_console_sends_a_real_request(server):
+    alice = people(server)[0]
     with browser() as chromium:
         page = chromium.new_page()
         complaints = watch(page, server.base)
         page.goto(f"{server.base}/api/docs", wait_until="networkidle")
-        page.get_by_role("button", name="Authorize").first.click()
-        dialog = page.locator(".modal-ux")
-        dialog.locator("input").first.fill(token)
-        dialog.get_by_role("button", name="Apply credentials").first.click()
-        dialog.get_by_role("button", name="Close").last.click()
-        operation = page.locator("[id$=auth_me]")
-        operation.locator(".opblock-summary-control").click()
-        operation.get_by_role("button", name="Try it out").click()
-        operation.get_by_role("button", name="Execute").click()
-        live = operation.locator(".live-responses-table .response")
-        live.first.wait_for()
-        assert "200" in live.first.inner_text()
-        assert alice["email"] in live.first.inner_text()
+        page.get_by_role("button", name="Sign in as Alice").click()
+        page.get_by_text("The token is set for all requests below.").wait_for()
+        operation = page.locator("#auth_me")
+        operation.locator("summary").click()
+        operation.get_by_role("button", name="Send request").click()
+        operation.get_by_text("Status 200").wait_for()
+        assert alice["email"] in operation.locator("pre").inner_text()
         assert complaints == []
 
 
-def test_the_console_of_the_live_wire_shows_what_happens(server):
-    alice, bob = json.loads((server.log.parent / "var" / "demo.json").read_text())[:2]
+def test_a_request_with_a_body_is_tried_on_its_own_page(server):
+    alice, bob = people(server)
+    token = sign_in(server, alice)["token"]
+    with browser() as chromium:
+        page = chromium.new_page(viewport={"width": 390, "height": 800})
+        complaints = watch(page, server.base)
+        page.goto(f"{server.base}/docs/reference/messages_start_conversation", wait_until="networkidle")
+        page.get_by_label("Session token").fill(token)
+        page.get_by_label("Body").fill(json.dumps({"user_id": sign_in(server, bob)["user"]["id"]}))
+        page.get_by_role("button", name="Send request").click()
+        page.get_by_text("Status 200").wait_for()
+        assert "last_message" in page.get_by_role("region", name="Reply of messages_start_conversation").inner_text()
+        assert complaints == []
 
-    def sign_in(person):
-        login = {"email": person["email"], "password": person["password"]}
-        return httpx.post(f"{server.base}/api/v1/auth/login", json=login, timeout=20).json()
 
-    token = sign_in(alice)["token"]
-    other = sign_in(bob)["user"]["id"]
+def test_search_tabs_copy_and_the_menu_of_phones(server):
+    with browser() as chromium:
+        context = chromium.new_context(
+            viewport={"width": 390, "height": 800}, permissions=["clipboard-read", "clipboard-write"]
+        )
+        page = context.new_page()
+        complaints = watch(page, server.base)
+        page.goto(f"{server.base}/docs/uploads", wait_until="networkidle")
+        navigation = page.get_by_role("navigation", name="Documentation")
+        assert not navigation.is_visible()
+        page.get_by_role("button", name="Menu").click()
+        navigation.wait_for()
+        page.get_by_role("tab", name="Python").first.click()
+        assert page.get_by_role("tabpanel", name="Python").first.is_visible()
+        page.get_by_role("tabpanel", name="Python").get_by_role("button", name="Copy").first.click()
+        page.get_by_role("button", name="Copied").wait_for()
+        assert "import httpx" in page.evaluate("() => navigator.clipboard.readText()")
+        page.get_by_label("Search the documentation").fill("idempotency")
+        page.get_by_role("link", name="idempotency_conflict").first.click()
+        page.wait_for_url("**/docs/errors#idempotency_conflict")
+        page.go_back()
+        page.get_by_role("tab", name="Python", selected=True).first.wait_for()  # the choice is kept
+        assert complaints == []
+
+
+def test_the_console_of_the_socket_shows_what_happens(server):
+    alice, bob = people(server)
+    token = sign_in(server, alice)["token"]
+    other = sign_in(server, bob)["user"]["id"]
     headers = {"Authorization": f"Bearer {token}"}
     with browser() as chromium:
         page = chromium.new_page()
         complaints = watch(page, server.base)
         page.goto(f"{server.base}/docs/realtime", wait_until="networkidle")
-        page.get_by_label("Token of a sign-in").fill(token)
+        page.get_by_label("Session token").fill(token)
         page.get_by_role("button", name="Connect").click()
-        page.get_by_text("Connected. Whatever happens").wait_for()
+        page.get_by_text("Connected. Events of this user").wait_for()
         api = httpx.Client(base_url=f"{server.base}/api/v1", headers=headers, timeout=20)
         chat = api.post("/messages/conversations", json={"user_id": other}).json()["conversation"]["id"]
         api.post(f"/messages/conversations/{chat}/messages", json={"body": "seen on the page"})

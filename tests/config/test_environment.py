@@ -75,3 +75,24 @@ def test_commands_say_it_in_one_line(tmp_path, changes, words):
     assert result.returncode == 1
     assert result.stderr.startswith(words)
     assert result.stderr.count("\n") == 1
+
+
+def test_several_hosts_of_a_database(monkeypatch):
+    url = "postgres://ann:secret@db1:5433,db2/parley?target_session_attrs=read-write"
+    monkeypatch.setenv("DATABASE_URL", url)
+    config = environment.database("DATABASE_URL", default="")
+    assert {name: config[name] for name in ("HOST", "PORT", "NAME", "USER", "PASSWORD", "OPTIONS")} == {
+        "HOST": "db1,db2",
+        "PORT": "5433,5432",
+        "NAME": "parley",
+        "USER": "ann",
+        "PASSWORD": "secret",
+        "OPTIONS": {"target_session_attrs": "read-write"},
+    }
+
+
+@pytest.mark.parametrize("hosts", ["db1,", "db1,:5432", "db1:x,db2"])
+def test_a_wrong_list_of_hosts_is_refused(monkeypatch, hosts):
+    monkeypatch.setenv("DATABASE_URL", f"postgres://ann:secret@{hosts}/parley")
+    with pytest.raises(ImproperlyConfigured, match="host:port,host:port"):
+        environment.database("DATABASE_URL", default="")

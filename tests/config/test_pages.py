@@ -9,18 +9,22 @@ from django.core.mail import EmailMultiAlternatives
 from django.core.mail.backends.filebased import EmailBackend
 from django.test import Client
 
-from config import error_reference, mailbox, reference
+from config.site import contents, errors, mailbox, reference
 
-OPEN_PAGES = [
-    "/", "/api/docs", "/docs/quickstart", "/docs/errors", "/docs/realtime", "/docs/calls", "/docs/changelog",
-    "/docs/reference",
-]  # fmt: skip
+OPEN_PAGES = ["/docs", "/docs/search?q=code", "/docs/reference/messages_send"] + [
+    page.address for page in contents.pages()
+]
 DEVELOPER_PAGES = ["/dev/mail/", "/dev/mail.json", "/dev/push/", "/dev/push.json"]
 CONTRACT_CODES = {
     "email_taken", "invalid_credentials", "account_locked", "account_blocked", "email_not_verified", "invalid_otp",
     "invalid_two_step", "token_expired", "token_revoked", "conversation_not_found", "message_not_found",
     "not_message_owner", "user_blocked", "message_permission_denied",
 }  # fmt: skip
+
+FORWARDED = (
+    "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-Port", "X-Forwarded-Server", "Forwarded", "Via",
+    "X-Real-IP", "CF-Connecting-IP", "CF-Ray", "True-Client-IP", "X-Client-IP", "Fastly-Client-IP", "Fly-Client-IP",
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -37,7 +41,7 @@ def test_a_page_needs_nothing_that_its_policy_forbids(browser, path):
     assert "default-src 'self'" in policy
     assert "unsafe" not in policy
     html = response.content.decode()
-    assert not re.search(r"<script(?![^>]*\bsrc=)", html)
+    assert not re.search(r"<script(?![^>]*\b(?:src|nonce)=)", html)
     assert not re.search(r"<style|\sstyle=|\son\w+=", html)
     assert not re.search(r"(?:src|href)=\"(?:https?:)?//", html)
 
@@ -47,7 +51,9 @@ def test_developer_pages_are_for_the_person_at_this_machine(browser, settings, p
     assert browser.get(path).status_code == 200
     assert browser.get(path, REMOTE_ADDR="::ffff:127.0.0.1").status_code == 200
     assert browser.get(path, REMOTE_ADDR="192.0.2.7").status_code == 404
-    assert browser.get(path, headers={"X-Forwarded-For": "192.0.2.7"}).status_code == 404
+    for name in FORWARDED:
+        assert browser.get(path, headers={name: "192.0.2.7"}).status_code == 404, name
+    assert browser.get(path, headers={"X-Request-Id": "1", "Referer": "http://127.0.0.1/"}).status_code == 200
     settings.DEBUG = False
     assert browser.get(path).status_code == 404
 
@@ -116,13 +122,13 @@ def test_the_push_outbox_skips_what_is_still_being_written(browser, settings, tm
 
 
 def test_every_error_code_has_words_and_every_word_a_code():
-    statuses = error_reference.statuses()
-    assert set(statuses) <= set(error_reference.WORDS)
+    statuses = errors.statuses()
+    assert set(statuses) <= set(errors.WORDS)
 
 
 def test_an_error_code_can_be_linked_to(browser):
     html = browser.get("/docs/errors").content.decode()
-    for code in CONTRACT_CODES & set(error_reference.statuses()):
+    for code in CONTRACT_CODES & set(errors.statuses()):
         assert f'id="{code}"' in html
 
 
@@ -144,7 +150,7 @@ def test_the_page_about_the_socket_names_every_command_and_event(browser):
     html = browser.get("/docs/realtime").content.decode()
     for name in ("command.call.invite", "command.presence.watch", "message.new", "call.signal", "ready"):
         assert f'id="{name}"' in html
-    assert "Answered by <code>{call, ice_servers, ice_transport_policy}</code>." in html
+    assert "Reply: <code>{call, ice_servers, ice_transport_policy}</code>." in html
 
 
 @pytest.mark.parametrize("address", ["ann@example.com", f"{'a' * 200}@example.com", "анна@пример.рф"])
@@ -164,3 +170,71 @@ def test_a_mail_that_is_deleted_while_it_is_looked_for_is_not_there(settings, tm
     read = Path.read_bytes
     monkeypatch.setattr(Path, "read_bytes", lambda path: (path.unlink(), read(path))[1])
     assert mailbox.mails() == []
+
+
+@pytest.mark.parametrize("path", ["/nothing", "/docs/nothing"])
+def test_a_browser_gets_a_page_for_an_unknown_path(browser, path):
+    response = browser.get(path, headers={"Accept": "text/html,*/*;q=0.8"})
+    assert response.status_code == 404
+    assert response.headers["Content-Type"] == "text/html; charset=utf-8"
+    assert "Page not found" in response.content.decode()
+
+
+def test_api_paths_stay_json_in_a_browser(browser):
+    response = browser.get("/api/v1/nothing", headers={"Accept": "text/html"})
+    assert (response.status_code, response.json()["error"]) == (404, "not_found")
+
+
+@pytest.mark.parametrize(
+    ("path", "target"),
+    [
+        ("/docs/", "/docs"),
+        ("/api/docs/", "/api/docs"),
+        ("/docs/quickstart/", "/docs/quickstart"),
+        ("/api/v1/", "/docs/reference"),
+        ("/docs/api", "/api/docs"),
+    ],
+)
+def test_paths_that_people_type_lead_somewhere(browser, path, target):
+    response = browser.get(path, headers={"Accept": "text/html"})
+    assert response.status_code in (301, 302)
+    assert response.headers["Location"] == target
+
+
+def test_the_documentation_can_be_switched_off(browser, settings):
+    settings.DOCS = False
+    for path in ("/docs", "/api/docs", "/docs/quickstart", "/docs/search.json", "/docs/reference/auth_login"):
+        assert browser.get(path).status_code == 404
+    assert browser.get("/api/v1/schema?format=json").status_code == 200
+
+
+def test_without_debug_nothing_leads_to_the_pages_of_a_developer(browser, settings):
+    settings.DEBUG = False
+    for path in OPEN_PAGES:
+        html = browser.get(path).content.decode()
+        assert 'href="/dev/' not in html or path in ("/docs/testing",), path
+
+
+def test_the_current_page_is_marked_in_the_navigation(browser):
+    html = browser.get("/docs/uploads").content.decode()
+    assert '<a href="/docs/uploads" aria-current="page">Images</a>' in html
+    assert html.count('aria-current="page"') == 1
+
+
+@pytest.mark.parametrize(
+    ("query", "address"),
+    [
+        ("idempotency client_id", "/docs/idempotency"),
+        ("email_taken", "/docs/errors#email_taken"),
+        ("recovery codes", "/docs/reference/auth_two_step_recovery_codes"),
+        ("resume", "/docs/live-events#resume-after-a-break"),
+    ],
+)
+def test_search_finds_pages_operations_and_codes(browser, query, address):
+    hits = browser.get("/docs/search.json", {"q": query}).json()["hits"]
+    assert address in [hit["address"] for hit in hits]
+    assert f'href="{address}"' in browser.get("/docs/search", {"q": query}).content.decode()
+
+
+def test_a_search_without_words_finds_nothing(browser):
+    assert browser.get("/docs/search.json", {"q": " <> "}).json() == {"ok": True, "hits": []}

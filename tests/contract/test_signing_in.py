@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import Session, User
-from accounts.services import standing
+from accounts.services import account_status
 from tests.client import ApiClient
 from tests.factories import PASSWORD, make_user, sign_in
 
@@ -44,7 +44,7 @@ def signed_up(anonymous, mailoutbox):
 
 INVALID_OTP = error("invalid_otp", "The code is wrong or has expired.")
 INVALID_CREDENTIALS = error("invalid_credentials", "The e-mail address or the password is wrong.")
-TOKEN_REVOKED = error("token_revoked", "This sign-in has ended. Please sign in again.")
+TOKEN_REVOKED = error("token_revoked", "This session has ended. Please sign in again.")
 TOKEN_INVALID = error("token_invalid", "A valid token is needed.")
 ACCOUNT_BLOCKED = error("account_blocked", "This account is blocked.")
 
@@ -255,7 +255,7 @@ def test_the_sixth_try_is_not_looked_at(anonymous, signed_up):
 
 
 def test_a_blocked_account_gets_no_token_by_its_code(anonymous, signed_up):
-    standing.block(user=User.objects.get(), reason="spam", actor_label="test")
+    account_status.block(user=User.objects.get(), reason="spam", actor_label="test")
     body = anonymous.post(f"{AUTH}/verify", {"email": "ann@example.com", "code": signed_up}, status=403)
     assert without_request_id(body) == ACCOUNT_BLOCKED
     assert not Session.objects.exists()
@@ -338,7 +338,7 @@ def test_a_wrong_password_and_an_unknown_address_read_the_same(anonymous, alice)
 
 
 def test_a_block_is_told_only_after_the_right_password(anonymous, alice):
-    standing.block(user=alice, reason="spam", actor_label="test")
+    account_status.block(user=alice, reason="spam", actor_label="test")
     body = anonymous.post(f"{AUTH}/login", {"email": alice.email, "password": "wrong"}, status=401)
     assert without_request_id(body) == INVALID_CREDENTIALS
     body = anonymous.post(f"{AUTH}/login", {"email": alice.email, "password": PASSWORD}, status=403)
@@ -346,7 +346,7 @@ def test_a_block_is_told_only_after_the_right_password(anonymous, alice):
 
 
 def test_a_block_ends_by_itself(anonymous, alice, clock):
-    standing.block(user=alice, reason="spam", until=timezone.now() + timedelta(hours=1), actor_label="test")
+    account_status.block(user=alice, reason="spam", until=timezone.now() + timedelta(hours=1), actor_label="test")
     anonymous.post(f"{AUTH}/login", {"email": alice.email, "password": PASSWORD}, status=403)
     clock.forward(hours=1, seconds=1)
     anonymous.post(f"{AUTH}/login", {"email": alice.email, "password": PASSWORD})
@@ -409,7 +409,7 @@ def test_expired_revoked_blocked_and_missing_tokens(anonymous, alice, clock):
         body = client.request(method, f"{AUTH}/{path}", None, 401)
         assert without_request_id(body) == error("token_expired", "The token has expired. Please sign in again.")
     client = ApiClient(sign_in(alice)[1])
-    standing.block(user=alice, reason="spam", actor_label="test")
+    account_status.block(user=alice, reason="spam", actor_label="test")
     for method, path in (("GET", "me"), ("POST", "refresh"), ("POST", "logout")):
         assert without_request_id(client.request(method, f"{AUTH}/{path}", None, 403)) == ACCOUNT_BLOCKED
 

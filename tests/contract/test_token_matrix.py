@@ -14,7 +14,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from accounts.models import PendingToken, Session, TrustedDevice, User
-from accounts.services import devices, erasure, pending_tokens, sessions, standing
+from accounts.services import account_status, erasure, one_time_tokens, sessions, trusted_devices
 from tests.client import ApiClient
 from tests.contract.routes import OPEN, address, all_routes, protected_routes
 from tests.factories import make_user, sign_in
@@ -74,7 +74,7 @@ def session_removed(user: User) -> str:
 
 
 def device_removed(user: User) -> str:
-    device, _ = devices.remember(user=user)
+    device, _ = trusted_devices.remember(user=user)
     _, token = sessions.start(user=user, trusted_device=device)
     ApiClient(fresh(user)).delete(f"/api/v1/auth/devices/{device.id}")
     assert not TrustedDevice.objects.exists()
@@ -120,7 +120,7 @@ def of_a_removed_account(user: User) -> str:
 
 def of_a_blocked_person(user: User) -> str:
     token = fresh(user)
-    standing.block(user=user, reason="spam")
+    account_status.block(user=user, reason="spam")
     return token
 
 
@@ -134,7 +134,7 @@ def pending(kind: str) -> Callable[[User], str]:
     def make(user: User) -> str:
         session = None if kind == "two_step" else sign_in(user)[0]
         kinds = PendingToken.Kind(kind)
-        return pending_tokens.issue(kind=kinds, user=user, minutes=5, session=session, action="change_password")
+        return one_time_tokens.issue(kind=kinds, user=user, minutes=5, session=session, action="change_password")
 
     return make
 
@@ -236,7 +236,7 @@ def too_old(user: User) -> str:
 
 def begun_by_a_blocked_person(user: User) -> str:
     token = pending("two_step")(user)
-    standing.block(user=user, reason="spam")
+    account_status.block(user=user, reason="spam")
     return token
 
 

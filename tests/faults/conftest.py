@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.faults.books import Books, Pair
+from tests.faults.ledger import Books, Pair
 from tests.flows.conftest import mail_sink, server  # noqa: F401 (fixtures)
 from tests.flows.people import Person
 

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from tests.faults.books import Writers
 from tests.faults.conftest import FULL
+from tests.faults.ledger import Writers
 
 KILLS, PAIRS, WRITERS, SENDS = (20, 25, 50, 5_000) if FULL else (3, 3, 20, 100)
 

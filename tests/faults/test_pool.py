@@ -12,7 +12,7 @@ import httpx
 import psycopg
 import pytest
 
-from tests.faults.books import Writers
+from tests.faults.ledger import Writers
 from tests.server import ON_POSTGRES
 
 SLOW, THREADS = 300, 16

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.faults.conftest import FULL
-from tests.faults.door import HANG, PASS, REFUSE, Door
+from tests.faults.proxy import HANG, PASS, REFUSE, Door
 from tests.flows.conftest import running_server
 from tests.flows.people import Person, eventually
 from tests.notifications.fake_fcm import FakeFcm

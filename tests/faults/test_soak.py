@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.books import Writers
 from tests.faults.conftest import FULL
+from tests.faults.ledger import Writers
 
 MINUTES = float(os.environ.get("SOAK_MINUTES", "30"))
 # At most ten sockets a person; thirty messages a second.

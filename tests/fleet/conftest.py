@@ -8,8 +8,8 @@ import pytest
 from aiosmtpd.controller import Controller
 
 from tests.fleet import services
-from tests.fleet.house import Fleet
 from tests.fleet.load import Load
+from tests.fleet.server_fixtures import Fleet
 from tests.flows.conftest import MailSink
 from tests.flows.people import Person
 from tests.server import ON_POSTGRES, free_port

@@ -15,8 +15,22 @@ from tests.server import ON_POSTGRES, RunningServer, TemporaryDatabase, free_por
 class MailSink:
     """A real SMTP server that keeps what it is given."""
 
+    url = ""
+
     def __init__(self):
         self.mails = []
+
+    @classmethod
+    @contextlib.contextmanager
+    def running(cls, port):
+        sink = cls()
+        controller = Controller(sink, hostname="127.0.0.1", port=port)
+        controller.start()
+        sink.url = f"smtp://127.0.0.1:{controller.port}"
+        try:
+            yield sink
+        finally:
+            controller.stop()
 
     async def handle_DATA(self, server, session, envelope):
         message = message_from_bytes(envelope.content, _class=EmailMessage, policy=policy.default)
@@ -35,12 +49,8 @@ class MailSink:
 
 @pytest.fixture
 def mail_sink():
-    sink = MailSink()
-    controller = Controller(sink, hostname="127.0.0.1", port=free_port())
-    controller.start()
-    sink.url = f"smtp://127.0.0.1:{controller.port}"
-    yield sink
-    controller.stop()
+    with MailSink.running(free_port()) as sink:
+        yield sink
 
 
 @contextlib.contextmanager

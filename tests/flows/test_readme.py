@@ -11,8 +11,8 @@ import pytest
 from django.conf import settings
 from django.test import Client
 
-from config import markdown
-from config.pages import QUICK_START, README_ADDRESS
+from config.site import markdown
+from config.site.views import QUICK_START, README_ADDRESS
 
 ROOT = Path(settings.BASE_DIR)
 NAMED = re.compile(

@@ -127,6 +127,51 @@ def gif_of_frames(frames: int, side: int) -> bytes:
     return screen + image_block * frames + b"\x3b" if frames > 2 else head
 
 
+def gif_with_frame_of(side: int, screen: int = 10, first: bool = True) -> bytes:
+    """A frame that is larger than the screen: decoders enlarge the screen."""
+    head = b"GIF89a" + struct.pack("<HH", screen, screen) + b"\x80\x00\x00\x00\x00\x00\xff\xff\xff"
+    small = b"\x2c" + struct.pack("<HHHHB", 0, 0, 1, 1, 0) + b"\x02\x02\x44\x01\x00"
+    large = b"\x2c" + struct.pack("<HHHHB", 0, 0, side, side, 0) + b"\x02\x02\x44\x01\x00"
+    return head + (b"" if first else small) + large + b"\x3b"
+
+
+def jpeg_of_scans(scans: int, side: int = 4_800) -> bytes:
+    """A progressive JPEG that repeats an empty scan: each costs a pass over all pixels."""
+    data = encoded(Image.new("RGB", (side, side)), "JPEG", progressive=True, quality=20)
+    scan = b"\xff\xda\x00\x08\x01\x01\x00\x01\x3f\x10\x00"
+    return data[:-2] + scan * scans + data[-2:]
+
+
+def png_of_chunks(chunks: int) -> bytes:
+    data = png()
+    return data[:33] + _chunk(b"tEXt", b"a\x00b") * chunks + data[33:]
+
+
+def png_with_frame_of(side: int, frames: int = 2) -> bytes:
+    """An animated PNG whose frames are larger than the picture."""
+    data = png()
+    control = struct.pack(">IIIIIHHBB", 1, side, side, 0, 0, 1, 10, 0, 0)
+    animation = _chunk(b"acTL", struct.pack(">II", frames, 0)) + _chunk(b"fcTL", b"\x00\x00\x00\x00" + control[4:])
+    return data[:33] + animation + data[33:]
+
+
+def _riff(*chunks: tuple[bytes, bytes]) -> bytes:
+    body = b"".join(name + struct.pack("<I", len(data)) + data + b"\x00" * (len(data) % 2) for name, data in chunks)
+    return b"RIFF" + struct.pack("<I", len(body) + 4) + b"WEBP" + body
+
+
+def _uint24(number: int) -> bytes:
+    return struct.pack("<I", number)[:3]
+
+
+def webp_animation(canvas: int, frame: int, frames: int) -> bytes:
+    """An animated WebP that promises so many frames of this size on such a canvas."""
+    header = b"\x02\x00\x00\x00" + _uint24(canvas - 1) * 2
+    picture = encoded(Image.new("RGB", (frame, frame)), "WEBP", quality=1)[12:]
+    one = b"\x00" * 6 + _uint24(frame - 1) * 2 + _uint24(100) + b"\x00" + picture
+    return _riff((b"VP8X", header), (b"ANIM", b"\x00" * 6), *[(b"ANMF", one)] * frames)
+
+
 def padded_to(size: int) -> bytes:
     """A sound JPEG with bytes after its end, exactly `size` long."""
     data = jpeg()
@@ -171,6 +216,17 @@ CORPUS: dict[str, tuple[Callable[[], bytes], str]] = {
     "webp of 13000": (lambda: encoded(Image.new("L", (13_000, 13_000)), "WEBP", quality=1), BROKEN),
     "gif of 201 frames": (lambda: gif_of_frames(201, 16), BROKEN),
     "gif of large frames": (lambda: gif_of_frames(100, 8_000), BROKEN),
+    "gif bomb of 40 bytes": (lambda: gif_with_frame_of(12_000), BROKEN),
+    "gif bomb that grows": (lambda: gif_with_frame_of(16_000, first=False), BROKEN),
+    "jpeg bomb of scans": (lambda: jpeg_of_scans(600), BROKEN),
+    "jpeg of a few scans": (lambda: jpeg_of_scans(5, 64), OK),
+    "png bomb of chunks": (lambda: png_of_chunks(100_000), BROKEN),
+    "png bomb of large frames": (lambda: png_with_frame_of(12_000), BROKEN),
+    "png bomb of frames": (lambda: png_with_frame_of(10, 4_000_000), BROKEN),
+    "webp bomb of a large canvas": (lambda: webp_animation(16_000, 8, 2), BROKEN),
+    "webp bomb of frames": (lambda: webp_animation(8, 8, 5_000), BROKEN),
+    "webp bomb of all frames": (lambda: webp_animation(3_000, 8, 100), BROKEN),
+    "webp frame larger than the canvas": (lambda: webp_animation(8, 3_000, 2), BROKEN),
     "text bomb": (png_text_bomb, BROKEN),
     "profile bomb": (png_profile_bomb, BROKEN),
     "empty": (lambda: b"", BROKEN),

@@ -1,13 +1,16 @@
 """Every file of the corpus gets its answer, and nothing of its metadata comes out again."""
 
 import io
-import resource
+import os
+import signal
+import threading
+from pathlib import Path
 
 import pytest
 from PIL import Image
 
-from accounts import images
-from accounts.exceptions import ApiError
+from core import image_processes, images
+from core.exceptions import ApiError, InvalidImage, ServiceUnavailable
 from tests.images import corpus
 
 pytestmark = pytest.mark.once
@@ -26,7 +29,7 @@ def test_each_file_gets_its_answer(name):
                 assert not result.getexif()
                 assert not {"comment", "icc_profile", "exif", "xmp", "XML:com.adobe.xmp"} & set(result.info)
         assert len(picture.blurhash) > 6
-        assert images.avatar(data).width == images.AVATAR_SIDE
+        assert images.avatar(data).width == 512
     else:
         with pytest.raises(ApiError) as refused:
             images.picture(data)
@@ -62,15 +65,120 @@ def test_a_thumbnail_has_no_side_over_480():
     assert (picture.width, picture.height) == (1600, 900)
 
 
-def test_bombs_take_no_memory():
-    """Peak memory of this process may not grow by what the bombs promise (2.5 GB and more)."""
-    data = [make() for name, (make, answer) in corpus.CORPUS.items() if answer == corpus.BROKEN and "bomb" in name]
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    for bomb in data:
+def peak_mb(pid: int) -> int:
+    [line] = [line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("VmHWM")]
+    return int(line.split()[1]) // 1024
+
+
+@pytest.fixture
+def pool(monkeypatch):
+    """Decoding processes of this test alone."""
+    fresh = image_processes._Pool()
+    monkeypatch.setattr(image_processes, "_pool", fresh)
+    yield fresh
+    fresh.close()
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads memory from /proc")
+def test_bombs_take_no_memory(pool):
+    before = peak_mb(os.getpid())
+    for name, (make, answer) in corpus.CORPUS.items():
+        if answer != corpus.BROKEN or "bomb" not in name:
+            continue
+        data = make()
+        before = max(before, peak_mb(os.getpid()))
         with pytest.raises(ApiError):
-            images.picture(bomb)
-    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-    assert grown < 200 * 1024
+            images.picture(data)
+        # Without the look at the headers, too: the process that decodes has limits of its own.
+        with pytest.raises(ApiError):
+            pool.convert(data, avatar=False)
+    assert peak_mb(os.getpid()) - before < 50
+    assert max(peak_mb(pid) for pid in image_processes.decoder_pids()) < 250
+
+
+LARGEST = {
+    "jpeg": ("JPEG", "RGB", {"quality": 30}),
+    "jpeg progressive, all colours": ("JPEG", "RGB", {"quality": 30, "progressive": True, "subsampling": 0}),
+    "jpeg cmyk": ("JPEG", "CMYK", {"quality": 30, "progressive": True, "subsampling": 0}),
+    "png": ("PNG", "RGBA", {"compress_level": 1}),
+    "png grey with alpha": ("PNG", "LA", {"compress_level": 1}),
+    "webp": ("WEBP", "RGB", {"quality": 1, "method": 0}),
+    "webp lossless": ("WEBP", "RGBA", {"lossless": True, "quality": 0, "method": 0}),
+    "gif": ("GIF", "P", {}),
+}
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads memory from /proc")
+@pytest.mark.parametrize("name", LARGEST)
+def test_the_largest_pictures_take_no_more_than_is_said(name, pool):
+    """24 megapixels of each format, with an orientation, are accepted within 250 MB."""
+    kind, mode, options = LARGEST[name]
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    tall = Image.linear_gradient("L").resize((6_000, 4_000)).convert(mode)
+    if "lossless" in name:
+        tall = Image.new(mode, tall.size, (10, 20, 30, 40))
+    data = corpus.encoded(tall, kind, **options, **({} if kind == "GIF" else {"exif": exif}))
+    assert images.picture(data).width in ((6_000, 3_000) if kind == "GIF" else (4_000, 2_000))
+    assert max(peak_mb(pid) for pid in image_processes.decoder_pids()) < 250
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads memory from /proc")
+@pytest.mark.parametrize("kind", ["GIF", "PNG", "WEBP"])
+@pytest.mark.parametrize(("frames", "size"), [(2, (5_000, 3_000)), (5, (3_000, 2_000)), (10, (2_000, 1_500))])
+def test_animations_with_the_most_pixels_of_all_frames_are_accepted(kind, frames, size, pool):
+    base = Image.linear_gradient("L").resize(size).convert("RGB")
+    pictures = []
+    for number in range(frames):
+        pictures.append(base.copy())
+        pictures[-1].paste((number * 20, 99, 7), (0, 0, 400, 300))
+    options = {"quality": 40, "method": 0} if kind == "WEBP" else {}
+    data = corpus.encoded(pictures[0], kind, save_all=True, append_images=pictures[1:], duration=70, **options)
+    picture = images.picture(data)
+    assert picture.width in (size[0], size[0] // 2, size[0] // 4)
+    with Image.open(io.BytesIO(picture.content)) as stored:
+        assert (stored.n_frames, stored.size) == (frames, (picture.width, picture.height))
+        stored.seek(frames - 1)
+        stored.load()
+        assert stored.info["duration"] == 70
+    assert max(peak_mb(pid) for pid in image_processes.decoder_pids()) < 250
+
+
+def test_a_process_that_was_killed_is_replaced(pool):
+    images.picture(corpus.png())
+    [pid] = image_processes.decoder_pids()
+    os.kill(pid, signal.SIGKILL)
+    assert images.picture(corpus.png()).width == 64
+    assert image_processes.decoder_pids() != [pid]
+
+
+def test_a_picture_that_takes_too_long_is_refused(pool, monkeypatch):
+    monkeypatch.setattr(image_processes, "DEADLINE_SECONDS", 0.01)
+    with pytest.raises(InvalidImage):
+        images.picture(corpus.encoded(Image.new("RGB", (4_000, 4_000)), "PNG"))
+    assert image_processes.decoder_pids() == []
+
+
+def test_who_finds_no_place_is_told_to_come_back(pool):
+    """Two decode, twelve wait for a moment; the others are refused at once."""
+    data = corpus.encoded(Image.new("RGB", (4_800, 4_800)), "PNG")
+    answers: list[str] = []
+
+    def upload() -> None:
+        try:
+            images.picture(data)
+            answers.append("ok")
+        except ServiceUnavailable as refused:
+            answers.append(f"retry after {refused.retry_after}")
+
+    threads = [threading.Thread(target=upload) for _ in range(24)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+    assert set(answers) == {"ok", f"retry after {image_processes.RETRY_SECONDS}"}
+    assert answers.count("ok") <= image_processes.DECODED_AT_ONCE + image_processes.WAITING_AT_MOST
+    assert len(image_processes.decoder_pids()) <= image_processes.DECODED_AT_ONCE
 
 
 def test_a_path_is_signed_for_one_picture_and_one_size(settings):

@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from accounts.services import sessions, standing
+from accounts.services import account_status, sessions
 from notifications.models import Delivery, Device, Notification, Preferences
 from notifications.services import devices
 from tests.client import ApiClient
@@ -184,7 +184,7 @@ class TestEnds:
     def test_with_a_block_by_staff(self, as_alice, as_bob, alice):
         as_alice.post(URL, {"token": "a"})
         as_bob.post(URL, {"token": "b"})
-        standing.block(user=alice, reason="spam")
+        account_status.block(user=alice, reason="spam")
         assert [device.registration_id for device in Device.objects.all()] == ["b"]
 
     def test_with_the_account(self, as_alice, as_bob, alice, bob, charlie, like):
@@ -197,7 +197,7 @@ class TestEnds:
         like(charlie, bob, 8)
         like(alice, bob, 8)
         like(alice, bob, 9)
-        standing.erase(user=alice)
+        account_status.erase(user=alice)
         assert not Device.objects.exists()
         assert not Preferences.objects.exists()
         row = Notification.objects.get()

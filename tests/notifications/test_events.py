@@ -121,7 +121,7 @@ class TestResults:
             {"type": ...},
             {"type": "post_hate"},
             {"type": ["post_like"]},
-            {"action": ...},
+            {"action": None},
             {"action": "undo"},
             {"action": []},
             {"recipient_id": ...},
@@ -283,8 +283,16 @@ class TestSources:
     def test_a_short_key_is_no_key_for_production(self, settings):
         settings.NOTIFICATIONS_EVENT_SOURCES = f"a:short:follow;b:{'x' * 32}:follow"
         assert event_sources() == []
-        [warning] = event_keys()
-        assert "a." in warning.msg and warning.id == "notifications.W010"
+        [error] = event_keys()
+        assert "a." in error.msg and error.id == "notifications.E011" and error.is_serious()
+
+    @pytest.mark.parametrize(
+        "key",
+        ["Zx9,kQ2vLw8rT5yU1pA7", f"{'x' * 40},{'y' * 40}", f"{'x' * 40},y", f"{'x' * 40};{'y' * 40}", f"x {'y' * 40}"],
+    )
+    def test_a_key_with_a_separator_is_found(self, settings, key):
+        settings.NOTIFICATIONS_EVENT_SOURCES = f"blog:{key}:post_like,comment"
+        assert [problem for check in (event_sources, event_keys) for problem in check()]
 
 
 @pytest.mark.django_db(transaction=True)

@@ -5,7 +5,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from messaging.services import conversations
-from tests.faults.door import HANG, REFUSE, Door
+from tests.faults.proxy import HANG, REFUSE, Door
 
 pytestmark = pytest.mark.django_db(transaction=True)
 MODES = (REFUSE, HANG, b"421 come back later\r\n", b"\x00\xff\r\n")

@@ -15,7 +15,8 @@ LANGUAGES = [code for code, _ in settings.LANGUAGES]
 
 
 def text(kind, count, language, title=""):
-    return push_text(KINDS[kind], actor_name="Bob Baker", target_title=title, count=count, language=language)
+    with translation.override(language):
+        return push_text(KINDS[kind], actor_name="Bob Baker", target_title=title, count=count)
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,10 @@ from typing import Any
 
 from accounts.models import Block, User
 from accounts.signals import block_changed
-from accounts.unit_of_work import unit_of_work
+from core.transactions import unit_of_work
 from messaging.services import conversations
 from realtime import selectors
-from realtime.kinds import Device
+from realtime.kinds import SocketRef
 from realtime.services import calls, sockets
 from tests.factories import sign_in
 
@@ -17,7 +17,7 @@ from tests.factories import sign_in
 @dataclass
 class Phone:
     user: User
-    device: Device
+    device: SocketRef
 
     def invite(self, conversation_id: int, media: str = "audio", client_id: str | None = None) -> Any:
         return calls.invite(
@@ -76,7 +76,7 @@ def phone_of(user: User) -> Phone:
 
 
 def _open(user: User, session_id: int) -> Phone:
-    device = Device(session_id=session_id, socket_id=secrets.token_hex(8))
+    device = SocketRef(session_id=session_id, socket_id=secrets.token_hex(8))
     sockets.opened(socket_id=device.socket_id, user_id=user.id, session_id=session_id)
     calls.note_open(user_id=user.id, device=device)
     return Phone(user, device)

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from realtime import inbound, outbound
+from realtime import socket_commands, socket_events
 from realtime.serializers import events
 from realtime.serializers.socket import OWN_COMMANDS
 from realtime.viewsets.asyncapi import document
 from tests.factories import sign_in
-from tests.realtime.asyncapi import hold
+from tests.realtime.asyncapi import hold, validator
 
 
 def refs(value):
@@ -42,13 +42,13 @@ def test_every_reference_leads_somewhere():
 
 
 def test_every_event_of_the_log_has_its_schema():
-    assert set(events.DURABLE) == set(outbound.EVENTS)
+    assert set(events.DURABLE) == set(socket_events.EVENTS)
 
 
 def test_every_command_and_event_of_the_law_is_there():
     messages = document()["components"]["messages"]
     commands = {name.removeprefix("command.") for name in messages if name.startswith("command.")}
-    assert commands == set(inbound.COMMANDS) | set(OWN_COMMANDS)
+    assert commands == set(socket_commands.COMMANDS) | set(OWN_COMMANDS)
     assert commands == {
         *("auth", "resume", "ack", "ping", "typing", "presence.watch", "conversation.read"),
         *(f"message.{verb}" for verb in ("send", "edit", "delete", "react", "unreact")),
@@ -67,7 +67,9 @@ def test_every_command_and_event_of_the_law_is_there():
 def test_the_sockets_own_commands_are_understood(command, open_socket, alice):
     token = sign_in(alice)[1]
     client = open_socket(token)
-    client.send(command, {"auth": {"token": token}, "resume": {"seq": 0}, "ack": {"seq": 0}}.get(command, {}), "r")
+    client.send(
+        command, {"auth": {"token": token}, "resume": {"epoch": "x", "seq": 0}, "ack": {"seq": 0}}.get(command, {}), "r"
+    )
     wrong = [frame for frame in client.silence(0.5) if frame["type"] == "reply" and not frame["ok"]]
     assert wrong == []
 
@@ -89,3 +91,17 @@ def test_the_sockets_own_commands_are_understood(command, open_socket, alice):
 def test_what_is_not_documented_is_noticed(frame):
     with pytest.raises(AssertionError):
         hold(frame, "call.accept")
+
+
+@pytest.mark.parametrize("name", sorted(document()["components"]["messages"]))
+def test_every_message_is_explained_and_has_an_example_of_its_schema(name):
+    message = document()["components"]["messages"][name]
+    assert message["summary"].endswith(".")
+    frame = message["examples"][0]["payload"]
+    assert [error.message for error in validator(name).iter_errors(frame)] == []
+
+
+def test_every_close_code_is_listed():
+    codes = {row["code"] for row in document()["channels"]["realtime"]["x-close-codes"]}
+    assert codes == {4400, 4401, 4403, 4408, 4409, 4429, 4503}
+    assert all(row["meaning"] and row["remedy"] for row in document()["channels"]["realtime"]["x-close-codes"])

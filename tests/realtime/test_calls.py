@@ -4,17 +4,12 @@ import pytest
 import time_machine
 from django.utils import timezone
 
-from accounts.exceptions import (
-    EmailNotVerified,
-    MessagePermissionDenied,
-    NotFound,
-    UserBlocked,
-    UserNotFound,
-)
+from accounts.exceptions import EmailNotVerified, UserBlocked, UserNotFound
 from accounts.services import sessions
 from accounts.signals import account_erased
-from accounts.unit_of_work import unit_of_work
-from messaging.exceptions import ConversationNotFound, IdempotencyConflict
+from core.exceptions import NotFound
+from core.transactions import unit_of_work
+from messaging.exceptions import ConversationNotFound, IdempotencyConflict, MessagePermissionDenied
 from realtime.exceptions import CallConflict
 from realtime.models import Call, CallParty, Event
 from tests.factories import make_user

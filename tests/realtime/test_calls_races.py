@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 from django.db import connection
 
-from accounts.exceptions import ApiError
+from core.exceptions import ApiError
 from messaging.models import Message
 from realtime.models import Call, CallParty
 from realtime.services import calls

@@ -1,7 +1,10 @@
 """Calls as devices live them: over real sockets."""
 
+import secrets
+
 import pytest
 
+from messaging.services import messages
 from realtime.models import Call
 from tests.factories import sign_in
 from tests.realtime.phones import block, conversation_of
@@ -185,3 +188,29 @@ def test_a_hundred_candidates_pass_at_once_and_no_more(device, alice, bob, chat,
     refused(caller, "call.signal", "validation_error", call_id=call_id, kind="ice", payload={"candidate": "one more"})
     heard = [callee.expect("call.signal")["data"]["payload"]["candidate"] for _ in range(100)]
     assert heard == [f"candidate:{number}" for number in range(100)]
+
+
+def test_somebody_who_never_wrote_back_is_rung_three_times_a_minute(device, alice, bob, charlie, chat, settings):
+    settings.RATELIMIT_ENABLE = True
+    settings.RATELIMIT_CACHE_PREFIX = secrets.token_hex(8)
+    settings.REALTIME_RATES = {"call_invite_unanswered": (3, 3600, "allow")}
+    caller = device(alice)
+    data = {"conversation_id": chat, "media": "audio"}
+
+    def ring(number):
+        call_id = asked(caller, "call.invite", client_id=f"c{number}", **data)["call"]["id"]
+        asked(caller, "call.cancel", call_id=call_id)
+
+    for number in range(3):
+        ring(number)
+    refusal = caller.command("call.invite", client_id="c3", **data)
+    assert (refusal["ok"], refusal["error"]) == (False, "rate_limited")
+    assert 1 <= refusal["retry_after"] <= 3600
+    # A repeat of one of the three is the same call again; other people can be rung.
+    assert asked(caller, "call.invite", client_id="c2", **data)["call"]["state"] == "ended"
+    other = asked(caller, "call.invite", client_id="c4", conversation_id=conversation_of(alice, charlie), media="audio")
+    asked(caller, "call.cancel", call_id=other["call"]["id"])
+    assert Call.objects.filter(callee=bob).count() == 3
+    messages.send(sender=bob, conversation_id=chat, body="Hello")
+    for number in range(5, 10):
+        ring(number)

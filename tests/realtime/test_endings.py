@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import Session, User
-from accounts.services import sessions
+from accounts.services import account_status, sessions
 from accounts.tokens import encode_session_token
 from messaging.services import conversations, messages
 from realtime import groups
@@ -45,23 +45,11 @@ def session(alice, transactional_db):
 def test_logout_closes_within_two_seconds(open_socket, session):
     phone, other = open_socket(session[1]), open_socket(sign_in(User.objects.get())[1])
     started = time.monotonic()
-    ApiClient(session[1]).post("/api/v1/auth/logout") if _has_logout() else sessions.revoke(
-        [session[0]], reason="logout"
-    )
+    ApiClient(session[1]).post("/api/v1/auth/logout")
     assert phone.closed() == (4401, "token_revoked")
     assert time.monotonic() - started < 2
     assert other.silence(0.3) == []
     eventually(lambda: Socket.objects.count() == 1)
-
-
-def _has_logout():
-    from django.urls import Resolver404, resolve
-
-    try:
-        resolve("/api/v1/auth/logout")
-    except Resolver404:
-        return False
-    return True
 
 
 def test_a_lost_wake_up_delays_that_by_one_sweep(open_socket, session, settings, monkeypatch):
@@ -72,6 +60,43 @@ def test_a_lost_wake_up_delays_that_by_one_sweep(open_socket, session, settings,
     assert phone.closed(4) == (4401, "token_revoked")
 
 
+@pytest.mark.parametrize("wake_up", ["heard", "lost"])
+def test_a_new_password_closes_sockets_of_earlier_tokens(open_socket, session, settings, monkeypatch, wake_up):
+    """A copied token opens a socket as well; one that was opened with the new token stays."""
+    if wake_up == "lost":
+        settings.REALTIME_SWEEP_SECONDS = settings.REALTIME_SWEEP_SECONDS_EMBEDDED = 1
+        monkeypatch.setattr(groups, "publish", lambda messages: None)
+    copied = open_socket(session[1])
+    phone = open_socket(sessions.rotate(session[0]))
+    assert copied.closed() == (4401, "token_revoked")
+    late = open_socket(session[1], wait=False)
+    assert late.expect("reply")["error"] == "token_revoked"
+    phone.send("ping")
+    phone.expect("pong")
+    assert Session.objects.get(id=session[0].id).ended_at is None
+
+
+def test_a_socket_that_is_renewed_in_time_stays(open_socket, session, settings, monkeypatch):
+    settings.REALTIME_SWEEP_SECONDS = settings.REALTIME_SWEEP_SECONDS_EMBEDDED = 2
+    phone = open_socket(session[1])
+    with monkeypatch.context() as quiet:
+        quiet.setattr(groups, "publish", lambda messages: None)
+        newest = sessions.rotate(session[0])
+    assert phone.command("auth", token=newest)["ok"] is True
+    groups.recheck(session[0].user_id)
+    assert phone.silence(3) == []
+    phone.send("ping")
+    phone.expect("pong")
+
+
+def test_a_command_with_an_earlier_token_is_refused_even_without_a_wake_up(open_socket, session, monkeypatch):
+    phone = open_socket(session[1])
+    monkeypatch.setattr(groups, "publish", lambda messages: None)
+    sessions.rotate(session[0])
+    assert phone.command("conversation.read", conversation_id=1)["error"] == "token_revoked"
+    assert phone.closed() == (4401, "token_revoked")
+
+
 def test_a_block_by_staff_closes(open_socket, session, alice, settings):
     settings.REALTIME_SWEEP_SECONDS = settings.REALTIME_SWEEP_SECONDS_EMBEDDED = 1
     phone = open_socket(session[1])
@@ -80,6 +105,12 @@ def test_a_block_by_staff_closes(open_socket, session, alice, settings):
     late = open_socket(session[1], wait=False)
     assert late.expect("reply")["error"] == "account_blocked"
     assert late.closed() == (4401, "account_blocked")
+
+
+def test_a_block_through_the_service_says_so(open_socket, session, alice):
+    phone = open_socket(session[1])
+    account_status.block(user=alice, reason="spam", actor_label="test")
+    assert phone.closed() == (4401, "account_blocked")
 
 
 def test_a_command_after_the_end_is_refused_even_without_a_wake_up(open_socket, session, monkeypatch):
@@ -188,7 +219,7 @@ def test_who_never_acknowledges_gets_a_window_and_then_the_door(open_socket, ses
         messages.send(sender=bob, conversation_id=conversation, body=f"{n}")
     while len(phone.events) < 20:
         phone.read()
-    groups.tell(alice.id, {"type": "typing", "data": {"dropped": True}})
+    groups.send_frame(alice.id, {"type": "typing", "data": {"dropped": True}})
     assert phone.closed(10) == (4408, "slow")
     assert len(phone.events) == 20
     assert [frame for frame in phone.frames if frame["type"] == "typing"] == []

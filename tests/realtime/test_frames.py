@@ -7,6 +7,7 @@ import time
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
 
+from realtime.consumers import frames
 from tests.factories import sign_in
 from tests.realtime.live import PATH
 
@@ -202,3 +203,11 @@ def test_half_a_handshake_harms_nobody(live, open_socket, alice):
         with sockets.create_connection(("127.0.0.1", live.port), timeout=5) as raw:
             raw.sendall(start)
     assert open_socket(sign_in(alice)[1]).ready
+
+
+@pytest.mark.parametrize("number", ["1e999", "-1e999", "NaN", "Infinity"])
+def test_a_number_that_is_none_is_refused_and_never_written(number):
+    with pytest.raises(frames.BadFrame):
+        frames.read('{"type":"call.signal","data":{"payload":{"x":' + number + "}}}")
+    with pytest.raises(ValueError):
+        frames.write({"type": "call.signal", "data": {"x": float(number)}})

@@ -9,7 +9,7 @@ from django.contrib.auth import get_user_model
 from django.db import connection
 from django.utils import timezone
 
-from accounts.unit_of_work import unit_of_work
+from core.transactions import unit_of_work
 from realtime import selectors
 from realtime.models import Event, Stream
 from realtime.services import log

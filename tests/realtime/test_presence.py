@@ -3,13 +3,17 @@
 import pytest
 
 from accounts.models import User
+from messaging.services import conversations, messages
 from tests.factories import make_user, sign_in
 from tests.realtime.phones import block, conversation_of
 
 
 @pytest.fixture
 def chat(alice, bob):
-    return conversation_of(alice, bob)
+    number = conversation_of(alice, bob)
+    for sender in (alice, bob):
+        messages.send(sender=sender, conversation_id=number, body="hi")
+    return number
 
 
 @pytest.fixture
@@ -98,7 +102,7 @@ def test_a_hundred_people_can_be_watched(device, alice):
 
 def test_watching_again_replaces_what_was_watched(device, alice, bob, chat):
     other = make_user("Dora")
-    conversation_of(alice, other)
+    messages.send(sender=alice, conversation_id=conversation_of(alice, other), body="hi")
     watcher = device(alice)
     watcher.command("presence.watch", user_ids=[bob.id])
     watcher.command("presence.watch", user_ids=[other.id])
@@ -106,3 +110,31 @@ def test_watching_again_replaces_what_was_watched(device, alice, bob, chat):
     device(other)
     assert watcher.expect("presence")["data"]["user_id"] == other.id
     assert about(watcher.silence(0.3), "presence") == []
+
+
+@pytest.mark.parametrize(
+    ("who_can_message", "written_by", "seen"),
+    [
+        ("everyone", "", False),
+        ("everyone", "alice", True),
+        ("contacts", "alice", False),
+        ("contacts", "bob", True),
+        ("nobody", "alice", False),
+        ("nobody", "bob", True),
+    ],
+)
+def test_presence_follows_the_permission_to_write(open_socket, alice, bob, who_can_message, written_by, seen):
+    """Alice watches Bob: both at once, and when he comes and goes."""
+    talk, _ = conversations.start(starter=alice, user_id=bob.id)
+    writers = {"alice": alice, "bob": bob}
+    if written_by == "bob":
+        conversations.start(starter=bob, user_id=alice.id)
+    if written_by:
+        messages.send(sender=writers[written_by], conversation_id=talk["id"], body="hi")
+    User.objects.filter(id=bob.id).update(who_can_message=who_can_message)
+    watcher = open_socket(sign_in(alice)[1])
+    answer = watcher.command("presence.watch", user_ids=[bob.id])["data"]["presence"]
+    assert [state["user_id"] for state in answer] == ([bob.id] if seen else [])
+    open_socket(sign_in(bob)[1])
+    heard = [frame["data"]["online"] for frame in watcher.silence(0.5) if frame["type"] == "presence"]
+    assert heard == ([True] if seen else [])

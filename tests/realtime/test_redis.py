@@ -69,7 +69,7 @@ async def test_a_wake_up_has_the_layers_own_form(own_redis, settings, monkeypatc
     monkeypatch.setattr(groups, "_client", None)
     monkeypatch.setattr(groups, "_paused_until", 0.0)
     layer = get_channel_layer()
-    message = {"type": "wake", "user_id": 7, "seq": 2**40}
+    message = {"type": "new_events", "user_id": 7, "seq": 2**40}
     heard = []
     with redis.Redis.from_url(own_redis.url).pubsub() as listener:
         listener.psubscribe("*")

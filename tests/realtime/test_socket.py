@@ -29,7 +29,8 @@ def test_a_message_reaches_both_sides_devices(open_socket, token_of, alice, bob,
     message = reply["data"]["message"]
     assert (message["body"], message["client_id"]) == ("hi", "8f0c")
     heard = bobs.expect("message.new")
-    assert heard["seq"] == bobs.ready["seq"] + 1
+    # The conversation itself is announced together with its first message.
+    assert heard["seq"] == bobs.ready["seq"] + 2
     assert heard["data"]["message"] == message | {"client_id": None}
     assert (heard["data"]["conversation_id"], heard["data"]["unread_count"]) == (conversation, 1)
     assert bobs.expect("badge")["data"]["message_unread_count"] == 1
@@ -44,13 +45,13 @@ def test_a_message_reaches_both_sides_devices(open_socket, token_of, alice, bob,
 def test_an_acknowledgement_is_the_second_tick_and_spares_the_push(open_socket, alice, bob, conversation):
     from django.utils import timezone
 
-    from notifications.services.delivery import Sighting
+    from notifications.services.delivery import SocketStatusQuery
     from realtime.services import receipts
 
     session, token = sign_in(bob)
     alices, bobs = open_socket(sign_in(alice)[1]), open_socket(token, acks=False)
     message = say(alice, conversation, "hi")
-    question = Sighting(bob.id, session.id, timezone.now())
+    question = SocketStatusQuery(bob.id, session.id, timezone.now())
     heard = bobs.expect("message.new")
     latest = bobs.silence(0.5)
     assert receipts.sightings([question, question._replace(session_id=10**6)]) == ["connected", "absent"]

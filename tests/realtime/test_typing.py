@@ -8,7 +8,7 @@ from rest_framework.exceptions import APIException
 
 from accounts.models import User
 from accounts.services import sessions
-from realtime.services.typing import Note, typing, typing_of_many
+from realtime.services.typing import TypingNotice, relay_typing_batch, typing
 from tests.factories import make_user, sign_in
 from tests.realtime.phones import block, conversation_of, unblock
 
@@ -56,12 +56,15 @@ def test_together_the_same_pass_as_alone(alice, bob, charlie, django_assert_num_
     ended, old = sign_in(alice)[0], sign_in(alice)[0]
     sessions.revoke([ended], reason="logout")
     type(old).objects.filter(id=old.id).update(expires_at=now - timedelta(seconds=1))
-    cases = [(devices[person.id], Note(devices[person.id].id, person.id, talk, True), ok) for person, talk, ok in said]
-    cases += [(session, Note(session.id, alice.id, chat, True), False) for session in (ended, old)]
+    cases = [
+        (devices[person.id], TypingNotice(devices[person.id].id, person.id, talk, True), ok)
+        for person, talk, ok in said
+    ]
+    cases += [(session, TypingNotice(session.id, alice.id, chat, True), False) for session in (ended, old)]
     # Somebody else's session proves nothing.
-    notes = [*(note for _, note, _ in cases), Note(devices[bob.id].id, alice.id, chat, True)]
+    notes = [*(note for _, note, _ in cases), TypingNotice(devices[bob.id].id, alice.id, chat, True)]
     with django_assert_num_queries(2):
-        passed = typing_of_many(notes)
+        passed = relay_typing_batch(notes)
     assert passed == [*(ok for *_, ok in cases), False]
     assert [passes_alone(note, session.sid) for session, note, _ in cases] == [ok for *_, ok in cases]
 

@@ -1,6 +1,6 @@
 """Fills the database of a running server with a row of everything that the support pages show.
 
-`python -m tests.browser.house` in that server's environment prints, as JSON, the primary key of each row
+`python -m tests.browser.server_fixtures` in that server's environment prints, as JSON, the primary key of each row
 under the name that the tests use, and the key of each staff member's app.
 """
 
@@ -22,7 +22,7 @@ def fill():
     from django_otp.plugins.otp_totp.models import TOTPDevice
 
     from accounts.models import Code
-    from accounts.services import blocks, codes, devices, registration, sessions
+    from accounts.services import blocks, codes, registration, sessions, trusted_devices
     from messaging.services import conversations, messages, reports
     from notifications.models import ChannelPause, Delivery, Notification
     from notifications.services import devices as push
@@ -64,7 +64,7 @@ def fill():
     for name in ("session", "kept session", "other session"):
         rows[name] = sessions.start(user=ann, ip="192.0.2.7", user_agent="tests", device_name=name)[0].id
     for name in ("trusted device", "kept trusted device"):
-        rows[name] = devices.remember(user=ann, device_name=name)[0].id
+        rows[name] = trusted_devices.remember(user=ann, device_name=name)[0].id
     rows["session of ben"] = sessions.start(user=ben, ip="192.0.2.8")[0].id
     sessions.start(user=person("guest"))
     rows["block"] = blocks.block(blocker=ben, blocked_id=rows["guest"]).id

@@ -1,0 +1,161 @@
+"""python -m benchmarks: all benchmarks one after the other, as one table of goal, measured and met.
+
+Rows appear as they are finished. Each benchmark gets an empty database of its own on the server that
+BENCH_DATABASE_URL names, and Redis from BENCH_REDIS_URL.
+
+    --quick            small sizes: does everything still run, and is nothing far off?
+    --only http,login  some of them
+    --compare REF      the same benchmarks of another commit in turns, in a column beside this one
+    --json, --markdown other forms of the table
+"""
+
+import argparse
+import json
+import os
+import secrets
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from psycopg import conninfo, sql
+
+from benchmarks.http import DATABASE_URL
+from benchmarks.servers import ROOT
+
+# Smaller sizes for --quick.
+BENCHMARKS = {
+    "writes": ["--messages", "10000", "--sends", "500"],
+    "http": ["--rounds", "1", "--seconds", "1"],
+    "login": ["--rounds", "1"],
+    "memory": ["--logins", "50", "--requests", "500"],
+    "delivery": ["--rows", "2000", "--enqueue", "200"],
+    "scale": ["--rows", "20000", "--rounds", "5"],
+    "sockets": ["--sockets", "100", "--rounds", "1", "--seconds", "1"],
+}
+DRAIN_GOAL = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    work: str
+    measured: float
+    goal: float | None = None
+    at_least: bool = True
+
+    @property
+    def met(self) -> bool | None:
+        if self.goal is None:
+            return None
+        return self.measured >= self.goal if self.at_least else self.measured <= self.goal
+
+
+def rows_of(name: str, answer: Any) -> list[Row]:
+    """The --json output of a benchmark, as rows of the table."""
+    if name == "delivery":
+        return [
+            Row("P11 rows queued a second, a commit each", answer["enqueue_per_second"]),
+            Row("P11 rows drained a second by one worker", answer["drain_per_second"], DRAIN_GOAL),
+            Row("P11 CPU of the worker for a row, µs", answer["drain_cpu_us_per_row"]),
+        ]
+    if name == "sockets":
+        return [Row(f"{work}: {key}", value) for work, row in answer.items() for key, value in row.items()]
+    if name == "writes":
+        return [Row(row["work"], row["measured"], row["goal"], at_least=row["goal"] < 1) for row in answer]
+    if name == "http":
+        return [Row(f"{row['work']}: requests/s beside the bare view", row["ratio"], row["goal"]) for row in answer]
+    if name == "login":
+        return [Row(row["work"], row["ratio"], row["goal"], at_least="logins/s" in row["work"]) for row in answer]
+    return [Row(row["work"], row.get("ratio", row.get("measured")), row["goal"], at_least=False) for row in answer]
+
+
+@contextmanager
+def empty_database() -> Iterator[str]:
+    """The address of a database that exists while the block runs."""
+    name = f"parley_bench_{secrets.token_hex(4)}"
+    with psycopg.connect(conninfo.make_conninfo(DATABASE_URL, dbname="postgres"), autocommit=True) as server:
+        server.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+        try:
+            yield f"{DATABASE_URL.rsplit('/', 1)[0]}/{name}"
+        finally:
+            server.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+def run(name: str, tree: Path, *, quick: bool) -> list[Row]:
+    """The rows of one benchmark of a tree; none if it is missing or fails, with a message on stderr."""
+    if not (tree / "benchmarks" / f"{name}.py").exists():
+        return []
+    with empty_database() as url:
+        env = os.environ | {"BENCH_DATABASE_URL": url, "DATABASE_URL": url}
+        command = [sys.executable, "-m", f"benchmarks.{name}", "--json", *(BENCHMARKS[name] if quick else [])]
+        done = subprocess.run(command, cwd=tree, env=env, capture_output=True, text=True, check=False)
+    if done.returncode:
+        print(f"{name} failed:\n{done.stderr[-1500:]}", file=sys.stderr)
+        return []
+    return rows_of(name, json.loads(done.stdout))
+
+
+@contextmanager
+def other_tree(ref: str | None) -> Iterator[Path | None]:
+    """The files of another commit, in a temporary folder."""
+    if ref is None:
+        yield None
+        return
+    with tempfile.TemporaryDirectory(prefix="parley-bench-") as folder:
+        tree = Path(folder) / "tree"
+        subprocess.run(["git", "worktree", "add", "--detach", "--quiet", str(tree), ref], cwd=ROOT, check=True)
+        try:
+            yield tree
+        finally:
+            subprocess.run(["git", "worktree", "remove", "--force", str(tree)], cwd=ROOT, check=True)
+
+
+def line(cells: list[str], *, markdown: bool) -> str:
+    if markdown:
+        return f"| {' | '.join(cells)} |"
+    return f"{cells[0]:72}" + "".join(f"{cell:>12}" for cell in cells[1:])
+
+
+def cells(row: Row, before: dict[str, float] | None) -> list[str]:
+    goal = "–" if row.goal is None else f"{'≥' if row.at_least else '≤'} {row.goal:g}"
+    met = "–" if row.met is None else "met" if row.met else "missed"
+    shown = [row.work, goal, f"{row.measured:g}", met]
+    return shown if before is None else [*shown, f"{before[row.work]:g}" if row.work in before else "–"]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--only", default="", metavar="NAMES", help=f"of: {', '.join(BENCHMARKS)}")
+    parser.add_argument("--compare", metavar="REF")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--markdown", action="store_true")
+    options = parser.parse_args()
+    names = [name for name in options.only.split(",") if name] or list(BENCHMARKS)
+    if unknown := set(names) - set(BENCHMARKS):
+        parser.error(f"no such benchmark: {', '.join(sorted(unknown))}")
+    found: list[dict[str, Any]] = []
+    with other_tree(options.compare) as other:
+        head = ["work", "goal", "measured", "", *([options.compare] if other else [])]
+        if not options.json:
+            print(line(head, markdown=options.markdown))
+            if options.markdown:
+                print(line(["---"] * len(head), markdown=True))
+        for name in names:
+            before = {row.work: row.measured for row in run(name, other, quick=options.quick)} if other else None
+            for row in run(name, ROOT, quick=options.quick):
+                found.append(asdict(row) | {"met": row.met} | ({"before": before.get(row.work)} if before else {}))
+                if not options.json:
+                    print(line(cells(row, before), markdown=options.markdown), flush=True)
+    if options.json:
+        print(json.dumps(found, indent=2))
+    sys.exit(0 if found else 1)
+
+
+if __name__ == "__main__":
+    main()

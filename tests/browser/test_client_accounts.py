@@ -1,0 +1,218 @@
+"""Signing up, signing in, the second step and its recovery, a forgotten password, and being signed out, in a browser."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.browser.account_pages import PASSWORD, SECOND_PASSWORD, Person, Window, codes_of
+from tests.browser.chromium import browser, needs_chromium
+from tests.flows.people import eventually
+from tests.server import ROOT, RunningServer
+
+pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(240)]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    running = RunningServer(tmp_path_factory.mktemp("accounts"), RATELIMIT_ENABLE="0")
+    running.start(demo=True)
+    yield running
+    running.kill()
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with browser() as launched:
+        yield launched
+
+
+@pytest.fixture
+def window(chromium, server):
+    opened = []
+
+    def make(**context):
+        opened.append(Window(chromium, server, **context))
+        return opened[-1]
+
+    yield make
+    for one in opened:
+        one.close()
+
+
+def test_a_demo_person_is_one_click_away(window):
+    alice = window()
+    alice.open("/")
+    alice.heading("Talk to one person at a time")
+    for name in ("Create account", "Sign in"):
+        assert alice.page.get_by_role("link", name=name).is_visible()
+    alice.click("Open as Alice")
+    alice.signed_in()
+    # Another window of the same browser is somebody else.
+    bob = alice.context.new_page()
+    bob.goto(alice.server.base + "/app/")
+    bob.get_by_role("button", name="Open as Bob").click()
+    bob.get_by_role("navigation", name="Main").wait_for()
+    for page, name in ((alice.page, "Alice"), (bob, "Bob")):
+        page.goto(alice.server.base + "/app/settings")
+        assert page.get_by_label("First name").input_value() == name
+
+
+def test_signing_up_in_russian_with_the_code_from_the_mailbox(window, server):
+    person, email = window(locale="ru-RU"), "olga.sign-up@example.com"
+    person.expect("400 /auth/signup", "400 /auth/verify")
+    person.open("/app/sign-up")
+    page = person.page
+    form = page.locator("form").first
+    fields = form.locator("input")
+    for place, value in enumerate(("Ольга", "Петрова", email, "short")):
+        fields.nth(place).fill(value)
+    assert form.locator("select").input_value() == "ru"
+    form.locator("button[type=submit]").click()
+    page.locator("[aria-invalid=true]").wait_for()
+    assert page.evaluate("() => document.activeElement.name") == "password"
+    fields.nth(3).fill(PASSWORD)
+    form.locator("button[type=submit]").click()
+    code = page.locator("input[autocomplete=one-time-code]")
+    code.wait_for()
+    sent = eventually(lambda: codes_of(server, email), what="a code")[0]
+    code.fill("000000" if sent != "000000" else "111111")
+    page.locator("button[type=submit]").first.click()
+    page.locator(".alert").wait_for()
+    code.fill(sent)
+    page.locator("button[type=submit]").first.click()
+    page.locator("nav.rail").wait_for()
+    assert page.evaluate("() => document.documentElement.lang") == "ru"
+
+
+def test_the_account_decides_on_the_language(window, server):
+    person = Person(server, "Samir", language="ar")
+    browser_of_samir = window()
+    browser_of_samir.sign_in(person)
+    browser_of_samir.page.locator("nav.rail").wait_for()
+    browser_of_samir.page.wait_for_function("() => document.documentElement.dir === 'rtl'")
+    assert browser_of_samir.page.evaluate("() => document.documentElement.lang") == "ar"
+
+
+def test_an_address_that_is_not_confirmed_comes_first(window, server):
+    person = Person(server, "Nina", confirmed=False)
+    nina = window()
+    nina.sign_in(person)
+    nina.heading("Confirm your e-mail")
+    nina.open("/app/settings")
+    nina.heading("Confirm your e-mail")
+    nina.expect("403 /profile")
+    nina.fill(Code=person.code())
+    nina.click("Confirm")
+    nina.signed_in()
+
+
+def test_a_wrong_password_is_said_and_nothing_is_lost(window, server):
+    person = Person(server, "Wendy")
+    wendy = window()
+    wendy.expect("401 /auth/login")
+    wendy.sign_in(person, password="something else 1")
+    wendy.page.get_by_role("alert").get_by_text("password is wrong").wait_for()
+    assert wendy.page.get_by_label("E-mail").input_value() == person.email
+    wendy.fill(Password=PASSWORD)
+    wendy.page.keyboard.press("Enter")
+    wendy.signed_in()
+
+
+def test_the_second_step_with_hint_and_a_remembered_device(window, server):
+    person = Person(server, "Tess")
+    person.turn_on_two_step()
+    tess = window()
+    tess.expect("401 /auth/two-step")
+    tess.sign_in(person)
+    tess.see("Hint: the kettle")
+    tess.fill(Second_password="not that one 1")
+    tess.click("Sign in")
+    tess.page.get_by_role("alert").locator("visible=true").wait_for()
+    tess.fill(Second_password=SECOND_PASSWORD)
+    tess.page.get_by_label("Remember this device").check()
+    tess.click("Sign in")
+    tess.signed_in()
+    tess.open("/app/settings")
+    tess.see("Trusted until")
+    tess.click("Sign out")
+    tess.page.get_by_role("link", name="Create account").wait_for()
+    tess.sign_in(person)
+    tess.signed_in()
+
+
+def test_a_recovery_code_in_place_of_the_second_password(window, server):
+    person = Person(server, "Rita")
+    codes = person.turn_on_two_step()
+    rita = window()
+    rita.sign_in(person)
+    rita.click("Use a recovery code", "link")
+    rita.fill(Recovery_code=codes[0])
+    rita.click("Sign in")
+    rita.signed_in()
+    rita.see("9 recovery codes are left.")
+
+
+def test_a_code_by_mail_in_place_of_the_second_password(window, server):
+    person = Person(server, "Mia")
+    person.turn_on_two_step()
+    before = len(person.mails())
+    mia = window()
+    mia.sign_in(person)
+    mia.click("Send a code by e-mail")
+    mia.fill(Second_password=person.code(after=before))
+    mia.click("Sign in")
+    mia.signed_in()
+
+
+def test_a_forgotten_password_is_set_anew(window, server):
+    person = Person(server, "Fay")
+    before = len(person.mails())
+    fay = window()
+    fay.open("/app/sign-in")
+    fay.click("Forgot password?", "link")
+    fay.page.get_by_label("E-mail").fill(person.email)
+    fay.click("Send the code")
+    fay.fill(Code=person.code(after=before), New_password="quiet harbour 19")
+    fay.click("Set the new password")
+    fay.see("Your password is set. Sign in with it.")
+    fay.fill(Password="quiet harbour 19")
+    fay.click("Sign in")
+    fay.signed_in()
+
+
+def test_a_change_of_the_password_signs_out_other_browsers_and_says_so(window, server):
+    person = Person(server, "Carla")
+    here, there = window(), window()
+    there.expect("401 /auth/refresh", "401 /profile", "401 /auth/me")
+    for one in (here, there):
+        one.sign_in(person)
+        one.signed_in()
+    before = len(person.mails())
+    here.open("/app/settings/security")
+    here.click("Change password")
+    dialog = here.page.get_by_role("dialog")
+    dialog.get_by_label("Current password", exact=True).fill(PASSWORD)
+    dialog.get_by_label("New password", exact=True).fill("silver orchard 88")
+    dialog.get_by_role("button", name="Change password").click()
+    dialog.get_by_label("Code").fill(person.code(after=before))
+    dialog.get_by_role("button", name="Confirm").click()
+    here.see("Your password is changed.")
+    there.heading("Signed out")
+    there.see("This session was ended")
+    here.open("/app/settings")
+    here.signed_in()
+    there.sign_in(person, password="silver orchard 88")
+    there.signed_in()
+
+
+def test_blocked_by_staff_is_signed_out_at_once(window, server):
+    person = Person(server, "Bert")
+    bert = window()
+    bert.expect("403 /profile", "403 /auth/refresh", "403 /auth/me")
+    bert.sign_in(person)
+    bert.signed_in()
+    command = [sys.executable, "manage.py", "block_user", person.email, "--reason", "spam", "--yes"]
+    subprocess.run(command, cwd=ROOT, env=server.environment, check=True, capture_output=True, timeout=60)
+    bert.heading("Signed out")
+    bert.see("This account is blocked.")

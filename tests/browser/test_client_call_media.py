@@ -1,0 +1,223 @@
+"""What two browsers hear and see of one another in a call: media, routes, refusals, reloads and restarts."""
+
+import contextlib
+import os
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.call_pages import PATIENCE, CallWindow
+from tests.browser.chromium import EXECUTABLE, FLAGS, browser, needs_chromium
+from tests.browser.client_pages import Api, demo_people
+from tests.browser.test_calls import SECRET, TURNSERVER, turn  # noqa: F401 (fixture)
+from tests.server import ON_POSTGRES, RunningServer, TemporaryDatabase
+
+pytestmark = [needs_chromium, pytest.mark.timeout(300)]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory, turn):  # noqa: F811
+    with contextlib.ExitStack() as stack:
+        environment = {"RATELIMIT_ENABLE": "0", "TURN_URLS": turn, "TURN_SECRET": SECRET}
+        if ON_POSTGRES:
+            environment["DATABASE_URL"] = stack.enter_context(TemporaryDatabase())
+            environment["REDIS_URL"] = os.environ.get("TEST_REDIS_URL", "redis://127.0.0.1:6379/0")
+        running = RunningServer(tmp_path_factory.mktemp("client-calls"), **environment)
+        stack.callback(running.kill)
+        running.start(demo=True)
+        yield running
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with browser() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def people(server):
+    logins = demo_people(server)
+    return {name: Api(server, logins[name]) for name in ("Alice", "Bob")}
+
+
+@pytest.fixture(scope="module")
+def chat(people):
+    return people["Alice"].chat_with(people["Bob"])
+
+
+@pytest.fixture
+def open_window(chromium, server):
+    """`open_window("Alice")` is a browser of Alice; whatever one of them complains about fails the test."""
+    opened = []
+    logins = demo_people(server)
+
+    def window(name, *, program=chromium, **options):
+        opened.append(CallWindow(program, server, logins[name], **options))
+        return opened[-1]
+
+    yield window
+    complaints = [text for each in opened for text in each.complaints]
+    for each in opened:
+        each.close()
+    assert complaints == []
+
+
+@pytest.fixture
+def alice(open_window, chat):
+    return open_window("Alice").open_chat(chat)
+
+
+@pytest.fixture
+def bob(open_window):
+    """Anywhere: it rings on every page."""
+    return open_window("Bob").open("settings")
+
+
+def last_call(people, name="Bob"):
+    return people[name].http.get("/calls?limit=1").json()["calls"][0]
+
+
+def test_a_video_call(alice, bob, people, chat):
+    alice.call("Video")
+    expect(alice.dialog).to_contain_text("Ringing", timeout=PATIENCE)
+    bob.rings("Alice").answer()
+    for window in (alice.talks(), bob.talks()):
+        window.receives("frames")
+        window.receives("energy")
+        expect(window.video("Remote")).to_be_visible()
+        expect(window.video("Own")).to_be_visible()
+
+    alice.press("Mute")
+    expect(bob.dialog).to_contain_text("is muted", timeout=PATIENCE)
+    alice.press("Unmute")
+    expect(bob.dialog).not_to_contain_text("is muted", timeout=PATIENCE)
+
+    alice.press("Camera off")
+    expect(alice.video("Own")).to_have_count(0)
+    # The other side shows the caller's picture in place of the last frame.
+    expect(bob.dialog.locator(".call-avatar")).to_be_visible(timeout=PATIENCE)
+    alice.press("Camera on")
+    expect(bob.dialog.locator(".call-avatar")).to_have_count(0, timeout=PATIENCE)
+    bob.receives("frames")
+
+    alice.press("Share screen")
+    expect(alice.button("Stop sharing")).to_be_visible(timeout=PATIENCE)
+    expect(bob.dialog.locator("video.screen")).to_be_visible(timeout=PATIENCE)
+    bob.receives("frames")
+    alice.press("Stop sharing")
+    expect(bob.dialog.locator("video.screen")).to_have_count(0, timeout=PATIENCE)
+
+    bob.press("Hang up")
+    for window in (alice, bob):
+        window.ended("Call ended")
+        # Camera and microphone are let go of.
+        assert window.page.evaluate("() => window.peers.every((peer) => peer.connectionState === 'closed')")
+    call = last_call(people)
+    assert (call["media"], call["outcome"]) == ("video", "completed")
+    bob.open_chat(chat)
+    expect(bob.log.get_by_role("article").last).to_contain_text("ideo call")
+
+
+def test_the_end_is_seen_by_both_at_once(alice, bob):
+    """From the click on one side to the end on the other, by the clocks of both pages on this machine."""
+    alice.call("Voice")
+    bob.rings("Alice").answer()
+    alice.talks(), bob.talks()
+    note = "() => { new MutationObserver((_, observer) => { if (document.querySelector('.call-end [role=status]'))"
+    note += " { window.endedAt ??= Date.now(); observer.disconnect(); } }).observe(document, { childList: true, subtree: true }); }"
+    bob.page.evaluate(note)
+    clicked = alice.page.evaluate("() => Date.now()")
+    alice.press("Hang up")
+    bob.ended("Call ended")
+    seconds = (bob.page.evaluate("() => window.endedAt") - clicked) / 1000
+    # One second on a quiet machine; the tests share theirs.
+    assert seconds < 5
+
+
+def test_both_call_at_the_same_time(alice, open_window, chat):
+    bob = open_window("Bob").open_chat(chat)
+    # Without waiting for one another.
+    for window in (alice, bob):
+        window.page.evaluate("() => document.querySelector('[aria-label=\"Voice call\"]').click()")
+    alice.talks(), bob.talks()
+    for window in (alice, bob):
+        window.receives("energy")
+    alice.press("Hang up")
+    bob.ended("Call ended")
+
+
+@pytest.fixture
+def strict_chromium(chromium):
+    """A browser that grants nothing by itself."""
+    flags = [flag for flag in FLAGS if flag != "--use-fake-ui-for-media-stream"]
+    opened = chromium.browser_type.launch(executable_path=EXECUTABLE, args=flags)
+    yield opened
+    opened.close()
+
+
+def test_camera_denied(alice, strict_chromium, open_window):
+    bob = open_window("Bob", program=strict_chromium, allowed=["microphone"]).open()
+    alice.call("Video")
+    bob.rings("Alice").answer()
+    alice.talks(), bob.talks()
+    bob.receives("frames")
+    alice.receives("energy")
+    expect(bob.page.get_by_text("The camera cannot be used")).to_be_visible()
+    expect(bob.video("Own")).to_have_count(0)
+    expect(alice.dialog.locator(".call-avatar")).to_be_visible(timeout=PATIENCE)
+    alice.press("Hang up")
+    bob.ended("Call ended")
+
+
+def test_microphone_denied(strict_chromium, open_window, chat, people):
+    alice = open_window("Alice", program=strict_chromium).open_chat(chat)
+    before = last_call(people)["id"]
+    alice.call("Voice")
+    alice.ended("The microphone was not allowed")
+    assert last_call(people)["id"] == before
+
+
+@pytest.mark.skipif(TURNSERVER is None, reason="no turnserver (apt-get install coturn)")
+def test_by_relay_alone(alice, bob, people):
+    for name in ("Alice", "Bob"):
+        choice = people[name].http.get("/profile/privacy").json()["privacy"]
+        people[name].http.put("/profile/privacy", json=choice | {"relay_calls": True}).raise_for_status()
+    try:
+        alice.call("Video")
+        bob.rings("Alice").answer()
+        for window in (alice.talks(), bob.talks()):
+            window.receives("frames")
+            assert window.flow()["types"] == ["relay", "relay"]
+        alice.press("Hang up")
+        bob.ended("Call ended")
+    finally:
+        for name in ("Alice", "Bob"):
+            choice = people[name].http.get("/profile/privacy").json()["privacy"]
+            people[name].http.put("/profile/privacy", json=choice | {"relay_calls": False}).raise_for_status()
+
+
+@pytest.mark.skipif(
+    not os.environ.get("FULL"), reason="fails at times on a busy machine, the cause is not known yet: FULL=1"
+)
+def test_a_reload_and_a_restarted_server_do_not_end_a_call(alice, bob, server):
+    alice.call("Video")
+    bob.rings("Alice").answer()
+    alice.talks(), bob.talks()
+    bob.page.reload()
+    bob.talks()
+    for window in (alice, bob):
+        window.receives("frames")
+    server.kill()
+    for window in (alice, bob):
+        # Media needs no server.
+        window.receives("frames")
+    server.start(demo=True)
+    for window in (alice, bob):
+        expect(window.page.get_by_role("status").filter(has_text="Offline")).to_have_count(0, timeout=PATIENCE)
+        window.receives("frames")
+    bob.press("Hang up")
+    alice.ended("Call ended")
+    # Browsers say so for each attempt while there is no server.
+    for window in (alice, bob):
+        refused = [text for text in window.complaints if "ERR_CONNECTION" in text or "WebSocket connection" in text]
+        window.complaints[:] = [text for text in window.complaints if text not in refused]

@@ -1,0 +1,224 @@
+"""Calls in the web client, between two real browsers: the ring on every page, both pictures, and every way to end."""
+
+import pytest
+
+from tests.browser.account_pages import Person, Window
+from tests.browser.chromium import browser, needs_chromium
+from tests.server import RunningServer
+
+pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(240)]
+# The conversation's own buttons call the same; here any page may begin.
+INVITE = """async ([id, media]) => {
+  const { parley } = await import("/static/app/client.js");
+  parley.calls.invite({ conversation_id: id, media });
+}"""
+FRAMES = "(video) => video.getVideoPlaybackQuality().totalVideoFrames"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    running = RunningServer(tmp_path_factory.mktemp("client-calls"), RATELIMIT_ENABLE="0", CALL_RING_SECONDS="8")
+    running.start()
+    yield running
+    running.kill()
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with browser() as launched:
+        yield launched
+
+
+@pytest.fixture(scope="module")
+def people(server):
+    """Alice and Bob know each other, and so do Alice and Charlie."""
+    alice, bob, charlie = (Person(server, name) for name in ("Alice", "Bob", "Charlie"))
+    talks = {}
+    for other in (bob, charlie):
+        reply = alice.api.post("/messages/conversations", json={"user_id": other.id}).json()
+        talks[other.name] = reply["conversation"]["id"]
+        for person in (alice, other):
+            sent = person.api.post(f"/messages/conversations/{talks[other.name]}/messages", json={"body": "Hello"})
+            assert sent.status_code == 201
+    return {"Alice": alice, "Bob": bob, "Charlie": charlie}, talks
+
+
+@pytest.fixture
+def open_as(chromium, server, people):
+    opened = []
+
+    def make(name, path="/app/settings", **context):
+        context = {"permissions": ["camera", "microphone"]} | context
+        window = Window(chromium, server, **context)
+        opened.append(window)
+        window.sign_in(people[0][name])
+        window.signed_in()
+        window.open(path)
+        window.page.wait_for_function(
+            "async () => (await import('/static/app/client.js')).parley.status === 'online'", polling=200
+        )
+        return window
+
+    yield make
+    for window in opened:
+        window.close()
+
+
+def ring_of(window):
+    return window.page.get_by_role("alertdialog")
+
+
+def button(window, name):
+    return window.page.get_by_role("button", name=name, exact=True)
+
+
+def ended(window, reason):
+    window.page.get_by_role("status").filter(has_text=reason).wait_for()
+
+
+def flows(window):
+    """The pictures of the other side keep coming."""
+    video = window.page.get_by_label("Remote video")
+    before = video.evaluate(FRAMES)
+    element = video.element_handle()
+    window.page.wait_for_function(
+        "([video, before]) => video.getVideoPlaybackQuality().totalVideoFrames > before", arg=[element, before]
+    )
+
+
+def test_a_video_call_with_everything(open_as, people):
+    alice, bob = open_as("Alice", "/app/calls"), open_as("Bob", "/app/help")
+    alice.page.evaluate(INVITE, [people[1]["Bob"], "video"])
+    ring = ring_of(bob)
+    ring.get_by_text("Alice Example").wait_for()
+    assert "Alice" in bob.page.get_by_role("alertdialog", name="Alice Example").inner_text()
+    bob.accessible()
+    ring.get_by_role("button", name="Accept", exact=True).click()
+    for window in (alice, bob):
+        window.page.get_by_role("timer").wait_for()
+        window.page.get_by_label("Own video").wait_for()
+        flows(window)
+        window.accessible()
+
+    button(alice, "Mute").click()
+    bob.see("Alice Example is muted")
+    button(alice, "Unmute").click()
+    button(alice, "Camera off").click()
+    button(alice, "Camera on").wait_for()
+    bob.page.locator(".call-avatar").wait_for()
+    button(alice, "Camera on").click()
+    bob.page.locator(".call-avatar").wait_for(state="detached")
+    flows(bob)
+    button(bob, "Share screen").click()
+    button(bob, "Stop sharing").wait_for()
+    flows(alice)
+    button(alice, "Devices").click()
+    assert alice.page.get_by_label("Microphone").locator("option").count() > 0
+
+    # Small, the call leaves the page to its user.
+    button(alice, "Make the call small").click()
+    alice.page.get_by_role("link", name="Help").or_(alice.page.get_by_role("link", name="Chats")).first.click()
+    button(alice, "Hang up").click()
+    for window in (alice, bob):
+        ended(window, "Call ended")
+    alice.open("/app/calls")
+    alice.page.get_by_role("list", name="Calls").get_by_text("outgoing").wait_for()
+    alice.accessible()
+
+
+def test_declined_and_called_again(open_as, people):
+    alice, bob = open_as("Alice"), open_as("Bob")
+    alice.page.evaluate(INVITE, [people[1]["Bob"], "audio"])
+    ring_of(bob).get_by_role("button", name="Decline").click()
+    ended(alice, "Call declined")
+    ended(bob, "You declined the call")
+    button(alice, "Call again").click()
+    ring_of(bob).get_by_role("button", name="Accept").click()
+    for window in (alice, bob):
+        window.page.get_by_role("timer").wait_for()
+    button(bob, "Hang up").click()
+    for window in (alice, bob):
+        ended(window, "Call ended")
+
+
+def test_no_answer_and_called_back_from_the_history(open_as, people):
+    alice, bob = open_as("Alice"), open_as("Bob", "/app/calls")
+    alice.page.evaluate(INVITE, [people[1]["Bob"], "audio"])
+    ring_of(bob).wait_for()
+    ended(alice, "No answer")
+    ended(bob, "Missed call")
+    bob.page.get_by_role("list", name="Calls").get_by_text("missed").first.wait_for()
+    button(bob, "Voice call with Alice Example").first.click()
+    ring_of(alice).get_by_role("button", name="Accept").click()
+    bob.page.get_by_role("timer").wait_for()
+    button(alice, "Hang up").click()
+    ended(bob, "Call ended")
+
+
+def test_canceled_by_the_caller(open_as, people):
+    alice, bob = open_as("Alice"), open_as("Bob")
+    alice.page.evaluate(INVITE, [people[1]["Bob"], "video"])
+    ring_of(bob).wait_for()
+    button(alice, "Hang up").click()
+    ended(alice, "Call canceled")
+    ended(bob, "Missed call")
+
+
+def test_busy_with_another_call(open_as, people):
+    alice, bob, charlie = open_as("Alice"), open_as("Bob"), open_as("Charlie")
+    alice.page.evaluate(INVITE, [people[1]["Bob"], "audio"])
+    ring_of(bob).get_by_role("button", name="Accept").click()
+    alice.page.get_by_role("timer").wait_for()
+    charlie.page.evaluate(INVITE, [people[1]["Charlie"], "audio"])
+    ended(charlie, "Busy")
+    button(bob, "Hang up").click()
+    ended(alice, "Call ended")
+
+
+def test_answered_in_another_tab(open_as, people):
+    alice, bob = open_as("Alice"), open_as("Bob")
+    other = bob.context.new_page()
+    other.goto(bob.server.base + "/app/help")
+    alice.page.evaluate(INVITE, [people[1]["Bob"], "audio"])
+    ring_of(bob).wait_for()
+    other.get_by_role("alertdialog").get_by_role("button", name="Accept").click()
+    ended(bob, "Answered on another device")
+    other.get_by_role("timer").wait_for()
+    other.get_by_role("button", name="Hang up").click()
+    ended(alice, "Call ended")
+
+
+def test_by_keyboard_alone(open_as, people):
+    alice, bob = open_as("Alice"), open_as("Bob")
+    alice.page.evaluate(INVITE, [people[1]["Bob"], "audio"])
+    ring_of(bob).wait_for()
+    # Keys that were meant for the page neither accept nor decline.
+    bob.page.keyboard.press("Escape")
+    bob.page.keyboard.press("Enter")
+    assert ring_of(bob).is_visible()
+    bob.page.keyboard.press("Tab")
+    bob.page.keyboard.press("Tab")
+    bob.page.keyboard.press("Enter")
+    bob.page.get_by_role("timer").wait_for()
+    assert bob.page.evaluate("() => document.activeElement.innerText.trim()") == "Hang up"
+    bob.page.keyboard.press("Enter")
+    ended(alice, "Call ended")
+
+
+def test_without_a_camera_the_call_goes_on(open_as, people):
+    alice, bob = open_as("Alice"), open_as("Bob")
+    # Chromium's fake devices are always there; a browser that refuses the camera answers like this.
+    bob.page.evaluate(
+        """() => {
+          const ask = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
+          navigator.mediaDevices.getUserMedia = (wanted) => wanted.video
+            ? Promise.reject(new DOMException("refused", "NotAllowedError")) : ask(wanted);
+        }"""
+    )
+    alice.page.evaluate(INVITE, [people[1]["Bob"], "video"])
+    ring_of(bob).get_by_role("button", name="Accept", exact=True).click()
+    bob.page.get_by_role("timer").wait_for()
+    flows(bob)
+    bob.see("The camera cannot be used.")
+    button(alice, "Hang up").click()
+    ended(bob, "Call ended")

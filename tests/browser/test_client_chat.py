@@ -1,0 +1,212 @@
+"""Two people chat in two real browsers on the real server."""
+
+import io
+import re
+
+import pytest
+from PIL import Image
+from playwright.sync_api import expect
+
+from tests.browser.chromium import browser, needs_chromium
+from tests.browser.client_pages import PATIENCE, Api, Window, demo_people
+from tests.server import RunningServer
+
+pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(300)]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    running = RunningServer(tmp_path_factory.mktemp("client"), RATELIMIT_ENABLE="0")
+    running.start(demo=True)
+    yield running
+    running.kill()
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with browser() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def people(server):
+    logins = demo_people(server)
+    return {name: Api(server, logins[name]) for name in ("Alice", "Bob")}
+
+
+@pytest.fixture(scope="module")
+def chat(people):
+    return people["Alice"].chat_with(people["Bob"])
+
+
+@pytest.fixture
+def windows(chromium, server):
+    """`windows("Alice")` opens a browser of Alice; whatever one of them complains about fails the test."""
+    opened = []
+    logins = demo_people(server)
+
+    def window(name, **options):
+        opened.append(Window(chromium, server, logins[name], **options))
+        return opened[-1]
+
+    yield window
+    complaints = [text for each in opened for text in each.complaints]
+    for each in opened:
+        each.close()
+    assert complaints == []
+
+
+def picture(size=(320, 200)):
+    content = io.BytesIO()
+    Image.linear_gradient("L").resize(size).convert("RGB").save(content, "PNG")
+    return content.getvalue()
+
+
+def test_a_message_is_sent_then_delivered_then_read(windows, chat):
+    alice = windows("Alice").open_chat(chat)
+    alice.write("first of the day")
+    alice.sees("first of the day")
+    alice.sees_status("first of the day", "Sent")
+    bob = windows("Bob").open()
+    alice.sees_status("first of the day", "Delivered")
+    expect(bob.conversation("Alice")).to_contain_text("unread")
+    expect(bob.page).to_have_title(re.compile(r"^\(\d+\) "))
+    bob.conversation("Alice").get_by_role("link").click()
+    bob.sees("first of the day")
+    expect(bob.page.get_by_role("heading", name="Alice Archer")).to_be_visible()
+    alice.sees_status("first of the day", "Read")
+    bob.box.press_sequentially("I am wri")
+    expect(alice.page.locator(".conversation-head")).to_contain_text("typing…", timeout=PATIENCE)
+    bob.box.press_sequentially("ting\nsecond", delay=5)
+    alice.sees("I am writing")
+
+
+def test_shift_enter_breaks_the_line_and_a_draft_survives_a_reload(windows, chat):
+    alice = windows("Alice").open_chat(chat)
+    alice.box.press_sequentially("one")
+    alice.box.press("Shift+Enter")
+    alice.box.press_sequentially("two")
+    alice.page.reload()
+    expect(alice.box).to_have_value("one\ntwo", timeout=PATIENCE)
+    alice.box.press("Enter")
+    alice.sees(re.compile("one\ntwo"))
+    expect(alice.box).to_have_value("")
+
+
+def test_reply_edit_react_and_delete_by_keyboard_alone(windows, people, chat):
+    people["Bob"].send(chat, "what do you think")
+    alice, bob = windows("Alice").open_chat(chat), windows("Bob").open_chat(chat)
+    alice.sees("what do you think")
+    keyboard = alice.page.keyboard
+
+    def menu(text, item):
+        alice.article(text).get_by_role("button", name="Message actions").focus()
+        keyboard.press("Enter")
+        expect(alice.page.get_by_role("menuitem").first).to_be_focused()
+        for _ in range(8):
+            if alice.page.get_by_role("menuitem", name=item).evaluate("item => item === document.activeElement"):
+                break
+            keyboard.press("ArrowDown")
+        keyboard.press("Enter")
+
+    menu("what do you think", "Reply")
+    expect(alice.box).to_be_focused()
+    keyboard.type("a fine idea")
+    keyboard.press("Enter")
+    expect(bob.article("a fine idea")).to_contain_text("what do you think", timeout=PATIENCE)
+
+    keyboard.press("ArrowUp")
+    expect(alice.box).to_have_value("a fine idea")
+    keyboard.type(" indeed")
+    keyboard.press("Enter")
+    expect(bob.article("a fine idea indeed")).to_contain_text("edited", timeout=PATIENCE)
+    keyboard.press("ArrowUp")
+    keyboard.press("Escape")
+    expect(alice.box).to_have_value("")
+
+    menu("a fine idea indeed", "React")
+    expect(alice.page.get_by_role("button", name="👍", exact=True)).to_be_focused()
+    keyboard.press("ArrowRight")
+    keyboard.press("Enter")
+    expect(bob.article("a fine idea indeed").get_by_role("button", name="❤️ 1")).to_be_visible(timeout=PATIENCE)
+    expect(alice.article("a fine idea indeed").get_by_role("button", name="Message actions")).to_be_focused()
+
+    menu("a fine idea indeed", "Delete")
+    expect(bob.article("a fine idea indeed")).to_have_count(0, timeout=PATIENCE)
+    expect(alice.article("a fine idea indeed")).to_have_count(0)
+    expect(alice.box).to_be_focused()
+
+
+def test_images_by_paste_and_drop_and_none_that_is_too_large(windows, chat):
+    alice, bob = windows("Alice").open_chat(chat), windows("Bob").open_chat(chat)
+    uploads = []
+    alice.page.on("request", lambda request: uploads.append(request.url) if request.url.endswith("/media") else None)
+    before = alice.log.locator("article .image").count()
+    alice.paste_image(picture())
+    loaded = "count => [...document.querySelectorAll('article .image:not(.uploading) img')].length > count"
+    bob.page.wait_for_function(loaded, arg=before, timeout=PATIENCE)
+    image = bob.log.locator("article .image img").last
+    image.evaluate("image => image.decode()")
+    assert image.evaluate("image => image.naturalWidth") == 320
+    alice.drop_image(picture((200, 300)))
+    bob.page.wait_for_function(loaded, arg=before + 1, timeout=PATIENCE)
+    assert len(uploads) == 2
+    alice.box.fill("with a caption")
+    alice.paste_image(picture((64, 64)))
+    alice.page.get_by_role("button", name="Send", exact=True).click()
+    expect(bob.article("with a caption").locator(".image")).to_have_count(1, timeout=PATIENCE)
+    alice.paste_big(5_347_738)
+    expect(alice.page.locator(".notices")).to_contain_text("at most")
+    assert len(uploads) == 3
+
+
+def test_clearing_is_for_one_side_only(windows, people, chat):
+    people["Alice"].send(chat, "stays with Bob")
+    alice, bob = windows("Alice").open_chat(chat), windows("Bob").open_chat(chat)
+    alice.sees("stays with Bob")
+    alice.page.get_by_role("button", name="Conversation actions").click()
+    alice.page.get_by_role("menuitem", name="Clear").click()
+    expect(alice.log.get_by_role("article")).to_have_count(0, timeout=PATIENCE)
+    alice.page.reload()
+    expect(alice.log).to_be_visible(timeout=PATIENCE)
+    expect(alice.log.get_by_role("article")).to_have_count(0)
+    bob.sees("stays with Bob")
+
+
+def test_a_person_is_found_and_written_to(windows, people):
+    alice = windows("Alice").open()
+    alice.page.get_by_role("searchbox", name="Search people").fill("bak")
+    alice.page.get_by_role("link", name=re.compile("Bob Baker")).first.click()
+    expect(alice.page.get_by_role("heading", name="Bob Baker")).to_be_visible(timeout=PATIENCE)
+    alice.write("found you")
+    alice.sees_status("found you", re.compile("Sent|Delivered|Read"))
+
+
+def test_a_block_stops_both_and_can_be_undone(windows, people, chat):
+    alice = windows("Alice").open_chat(chat)
+    alice.page.get_by_role("button", name="Conversation actions").click()
+    alice.page.get_by_role("menuitem", name="Block").click()
+    expect(alice.page.get_by_text("You have blocked Bob Baker.")).to_be_visible(timeout=PATIENCE)
+    alice.page.get_by_role("button", name="Unblock").click()
+    expect(alice.box).to_be_visible(timeout=PATIENCE)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_chats_are_accessible(windows, people, chat, scheme):
+    people["Bob"].send(chat, "with a link https://example.com/ in it")
+    for width in (360, 1280):
+        alice = windows("Alice", viewport={"width": width, "height": 740}, color_scheme=scheme).open_chat(chat)
+        alice.sees_status("found you", re.compile("Sent|Delivered|Read")) if alice.article(
+            "found you"
+        ).count() else None
+        assert alice.axe() == []
+        alice.article("with a link").last.get_by_role("button", name="Message actions").click()
+        assert alice.axe() == []
+        alice.page.keyboard.press("Escape")
+        assert alice.page.evaluate("() => document.documentElement.scrollWidth") <= width
+        alice.open("chats")
+        expect(alice.conversation("Bob")).to_be_visible(timeout=PATIENCE)
+        assert alice.axe() == []
+        alice.open("notifications")
+        expect(alice.page.get_by_role("heading", name="Notifications")).to_be_visible(timeout=PATIENCE)
+        assert alice.axe() == []

@@ -1,0 +1,275 @@
+"""Every section of the settings, the way through them by keyboard, and every page of the account under axe."""
+
+import zipfile
+from functools import partial
+
+import pytest
+from PIL import Image
+
+from tests.browser.account_pages import PASSWORD, SECOND_PASSWORD, Person, Window
+from tests.browser.chromium import browser, needs_chromium
+from tests.flows.people import eventually
+from tests.server import RunningServer
+
+pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(240)]
+SECTIONS = [
+    "Profile", "Language", "Notifications", "Security", "Devices and sessions", "Privacy", "Blocked people", "Your data",
+]  # fmt: skip
+SWITCHES = {
+    "Notifications enabled": "enabled",
+    "Quiet mode": "quiet_mode",
+    "Likes": "likes",
+    "Comments": "comments",
+    "Follows": "follows",
+    "Messages": "messages",
+}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    running = RunningServer(tmp_path_factory.mktemp("settings"), RATELIMIT_ENABLE="0")
+    running.start(demo=True)
+    yield running
+    running.kill()
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with browser() as launched:
+        yield launched
+
+
+@pytest.fixture
+def at_settings(chromium, server):
+    """A person at their settings."""
+    opened = []
+
+    def make(person, section="", **context):
+        opened.append(Window(chromium, server, **context))
+        window = opened[-1]
+        window.sign_in(person)
+        window.page.locator("nav.rail").wait_for()
+        window.open(f"/app/settings{section}")
+        window.page.locator(".settings-sections section").nth(8).wait_for()
+        return window
+
+    yield make
+    for window in opened:
+        window.close()
+
+
+def confirm(window, person, before, *, label):
+    """The form of a sensitive change is sent, and the code from the mail entered."""
+    dialog = window.page.get_by_role("dialog")
+    dialog.get_by_role("button", name=label, exact=True).click()
+    dialog.get_by_label("Code", exact=True).fill(person.code(after=before))
+    dialog.get_by_role("button", name="Confirm").click()
+
+
+def test_every_section_is_there_and_the_six_switches_are_kept(server, at_settings):
+    person = Person(server, "Sue")
+    sue = at_settings(person)
+    for name in SECTIONS:
+        sue.page.get_by_role("heading", name=name, exact=True).wait_for()
+    section = sue.page.get_by_role("region", name="Notifications")
+    assert section.get_by_role("switch").count() == 6
+
+    def stored():
+        return person.api.get("/notifications/preferences").json()["preferences"]
+
+    for label, name in SWITCHES.items():
+        switch, wanted = section.get_by_role("switch", name=label), stored()
+        assert switch.is_checked() is wanted[name]
+        wanted[name] = not wanted[name]
+        switch.click()
+        eventually(partial(lambda expected: stored() == expected, wanted), what=f"the switch {label}")
+    sue.page.reload()
+    for label, name in SWITCHES.items():
+        switch = section.get_by_role("switch", name=label)
+        switch.wait_for()
+        assert switch.is_checked() is stored()[name]
+
+
+def test_the_profile_with_a_picture_cut_to_measure(server, at_settings, tmp_path):
+    person = Person(server, "Paula")
+    paula = at_settings(person)
+    paula.fill(First_name="Paulina", About_you="Reads in the evening.")
+    paula.page.get_by_role("region", name="Profile").get_by_role("button", name="Save").click()
+    paula.see("Your profile is saved.")
+    profile = person.api.get("/profile").json()["profile"]
+    assert (profile["first_name"], profile["bio"]) == ("Paulina", "Reads in the evening.")
+
+    picture = tmp_path / "wide.png"
+    image = Image.new("RGB", (900, 300), "white")
+    image.paste("red", (0, 0, 300, 300))
+    image.save(picture)
+    paula.page.get_by_label("Picture file").set_input_files(picture)
+    part = paula.page.get_by_label("Part of the picture.")
+    part.focus()
+    # The red square lies at the left edge: the arrow moves the frame there, and not beyond.
+    for _ in range(80):
+        paula.page.keyboard.press("ArrowLeft")
+    paula.accessible()
+    paula.page.get_by_role("dialog").get_by_role("button", name="Save").click()
+    paula.see("Your picture is saved.")
+    assert paula.page.locator(".picture-row img.avatar").is_visible()
+    stored = person.api.get(person.api.get("/profile").json()["profile"]["avatar_url"].removeprefix("/api/v1"))
+    (tmp_path / "avatar").write_bytes(stored.content)
+    with Image.open(tmp_path / "avatar") as avatar:
+        assert avatar.size == (512, 512)
+        colour = avatar.convert("RGB").getpixel((256, 256))
+        assert colour[0] > 200 > 60 > colour[2]
+    paula.click("Remove the picture")
+    paula.page.locator(".picture-row img.avatar").wait_for(state="detached")
+
+
+def test_the_language_changes_the_page_at_once_and_stays(server, at_settings):
+    person = Person(server, "Lara")
+    lara = at_settings(person)
+    lara.page.get_by_label("Language of this page").select_option("ar")
+    lara.page.get_by_role("heading", name="الإعدادات").wait_for()
+    assert lara.page.evaluate("() => document.documentElement.dir") == "rtl"
+    lara.accessible()
+    lara.page.reload()
+    lara.page.get_by_role("heading", name="الإعدادات").wait_for()
+    assert person.api.get("/profile").json()["profile"]["language"] == "ar"
+
+
+def test_two_step_is_turned_on_changed_and_turned_off(server, at_settings):
+    person = Person(server, "Theo")
+    theo = at_settings(person, "/security")
+    theo.click("Turn on two-step verification")
+    dialog = theo.page.get_by_role("dialog")
+    dialog.get_by_label("Second password", exact=True).fill(SECOND_PASSWORD)
+    dialog.get_by_label("Hint").fill("the kettle")
+    confirm(theo, person, len(person.mails()), label="Turn on")
+    codes = theo.page.get_by_role("list", name="Recovery codes").locator("code")
+    codes.first.wait_for()
+    assert codes.count() == 10
+    theo.accessible()
+    theo.click("I have kept them")
+    theo.see("On. 10 recovery codes are left.")
+
+    theo.click("New recovery codes")
+    confirm(theo, person, len(person.mails()), label="Continue")
+    codes.first.wait_for()
+    theo.click("I have kept them")
+
+    theo.click("Turn off two-step verification")
+    dialog.get_by_label("Second password", exact=True).fill(SECOND_PASSWORD)
+    confirm(theo, person, len(person.mails()), label="Turn off")
+    theo.see("Off. A second password")
+
+
+def test_a_refused_change_returns_to_its_form(server, at_settings):
+    person = Person(server, "Rob")
+    rob = at_settings(person, "/security")
+    rob.expect("401 /auth/change-password")
+    rob.click("Change password")
+    dialog = rob.page.get_by_role("dialog")
+    dialog.get_by_label("Current password", exact=True).fill("not this one 1")
+    dialog.get_by_label("New password", exact=True).fill("silver orchard 88")
+    confirm(rob, person, len(person.mails()), label="Change password")
+    dialog.get_by_role("alert").locator("visible=true").wait_for()
+    assert dialog.get_by_label("New password", exact=True).input_value() == "silver orchard 88"
+    rob.page.keyboard.press("Escape")
+    dialog.wait_for(state="detached")
+    assert rob.page.evaluate("() => document.activeElement.innerText") == "Change password"
+
+
+def test_the_address_is_changed_with_two_codes(server, at_settings):
+    person = Person(server, "Emma")
+    other = f"new-{person.email}"
+    emma = at_settings(person, "/security")
+    emma.click("Change e-mail")
+    dialog = emma.page.get_by_role("dialog")
+    dialog.get_by_label("New e-mail").fill(other)
+    confirm(emma, person, len(person.mails()), label="Change e-mail")
+    dialog.get_by_text(other).wait_for()
+    person.email = other
+    dialog.get_by_label("Code").fill(person.code())
+    dialog.get_by_role("button", name="Confirm").click()
+    emma.see(f"Your e-mail is now {other}.")
+    assert person.api.get("/profile").json()["profile"]["email"] == other
+
+
+def test_other_sessions_privacy_and_blocked_people(server, at_settings):
+    person, other = Person(server, "Dora"), Person(server, "Olaf")
+    assert person.api.post("/profile/blocks", json={"user_id": other.id}).status_code in {200, 201}
+    dora = at_settings(person)
+    dora.page.get_by_label("Who can message me").select_option("contacts")
+    dora.page.get_by_role("switch", name="Read receipts").click()
+    wanted = {"who_can_message": "contacts", "read_receipts": False, "show_last_seen": True, "relay_calls": False}
+    eventually(lambda: person.api.get("/profile/privacy").json()["privacy"] == wanted, what="the choice of privacy")
+    dora.click("Unblock Olaf Example")
+    dora.see("You have blocked nobody.")
+    # The session of the sign-up is another device.
+    dora.click("End 1 other session")
+    dora.see("You are signed in here only.")
+    assert person.api.get("/auth/me").status_code == 401
+
+
+def test_a_copy_of_the_data_and_the_end_of_the_account(server, at_settings):
+    person = Person(server, "Gwen")
+    gwen = at_settings(person, "/data")
+    gwen.click("Export data")
+    with gwen.page.expect_download() as download:
+        confirm(gwen, person, len(person.mails()), label="Continue")
+    with zipfile.ZipFile(download.value.path()) as archive:
+        assert archive.namelist()
+    gwen.expect("401 /auth/logout", "401 /profile")
+    gwen.page.get_by_role("button", name="Delete account").click()
+    confirm(gwen, person, len(person.mails()), label="Delete account")
+    gwen.page.get_by_role("link", name="Create account").wait_for()
+    assert person.api.get("/auth/me").status_code == 401
+
+
+def test_by_keyboard_alone(server, chromium):
+    person = Person(server, "Kim")
+    kim = Window(chromium, server)
+    kim.open("/app/sign-in")
+    kim.page.get_by_label("E-mail").wait_for()
+    kim.page.wait_for_function("() => document.activeElement.type === 'email'")
+    keyboard = kim.page.keyboard
+    keyboard.type(person.email)
+    keyboard.press("Tab")
+    keyboard.type(PASSWORD)
+    keyboard.press("Enter")
+    kim.signed_in()
+    kim.open("/app/settings/notifications")
+    heading = "() => document.activeElement.id === 'section-notifications'"
+    kim.page.get_by_role("switch", name="Quiet mode").wait_for()
+    kim.page.wait_for_function(heading)
+    for _ in range(2):
+        keyboard.press("Tab")
+    keyboard.press("Space")
+    eventually(
+        lambda: person.api.get("/notifications/preferences").json()["preferences"]["quiet_mode"],
+        what="quiet mode, by the space bar",
+    )
+    kim.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1280])
+def test_every_page_is_accessible(server, chromium, scheme, width):
+    person = Person(server, "Axel", language="ar" if width == 360 else "en")
+    axel = Window(chromium, server, color_scheme=scheme, locale="ar" if width == 360 else "en-US")
+    axel.page.set_viewport_size({"width": width, "height": 800})
+    for path in ("/", "/app/sign-up", "/app/verify", "/app/sign-in", "/app/forgot", "/app/reset", "/app/signed-out"):
+        axel.open(path)
+        axel.page.locator("main h1").wait_for()
+        axel.accessible()
+    axel.open("/app/sign-in")
+    axel.page.locator("input[type=email]").fill(person.email)
+    axel.page.locator("input[type=password]").fill(PASSWORD)
+    axel.page.locator("button[type=submit]").click()
+    axel.page.locator("nav.rail").wait_for()
+    for path in ("/app/settings", "/app/calls", "/app/help"):
+        axel.open(path)
+        axel.page.locator("main h1").wait_for()
+        if path == "/app/settings":
+            axel.page.locator(".settings-sections section").nth(8).wait_for()
+            axel.page.locator(".switch").nth(8).wait_for()
+        axel.accessible()
+    axel.close()

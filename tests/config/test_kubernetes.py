@@ -1,0 +1,73 @@
+"""The manifests fit the service: what they name exists here and in each other."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+from django.conf import settings
+from django.core.management import get_commands
+from django.urls import resolve
+
+pytestmark = pytest.mark.once
+FOLDER = Path(settings.BASE_DIR) / "deploy/kubernetes"
+
+
+def documents():
+    return [
+        document
+        for path in sorted(FOLDER.glob("*.yaml"))
+        if path.name != "kustomization.yaml"
+        for document in yaml.safe_load_all(path.read_text())
+    ]
+
+
+def of_kind(*kinds):
+    return [document for document in documents() if document["kind"] in kinds]
+
+
+def pods():
+    for document in of_kind("Deployment", "Job"):
+        yield document["metadata"]["name"], document["spec"]["template"]["spec"]
+    for document in of_kind("CronJob"):
+        yield document["metadata"]["name"], document["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+
+
+def test_the_list_of_files_is_complete():
+    listed = set(yaml.safe_load((FOLDER / "kustomization.yaml").read_text())["resources"])
+    there = {path.name for path in FOLDER.glob("*.yaml")} - {"kustomization.yaml", "secret.example.yaml"}
+    assert listed == there
+
+
+def test_every_variable_is_documented():
+    documented = (Path(settings.BASE_DIR) / "docs/deployment.md").read_text()
+    variables = [*of_kind("ConfigMap")[0]["data"], *of_kind("Secret")[0]["stringData"]]
+    assert [name for name in variables if name not in documented] == []
+
+
+def test_pods_run_commands_and_probes_that_exist():
+    names = [name for name, _ in pods()]
+    assert sorted(names) == [f"parley-{part}" for part in ("deliver", "http", "migrate", "purge", "sockets")]
+    for _, pod in pods():
+        (container,) = pod["containers"]
+        words = " ".join(container["command"]).replace("python manage.py ", "manage.py:").split()
+        commands = {word.removeprefix("manage.py:") for word in words if word.startswith("manage.py:")}
+        assert commands <= set(get_commands())
+        for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
+            if probe in container:
+                resolve(container[probe]["httpGet"]["path"])
+        volumes = {volume["name"] for volume in pod["volumes"]}
+        assert {mount["name"] for mount in container["volumeMounts"]} == volumes
+        assert container["securityContext"]["readOnlyRootFilesystem"] is True
+
+
+def test_what_refers_to_another_document_finds_it():
+    services = {document["metadata"]["name"] for document in of_kind("Service")}
+    deployments = {document["metadata"]["name"] for document in of_kind("Deployment")}
+    for ingress in of_kind("Ingress"):
+        for rule in ingress["spec"]["rules"]:
+            assert {path["backend"]["service"]["name"] for path in rule["http"]["paths"]} <= services
+    scaled = {document["spec"]["scaleTargetRef"]["name"] for document in of_kind("HorizontalPodAutoscaler")}
+    assert scaled <= deployments
+    labels = [document["spec"]["template"]["metadata"]["labels"] for document in of_kind("Deployment")]
+    for document in of_kind("Service"):
+        assert document["spec"]["selector"] in labels

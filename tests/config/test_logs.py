@@ -1,0 +1,87 @@
+"""No secret leaves in a log, whatever form the log has and wherever in a record it stands."""
+
+import json
+import logging
+import sys
+
+import pytest
+
+from accounts.services.recovery_codes import ALPHABET
+from accounts.tokens import new_opaque_token
+from config.logs import ContextFilter, JsonFormatter, TextFormatter, without_secrets
+
+OPAQUE = new_opaque_token()[0]
+JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"
+RECOVERY = "-".join([ALPHABET[2:6], ALPHABET[10:14], ALPHABET[20:24], ALPHABET[28:32]])
+SECRETS = [
+    (f"GET /email-undo/{OPAQUE} 404", OPAQUE),
+    (f"Authorization: Bearer {JWT}", JWT),
+    (f"Authorization: Bearer {OPAQUE[:20]}", OPAQUE[:20]),
+    (f"X-Device-Token: {OPAQUE}", OPAQUE),
+    (f"cookie trusted_device={OPAQUE}; sessionid=abcdef0123456789abcdef0123456789", OPAQUE),
+    ("cookie sessionid=abcdef0123456789abcdef0123456789", "abcdef0123456789abcdef0123456789"),
+    ('{"email": "ann@example.com", "code": "482910"}', "482910"),
+    ("{'code': '48291034', 'x': 1}", "48291034"),
+    ("code=482910&x=1", "482910"),
+    ('{"password": "correct horse 9", "remember": true}', "correct horse 9"),
+    ("{'new_password': 'correct horse 9'}", "correct horse 9"),
+    ('{"body": "{\\"password\\": \\"correct horse 9\\"}"}', "correct horse 9"),
+    (f"recovery_code {RECOVERY} of ten", RECOVERY),
+    ("postgres://parley:hunter2@db.example.com/parley refused", "hunter2"),
+    ("redis://:hunter2@cache.example.com:6379/0 timed out", "hunter2"),
+    ("action_token=abc.def", "abc.def"),
+    ("/api/v1/media/x?e=1&s=" + "a1" * 20, "a1" * 20),
+]
+
+
+def record(message, *args, exc_info=None, stack_info=None, **extra):
+    made = logging.LogRecord("test", logging.ERROR, __file__, 1, message, args, exc_info, "f", stack_info)
+    vars(made).update(extra)
+    ContextFilter().filter(made)
+    return made
+
+
+def failing(text):
+    try:
+        raise ValueError(text)
+    except ValueError:
+        return sys.exc_info()
+
+
+FORMATTERS = [TextFormatter("%(levelname)s %(name)s %(message)s"), JsonFormatter()]
+
+
+@pytest.mark.parametrize(("text", "secret"), SECRETS)
+@pytest.mark.parametrize("formatter", FORMATTERS, ids=["text", "json"])
+def test_no_secret_in_a_line(formatter, text, secret):
+    lines = [
+        formatter.format(record(text)),
+        formatter.format(record("said %s", text)),
+        formatter.format(record("it failed", exc_info=failing(text))),
+        formatter.format(record("where", stack_info=f"Stack:\n{text}")),
+        formatter.format(record("more", particulars={"inner": [text]}, address=text)),
+    ]
+    for line in lines:
+        assert secret not in line
+
+
+def test_what_is_no_secret_stays():
+    lines = [
+        "GET /api/v1/messages/conversations/<int:id> 200",
+        "invalid_otp token_revoked two_step_token_is_live",
+        "exit code: 1, status code = 404, code='P0001'",
+        "4xx at 2026-11-22T15:20:31.123Z in 12.5 ms, user 482910, 2026-1122-3344",
+        "https://chat.example.com/docs/api",
+        "test_of_a_change_and_renewals_of_a_copy_only",
+        "9c5b94b1-35ad-49bb-b118-8e8fc24abf80",
+        "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+    ]
+    for line in lines:
+        assert without_secrets(line) == line
+
+
+def test_json_stays_json():
+    line = json.loads(FORMATTERS[1].format(record('{"password": "x y"}', status=200, ms=1.5, ok=True, none=None)))
+    assert (line["status"], line["ms"], line["ok"]) == (200, 1.5, True)
+    assert "none" not in line
+    assert "x y" not in line["message"]

@@ -1,0 +1,81 @@
+"""What operators read: one sentence per error, reasons instead of class names, dry runs that say so."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import psycopg
+import pytest
+from django.core.management import call_command
+
+from config.health import database_problem
+from core.operator import table
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def manage(*arguments, **environment):
+    env = {**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings", "DEBUG": "1", **environment}
+    command = [sys.executable, "manage.py", *arguments]
+    return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False, timeout=100)
+
+
+@pytest.mark.once
+def test_migrate_and_wait_say_that_the_server_refuses_the_connection(tmp_path):
+    env = {"DATABASE_URL": "postgres://parley:secret@127.0.0.1:9/parley", "VAR_DIR": str(tmp_path)}
+    done = manage("migrate", **env)
+    assert done.returncode == 1
+    assert done.stderr.strip() == "The database server does not answer: the connection was refused. Start it."
+    done = manage("wait_for_services", "--timeout", "1", **env)
+    assert done.returncode == 1
+    assert done.stderr.startswith("Waiting for the database: The database server does not answer")
+    assert "No answer within 1 s from: database." in done.stderr
+    assert "secret" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ('FATAL:  database "x" does not exist', "The database does not exist. Create it, or correct DATABASE_URL."),
+        (
+            'FATAL:  password authentication failed for user "x"',
+            "The database refuses the user name or the password. Correct DATABASE_URL.",
+        ),
+        ("Connection refused", "The database server does not answer: the connection was refused. Start it."),
+        ("something else", "The database does not answer (OperationalError)."),
+    ],
+)
+def test_problems_of_the_database_are_told_apart(text, sentence):
+    assert database_problem(psycopg.OperationalError(text)) == sentence
+
+
+@pytest.mark.once
+def test_an_error_on_the_command_line_is_its_sentence(tmp_path):
+    env = {"DATABASE_URL": "", "VAR_DIR": str(tmp_path)}
+    del env["DATABASE_URL"]
+    assert manage("migrate", "-v0", **env).returncode == 0
+    done = manage("show_user", "nobody@example.com", **env)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr == "There is no account nobody@example.com.\n"
+
+
+def test_a_dry_run_says_what_would_be_done(alice, capsys):
+    call_command("block_user", alice.email, "--reason", "spam", "--dry-run")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "Dry run: nothing was changed."
+    assert any(line.split() == ["would", "be", "blocked", "True"] for line in lines)
+    assert not any("dry_run" in line for line in lines)
+
+
+def test_nested_figures_are_a_table():
+    rows = {"people": {"all": 2, "blocked": 0}, "paused": {}, "next": None}
+    assert list(table(rows)) == ["people", "  all      2", "  blocked  0", "paused  {}", "next"]
+
+
+def test_each_finding_of_a_deployment_is_told_once(settings):
+    from django.core import checks
+
+    found = [message for message in checks.run_checks(include_deployment_checks=True) if not message.is_silenced()]
+    said = [message.id for message in found if "mail" in message.msg.lower() or "push" in message.msg.lower()]
+    assert sorted(said) == ["parley.W003", "parley.W004"]

@@ -1,0 +1,87 @@
+"""What an HTTP worker loads, and what it gives back."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.once
+
+ROOT = Path(__file__).resolve().parents[2]
+STRANGERS = (
+    "twisted", "daphne", "autobahn", "OpenSSL", "opentelemetry", "requests", "cryptography", "qrcode", "emoji",
+    "firebase_admin", "fcm_django", "sentry_sdk", "uvicorn", "pytest",
+)  # fmt: skip
+
+
+def in_a_process(program, tmp_path, **env):
+    """What the program prints as JSON, in a fresh process with the settings of a laptop."""
+    own = {
+        "DJANGO_SETTINGS_MODULE": "config.settings",
+        "DEBUG": "1",
+        "VAR_DIR": str(tmp_path),
+        "PATH": os.environ["PATH"],
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, env=own | env, capture_output=True, text=True, timeout=100
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_an_http_worker_loads_no_strangers(tmp_path):
+    program = (
+        "import config.wsgi, json, sys;"
+        f"print(json.dumps([name for name in {STRANGERS} if sys.modules.get(name) is not None]))"
+    )
+    assert in_a_process(program, tmp_path) == []
+
+
+def test_an_http_worker_has_loaded_its_views(tmp_path):
+    program = (
+        "import config.wsgi, gc, json, sys;"
+        "print(json.dumps(['messaging.viewsets.messages' in sys.modules, gc.get_freeze_count() > 100_000]))"
+    )
+    assert in_a_process(program, tmp_path) == [True, True]
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads /proc")
+def test_the_memory_of_hashes_is_given_back(tmp_path):
+    """Each of eight threads makes a hash of 19 MiB; none of them keeps it."""
+    program = """
+import json, os, threading
+import config.wsgi
+from django.contrib.auth.hashers import make_password
+
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1_048_576
+
+def hash_twice():
+    make_password("correct horse 9"), make_password("correct horse 9")
+
+hash_twice()
+before = resident()
+threads = [threading.Thread(target=hash_twice) for _ in range(8)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(json.dumps(resident() - before))
+"""
+    assert in_a_process(program, tmp_path) < 19
+
+
+def test_runserver_answers_sockets_too(tmp_path):
+    program = """
+import json, sys
+sys.argv = ["manage.py", "runserver"]
+import django
+django.setup()
+from django.core.management import get_commands
+print(json.dumps(get_commands()["runserver"]))
+"""
+    assert in_a_process(program, tmp_path) == "daphne"

@@ -1,0 +1,146 @@
+"""Redis behind one address, behind several, and behind Sentinel, with real servers."""
+
+import asyncio
+import shutil
+import socket
+import subprocess
+import time
+
+import pytest
+import redis
+from channels_redis.pubsub import RedisPubSubChannelLayer
+from django.core.exceptions import ImproperlyConfigured
+
+from config import environment
+from core.redis_cache import ConfiguredRedisCache
+from core.redis_servers import parse
+from realtime import groups
+
+pytestmark = [pytest.mark.once, pytest.mark.skipif(shutil.which("redis-server") is None, reason="needs redis-server")]
+PATIENCE_SECONDS = 60
+
+
+def test_the_forms_of_the_address():
+    assert [server.address for server in parse("redis://a:1/0,rediss://b:2/1")] == ["redis://a:1/0", "rediss://b:2/1"]
+    (service,) = parse("redis+sentinel://ann:s%40fe@s1:1,s2/main/3")
+    assert service.for_channel_layer(socket_timeout=2) == {
+        "master_name": "main",
+        "sentinels": [("s1", 1), ("s2", 26379)],
+        "sentinel_kwargs": {"socket_timeout": 2},
+        "db": 3,
+        "username": "ann",
+        "password": "s@fe",
+        "socket_timeout": 2,
+    }
+
+
+@pytest.mark.parametrize(
+    "value", ["http://a", "redis://a,b", "redis+sentinel:///x", "redis+sentinel://s1:x/main", "redis+sentinel://s1"]
+)
+def test_another_form_is_refused_without_repeating_it(monkeypatch, value):
+    monkeypatch.setenv("REDIS_URL", value)
+    with pytest.raises(ImproperlyConfigured) as refused:
+        environment.redis("REDIS_URL")
+    assert value not in str(refused.value)
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def eventually(condition, seconds=PATIENCE_SECONDS):
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            if condition():
+                return
+        except (redis.RedisError, OSError):
+            pass
+        assert time.monotonic() < deadline, "it did not come true"
+        time.sleep(0.1)
+
+
+@pytest.fixture
+def start_redis(tmp_path):
+    processes = []
+
+    def start(*arguments, sentinel_of=None):
+        port = free_port()
+        command = ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", *arguments]
+        if sentinel_of is not None:
+            config = tmp_path / f"sentinel-{port}.conf"
+            config.write_text(
+                f"port {port}\nbind 127.0.0.1\ndir {tmp_path}\nsentinel monitor main 127.0.0.1 {sentinel_of} 1\n"
+                "sentinel down-after-milliseconds main 500\nsentinel failover-timeout main 2000\n"
+            )
+            command = ["redis-server", str(config), "--sentinel"]
+        process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL)
+        processes.append(process)
+        eventually(lambda: redis.Redis(port=port).ping())
+        return port, process
+
+    yield start
+    for process in processes:
+        process.kill()
+        process.wait()
+
+
+@pytest.fixture
+def use_redis(settings, monkeypatch):
+    """Wake-ups of this test go where `REDIS_URL` says."""
+
+    def use(url):
+        settings.REDIS_URL = url
+        config = {"hosts": [server.for_channel_layer(socket_timeout=5) for server in parse(url)], "prefix": "test"}
+        settings.CHANNEL_LAYERS = {
+            "default": {"BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer", "CONFIG": config}
+        }
+        monkeypatch.setattr(groups, "_clients", [])
+        monkeypatch.setattr(groups, "_paused_until", 0.0)
+        return RedisPubSubChannelLayer(**config)
+
+    return use
+
+
+def received(layer, user_ids, publish):
+    """What sockets of these users hear after `publish()`, in the order of the ids."""
+
+    async def listen():
+        channels = []
+        for user_id in user_ids:
+            channels.append(await layer.new_channel())
+            await layer.group_add(groups.group_of(user_id), channels[-1])
+        await asyncio.to_thread(publish)
+        return [await asyncio.wait_for(layer.receive(channel), PATIENCE_SECONDS) for channel in channels]
+
+    return asyncio.run(listen())
+
+
+def test_each_wake_up_goes_through_the_shard_where_it_is_awaited(start_redis, use_redis):
+    ports = [start_redis()[0] for _ in range(3)]
+    layer = use_redis(",".join(f"redis://127.0.0.1:{port}/0" for port in ports))
+    user_ids = list(range(1, 13))
+    frames = received(layer, user_ids, lambda: groups.notify_new_events(dict.fromkeys(user_ids, 7), {}))
+    assert [(frame["user_id"], frame["seq"]) for frame in frames] == [(user_id, 7) for user_id in user_ids]
+    published = [redis.Redis(port=port).info("commandstats").get("cmdstat_publish", {}) for port in ports]
+    assert all(stats.get("calls", 0) > 0 for stats in published)
+
+
+def test_sentinel_names_the_next_primary(start_redis, use_redis):
+    primary, process = start_redis()
+    replica, _ = start_redis("--replicaof", "127.0.0.1", str(primary))
+    sentinel, _ = start_redis(sentinel_of=primary)
+    eventually(lambda: redis.Redis(port=sentinel).sentinel_slaves("main"))
+    eventually(lambda: redis.Redis(port=replica).info("replication")["master_link_status"] == "up")
+    layer = use_redis(f"redis+sentinel://127.0.0.1:{sentinel}/main/0")
+    cache = ConfiguredRedisCache("", {"OPTIONS": {"socket_timeout": 2, "socket_connect_timeout": 2}})
+    cache.set("counter", 1)
+    assert received(layer, [7], lambda: groups.notify_new_events({7: 1}, {}))[0]["seq"] == 1
+
+    process.kill()
+    eventually(lambda: redis.Redis(port=replica).info("replication")["role"] == "master")
+    eventually(lambda: cache.incr("counter") >= 2)
+    again = use_redis(f"redis+sentinel://127.0.0.1:{sentinel}/main/0")
+    assert received(again, [7], lambda: groups.notify_new_events({7: 2}, {}))[0]["seq"] == 2

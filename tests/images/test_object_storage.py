@@ -1,0 +1,147 @@
+"""Pictures in a bucket of a real server with the S3 API, and what happens when it fails."""
+
+import os
+import subprocess
+import sys
+import time
+from io import StringIO
+from urllib.parse import quote
+
+import boto3
+import httpx
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import call_command
+from django.core.management.base import CommandError
+
+from accounts.models import Image
+from accounts.services import pictures
+from config import environment
+from tests.config.test_redis_servers import free_port
+from tests.images import corpus
+
+pytestmark = pytest.mark.once
+MODULE = "import sys; from moto.server import main; main(sys.argv[1:])"
+
+
+class Bucket:
+    def __init__(self):
+        self.port = free_port()
+        self.start()
+        boto3.client("s3", **self.access()).create_bucket(Bucket="pictures")
+
+    def start(self):
+        command = [sys.executable, "-W", "ignore", "-c", MODULE, "-H", "127.0.0.1", "-p", str(self.port)]
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, "NO_PROXY": "*"}
+        )
+        deadline = time.monotonic() + 60
+        while True:
+            try:
+                httpx.get(f"http://127.0.0.1:{self.port}/", trust_env=False)
+                return
+            except httpx.HTTPError:
+                assert time.monotonic() < deadline, "the object store does not start"
+                time.sleep(0.1)
+
+    def stop(self):
+        self.process.kill()
+        self.process.wait()
+
+    def access(self):
+        return {
+            "endpoint_url": f"http://127.0.0.1:{self.port}",
+            "region_name": "us-east-1",
+            "aws_access_key_id": "key",
+            "aws_secret_access_key": "se/cret",
+        }
+
+    @property
+    def url(self):
+        endpoint = quote(f"http://127.0.0.1:{self.port}", safe="")
+        return f"s3://key:{quote('se/cret', safe='')}@pictures?endpoint={endpoint}&region=us-east-1"
+
+    def names(self):
+        listed = boto3.client("s3", **self.access()).list_objects_v2(Bucket="pictures")
+        return {entry["Key"] for entry in listed.get("Contents", [])}
+
+
+@pytest.fixture
+def bucket(settings):
+    store = Bucket()
+    settings.STORAGES = settings.STORAGES | {"default": environment.media("MEDIA_URL", store.url)}
+    yield store
+    store.stop()
+
+
+def set_avatar(client, status=200):
+    file = SimpleUploadedFile("a.png", corpus.png(), "image/png")
+    return client.upload("/api/v1/profile/avatar", status, method="PUT", file=file)
+
+
+def test_a_picture_goes_to_the_bucket_and_comes_back(bucket, as_alice, anonymous, transactional_db):
+    address = set_avatar(as_alice)["avatar_url"]
+    (image,) = Image.objects.all()
+    name, thumb = pictures.file_name(image.token, image.mime), pictures.file_name(image.token, image.mime, thumb=True)
+    assert bucket.names() == {name, thumb}
+    reply = as_alice.raw("GET", address)
+    assert (reply.status_code, reply["Content-Type"]) == (200, "image/png")
+    assert b"".join(reply.streaming_content).startswith(b"\x89PNG")
+    as_alice.delete("/api/v1/profile/avatar")
+    assert bucket.names() == set()
+
+
+def test_a_redirect_is_signed_and_short(bucket, as_alice, settings, transactional_db):
+    settings.MEDIA_REDIRECT = True
+    reply = as_alice.raw("GET", set_avatar(as_alice)["avatar_url"])
+    assert reply.status_code == 302
+    assert reply["Location"].startswith(f"http://127.0.0.1:{bucket.port}/pictures/")
+    assert "X-Amz-Expires=60" in reply["Location"]
+    assert httpx.get(reply["Location"], trust_env=False).content.startswith(b"\x89PNG")
+
+
+def test_a_store_that_is_gone_is_answered_503_and_leaves_no_row(bucket, as_alice, transactional_db):
+    address = set_avatar(as_alice)["avatar_url"]
+    bucket.stop()
+    assert as_alice.get(address, status=503)["error"] == "service_unavailable"
+    before = set(Image.objects.values_list("id", flat=True))
+    assert set_avatar(as_alice, 503)["error"] == "service_unavailable"
+    assert set(Image.objects.values_list("id", flat=True)) == before
+
+
+def test_an_object_that_was_lost_is_not_found(bucket, as_alice, transactional_db):
+    address = set_avatar(as_alice)["avatar_url"]
+    for name in bucket.names():
+        default_storage.delete(name)
+    assert as_alice.get(address, status=404)["error"] == "not_found"
+
+
+def test_orphans_are_purged_from_the_bucket(bucket, as_alice, clock, transactional_db):
+    set_avatar(as_alice)
+    kept = bucket.names()
+    default_storage.save("zz/" + "z" * 32 + ".png", ContentFile(corpus.png()))
+    clock.forward(days=2)
+    assert pictures.purge_orphans() == 1
+    assert bucket.names() == kept
+
+
+def test_move_media_copies_once(bucket, as_alice, tmp_path, transactional_db):
+    set_avatar(as_alice)
+    for copied in (2, 0):
+        out = StringIO()
+        call_command("move_media", "--to", str(tmp_path / "media"), stdout=out)
+        assert f"copied    {copied}" in out.getvalue()
+    copies = {path.relative_to(tmp_path / "media").as_posix() for path in (tmp_path / "media").rglob("*.*")}
+    assert copies == bucket.names()
+    bucket.stop()
+    with pytest.raises(CommandError, match="Repeat the command to go on"):
+        call_command("move_media", "--to", str(tmp_path / "elsewhere"))
+
+
+@pytest.mark.parametrize("value", ["s3://", "gs://bucket", "s3://bucket/path", "s3://bucket?colour=blue"])
+def test_a_wrong_address_names_the_form(value):
+    with pytest.raises(ImproperlyConfigured, match="MEDIA_URL"):
+        environment.media("MEDIA_URL", value)

@@ -1,0 +1,34 @@
+"""Every operation has examples, and they are what the service really takes and gives.
+
+`RECORD_EXAMPLES=1` writes docs/reference/examples.json anew.
+"""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.db import connection
+
+from tests.reference.recorder import shape
+from tests.reference.story import EVENT_KEY, Story
+
+FILE = Path(settings.BASE_DIR) / "docs" / "reference" / "examples.json"
+
+
+@pytest.fixture
+def told(db, settings):
+    settings.NOTIFICATIONS_EVENT_SOURCES = f"blog:{EVENT_KEY}:*"
+    return Story().tell()
+
+
+@pytest.mark.timeout(300)
+def test_the_examples_are_what_the_service_answers(told):
+    if os.environ.get("RECORD_EXAMPLES"):
+        assert connection.vendor == "sqlite", "ids start at 1 on SQLite only"
+        FILE.write_text(json.dumps(told, indent=1, ensure_ascii=False, sort_keys=True) + "\n", encoding="utf-8")
+    kept = json.loads(FILE.read_text(encoding="utf-8"))
+    assert set(kept) == set(told)
+    for name, example in told.items():
+        assert shape(kept[name]) == shape(json.loads(json.dumps(example))), name

@@ -1,0 +1,192 @@
+"""Messages and events over the SDK: nothing lost, nothing doubled, in order."""
+
+import pytest
+
+from tests.sdk.conftest import PASSWORD
+from tests.sdk.node import needs_node
+
+pytestmark = [needs_node, pytest.mark.timeout(300)]
+
+BOTH_ONLINE = """
+  for (const client of [state.alice, state.bob]) client.connect();
+  await until(() => state.alice.status === "online" && state.bob.status === "online");
+"""
+# What Bob's handlers heard, without what was repeated.
+BODIES = """
+  const bodies = (client) => client.events.filter(({ name }) => name === "message.new").map(({ data }) => data.message.body);
+  const seqs = (client) => client.events.map(({ seq }) => seq).filter(Boolean);
+  const isGapless = (client) => seqs(client).every((seq, index, all) => index === 0 || seq === all[index - 1] + 1);
+"""
+
+
+def test_messages_wait_while_the_server_is_dead_and_go_out_once_in_order(people, server):
+    people.run(BOTH_ONLINE)
+    for round_number in range(2):
+        server.kill()
+        people.run(f"""
+          for (let number = 0; number < 10; number += 1) {{
+            state.alice.outbox.send({{ conversation_id: state.talk, body: "{round_number}-" + number }});
+          }}
+          await until(() => state.alice.status !== "online" && state.bob.status !== "online");
+        """)
+        waiting = people.run("return state.alice.outbox.items().map(({ body }) => body)")
+        assert waiting == [f"{round_number}-{number}" for number in range(10)]
+        server.start()
+        people.run("await until(() => state.alice.outbox.items().length === 0 && state.bob.status === 'online', 90)")
+    expected = [f"{round_number}-{number}" for round_number in range(2) for number in range(10)]
+    people.run(f"{BODIES} await until(() => bodies(state.bob).length >= 20 && bodies(state.alice).length >= 20, 60)")
+    assert people.run(f"{BODIES} return [bodies(state.bob), isGapless(state.bob), isGapless(state.alice)]") == [
+        expected,
+        True,
+        True,
+    ]
+    stored = people.run("""
+      const { messages } = await state.bob.messages.list({ conversation_id: state.talk, limit: 100 });
+      return messages.map(({ body }) => body).reverse();
+    """)
+    assert stored == expected
+
+
+def test_a_lost_answer_does_not_double_a_message(people, alice, server):
+    """Every first request reaches the server, and its answer never arrives."""
+    assert people.run(f"""
+      let asked = 0;
+      const lossy = async (url, options) => {{
+        const answer = await fetch(url, options);
+        if (!url.endsWith("/messages") || options.method !== "POST") return answer;
+        asked += 1;
+        if (asked % 2 === 1) throw new TypeError("the connection was lost");
+        return answer;
+      }};
+      const client = make({{ baseUrl: "{server.base}", fetch: lossy }});
+      await client.auth.login({{ email: "{alice}", password: "{PASSWORD}" }});
+      for (const body of ["one", "two"]) client.outbox.send({{ conversation_id: state.talk, body }});
+      await until(() => client.outbox.items().length === 0);
+      const {{ messages }} = await client.messages.list({{ conversation_id: state.talk }});
+      const sent = client.events.filter(({{ name }}) => name === "outbox.sent").length;
+      return [messages.map(({{ body }}) => body), asked, sent];
+    """) == [["two", "one"], 4, 2]
+
+
+def test_doubled_and_dropped_frames_change_nothing(people, bob, server):
+    """Bob hears every third event twice, and every fifth number not at all the first time."""
+    people.run(f"""
+      const dropped = new Set();
+      const change = (frame) => {{
+        if (!frame.seq) return [frame];
+        if (frame.seq % 5 === 0 && !dropped.has(frame.seq)) {{
+          dropped.add(frame.seq);
+          return [];
+        }}
+        return frame.seq % 3 === 0 ? [frame, frame] : [frame];
+      }};
+      state.odd = make({{ baseUrl: "{server.base}", name: "odd", change }});
+      await state.odd.auth.login({{ email: "{bob}", password: "{PASSWORD}" }});
+      state.odd.connect();
+      await until(() => state.odd.status === "online");
+      for (let number = 0; number < 40; number += 1) {{
+        await state.alice.messages.send({{ conversation_id: state.talk, body: String(number) }});
+      }}
+      // The last event may be the dropped one: the next says so.
+      await state.alice.messages.send({{ conversation_id: state.talk, body: "end" }});
+      await until(() => state.odd.events.some(({{ data }}) => data?.message?.body === "38"), 60);
+    """)
+    result = people.run(f"""
+      {BODIES}
+      const resumes = state.odd.sent.filter(({{ type }}) => type === "resume").length;
+      return {{ bodies: bodies(state.odd), gapless: isGapless(state.odd), resumes }};
+    """)
+    assert result["bodies"][:39] == [str(number) for number in range(39)]
+    assert result["gapless"] is True
+    assert result["resumes"] >= 3
+
+
+def test_a_message_that_is_refused_fails_and_the_next_goes_on(people):
+    assert people.run("""
+      const { alice, bob, talk } = state;
+      await bob.profile.blocksAdd({ user_id: alice.session.userId });
+      alice.outbox.send({ conversation_id: talk, body: "not now" });
+      const [failed] = await until(() => {
+        const items = alice.outbox.items(talk);
+        return items[0]?.state === "failed" && items;
+      });
+      await bob.profile.blocksRemove({ user_id: alice.session.userId });
+      alice.outbox.send({ conversation_id: talk, body: "second" });
+      await until(() => alice.outbox.items().length === 1);
+      alice.outbox.retry(failed.client_id);
+      await until(() => alice.outbox.items().length === 0);
+      const { messages } = await alice.messages.list({ conversation_id: talk });
+      return [failed.error.code, messages.map(({ body }) => body)];
+    """) == ["user_blocked", ["not now", "second"]]
+
+
+def test_unsent_messages_outlive_a_reload_but_not_a_sign_out(people, server):
+    server.kill()
+    assert people.run(f"""
+      const rows = new Map();
+      const storage = {{
+        get length() {{ return rows.size; }},
+        key: (index) => [...rows.keys()][index] ?? null,
+        getItem: (key) => rows.get(key) ?? null,
+        setItem: (key, value) => rows.set(key, value),
+        removeItem: (key) => rows.delete(key),
+      }};
+      storage.setItem("parley.session", JSON.stringify({{ token: state.alice.session.token, user: state.alice.session.user }}));
+      const first = make({{ baseUrl: "{server.base}", storage }});
+      first.outbox.send({{ conversation_id: state.talk, body: "kept" }});
+      first.close();
+      state.storage = storage;
+      state.second = make({{ baseUrl: "{server.base}", storage }});
+      state.second.connect();
+      return state.second.outbox.items().map(({{ body, state }}) => [body, state]);
+    """) == [["kept", "waiting"]]
+    server.start()
+    people.run("await until(() => state.second.outbox.items().length === 0, 60)")
+    server.kill()
+    assert people.run("""
+      state.second.outbox.send({ conversation_id: state.talk, body: "secret" });
+      await state.second.session.signOut();
+      return Array.from({ length: state.storage.length }, (_, index) => state.storage.key(index));
+    """) == ["parley.ended"]
+    server.start()
+
+
+def test_a_new_log_asks_for_a_reload(people, server):
+    """The place of another epoch, as after a restored backup."""
+    assert people.run("""
+      const { alice } = state;
+      alice.connect({ epoch: "older", seq: 3 });
+      const { data } = await until(() => alice.events.find(({ name }) => name === "reload"));
+      await state.bob.messages.send({ conversation_id: state.talk, body: "on we go" });
+      await until(() => alice.events.some(({ name }) => name === "message.new"));
+      return [data.reason, alice.place.epoch !== "older"];
+    """) == ["epoch", True]
+
+
+def test_typing_presence_receipts_and_images(people):
+    result = people.run(f"""
+      {BOTH_ONLINE}
+      const {{ alice, bob, talk }} = state;
+      await alice.messages.send({{ conversation_id: talk, body: "hello" }});
+      const heard = (client, name, test = () => true) =>
+        until(() => client.events.find((event) => event.name === name && test(event.data)));
+      const delivered = await heard(alice, "conversation.delivered");
+      await bob.messages.markRead({{ conversation_id: talk }});
+      await heard(alice, "conversation.read");
+      const off = alice.presence.watch([bob.session.userId]);
+      await until(() => alice.presence.get(bob.session.userId)?.online);
+      for (let key = 0; key < 20; key += 1) bob.typing(talk);
+      await heard(alice, "typing", (data) => data.is_typing);
+      const notices = bob.sent.filter(({{ type }}) => type === "typing").length;
+      await heard(alice, "typing", (data) => !data.is_typing);
+      const pixel = Uint8Array.from(atob("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"), (c) => c.charCodeAt(0));
+      const item = alice.outbox.sendImage({{ conversation_id: talk, file: new Blob([pixel], {{ type: "image/gif" }}) }});
+      await until(() => alice.outbox.items().length === 0);
+      const {{ data }} = await heard(bob, "message.new", (data) => data.message.kind === "image");
+      const image = await fetch(bob.mediaUrl(data.message.media_url));
+      bob.disconnect();
+      await until(() => !alice.presence.get(bob.session.userId).online);
+      off();
+      return {{ delivered: delivered.data.user_id === bob.session.userId, notices, image: image.status, hasFile: item.file.size }};
+    """)
+    assert result == {"delivered": True, "notices": 1, "image": 200, "hasFile": 42}

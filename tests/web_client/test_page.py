@@ -1,0 +1,76 @@
+"""The client's page: one document, strict policy, hashed files."""
+
+import json
+import re
+
+import pytest
+from django.test import Client
+
+PATHS = ["/", "/app/", "/app/chats", "/app/chats/12", "/app/settings/security", "/app/anything/below"]
+
+
+@pytest.fixture
+def browser(settings):
+    settings.DEBUG = True
+    return Client()
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_the_page_and_its_policy(browser, path):
+    response = browser.get(path)
+    assert response.status_code == 200
+    directives = dict(part.strip().partition(" ")[::2] for part in response["Content-Security-Policy"].split(";"))
+    nonce = directives.pop("script-src").removeprefix("'self' 'nonce-").removesuffix("'")
+    assert directives == {
+        "default-src": "'self'",
+        "style-src": "'self'",
+        "img-src": "'self' data: blob:",
+        "media-src": "'self' blob:",
+        "connect-src": "'self'",
+        "object-src": "'none'",
+        "base-uri": "'none'",
+        "frame-ancestors": "'none'",
+        "form-action": "'self'",
+        "require-trusted-types-for": "'script'",
+        "trusted-types": "'none'",
+    }
+    html = response.content.decode()
+    assert f'<script type="importmap" nonce="{nonce}">' in html
+    assert not re.search(r"<style|\sstyle=|\son\w+=|(?:src|href)=\"(?:https?:)?//", html)
+
+
+def test_every_module_has_a_hashed_name_and_is_kept_for_ever(browser):
+    html = browser.get("/app/").content.decode()
+    imports = json.loads(re.search(r'<script type="importmap"[^>]*>(.*?)</script>', html)[1])["imports"]
+    assert {"preact", "preact/hooks", "htm", "/static/app/main.js"} <= set(imports)
+    named = set(re.findall(r'(?:href|src)="(/static/[^"]+)"', html)) | set(imports.values())
+    for address in named:
+        assert re.search(r"\.[0-9a-f]{12}\.\w+$", address), address
+        response = browser.get(address, headers={"Accept-Encoding": "gzip"})
+        assert response.status_code == 200
+        assert response["Cache-Control"] == "max-age=31536000, public, immutable"
+        assert response["Content-Encoding"] == "gzip"
+
+
+def test_an_older_hash_gets_the_file_of_today_and_is_kept_by_no_cache(browser):
+    response = browser.get("/static/app/main.000000000000.js")
+    assert (response.status_code, response["Cache-Control"]) == (200, "no-cache")
+    assert browser.get("/static/app/nothing.000000000000.js").status_code == 404
+    assert browser.get("/static/../config/settings.000000000000.py").status_code == 404
+
+
+def test_without_the_client_the_documentation_stands_at_the_root(browser, settings):
+    settings.WEB_CLIENT = False
+    assert browser.get("/").content == browser.get("/docs/", follow=True).content
+    assert browser.get("/app/").status_code == 404
+    assert browser.get("/app/chats").status_code == 404
+
+
+def test_demo_people_are_for_the_person_at_this_machine(browser, settings, tmp_path):
+    settings.VAR_DIR = tmp_path
+    entry = {"title": "Alice", "email": "alice@example.com", "password": "a secret", "purpose": "talks"}
+    (tmp_path / "demo.json").write_text(json.dumps([entry]))
+    assert b"a secret" in browser.get("/").content
+    assert b"a secret" not in browser.get("/", REMOTE_ADDR="192.0.2.7").content
+    settings.DEBUG = False
+    assert b"a secret" not in browser.get("/").content
