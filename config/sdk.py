@@ -74,11 +74,12 @@ def _openapi() -> dict[str, Any]:
 
 
 def _operation(document: dict[str, Any], path: str, method: str, operation: dict[str, Any]) -> Operation:
-    given = operation.get("parameters", [])
-    headers = [row["name"] for row in given if row["in"] == "header" and row["name"] not in OWN_HEADERS]
     content = operation.get("requestBody", {}).get("content", {})
     kind = next(iter(content), "")
     body = _resolved(document, content[kind]["schema"]) if kind else {}
+    # What may stand in the query or in the body is sent in the body.
+    given = [row for row in operation.get("parameters", []) if row["name"] not in body.get("properties", {})]
+    headers = [row["name"] for row in given if row["in"] == "header" and row["name"] not in OWN_HEADERS]
     required = body.get("required", [])
     parameters = [_parameter(row["name"], row["schema"], bool(row.get("required"))) for row in given if not _own(row)]
     for name, schema in body.get("properties", {}).items():

@@ -44,7 +44,7 @@ export class ParleyError extends Error {
 
 export type Status = "connecting" | "online" | "offline";
 export type SignOutReason = "signed_out" | "token_revoked" | "token_expired" | "token_invalid" | "account_blocked" | (string & {});
-export type User = api.AccountOutput & Partial<api.OwnAccountOutput & api.Profile>;
+export type User = api.Account & Partial<api.OwnAccount & api.Profile>;
 
 export interface OwnEvents {
   status: { status: Status; retryAt?: number; reason?: string };
@@ -54,7 +54,7 @@ export interface OwnEvents {
   signedout: { reason: SignOutReason };
   "session.renewed": { token: string };
   outbox: { items: OutboxItem[] };
-  "outbox.sent": { client_id: string; message: api.MessageOutput };
+  "outbox.sent": { client_id: string; message: api.Message };
   "outbox.failed": { client_id: string; error: ParleyError };
   ratelimited: { operation: string; retryAfter: number | null };
   call: { call: Call };
@@ -132,12 +132,12 @@ export class Call extends Emitter<{ change: Call; ended: Call }> {
   readonly id: number | null;
   readonly conversation_id: number;
   readonly caller_id: number;
-  readonly media: api.MediaEnum;
+  readonly media: api.CallMedia;
   readonly direction: "outgoing" | "incoming";
   readonly state: "starting" | "ringing" | "connecting" | "active" | "ended";
   readonly isLive: boolean;
-  readonly outcome: api.OutcomeEnum | null;
-  readonly endReason: api.OutcomeEnum | "answered_elsewhere" | "microphone_denied" | "devices_missing" | "devices_failed" | (string & {}) | null;
+  readonly outcome: api.CallOutcome | null;
+  readonly endReason: api.CallOutcome | "answered_elsewhere" | "microphone_denied" | "devices_missing" | "devices_failed" | (string & {}) | null;
   readonly error: Error | null;
   readonly peerRinging: boolean;
   readonly answeredAt: number | null;
@@ -155,7 +155,7 @@ export class Call extends Emitter<{ change: Call; ended: Call }> {
   readonly stats: CallStats | null;
   readonly peer: RTCPeerConnection | null;
   accept(options?: { camera?: boolean }): Promise<void>;
-  decline(reason?: api.ReasonEnum): Promise<void>;
+  decline(reason?: api.CallDeclineReason): Promise<void>;
   cancel(): Promise<void>;
   hangup(): Promise<void>;
   /** Declines, cancels or hangs up, whichever fits. */
@@ -173,7 +173,7 @@ export interface Device {
 
 export interface Calls extends api.CallsApi {
   readonly current: Call | null;
-  invite(call: { conversation_id: number; media?: api.MediaEnum }): Call;
+  invite(call: { conversation_id: number; media?: api.CallMedia }): Call;
   devices(): Promise<{ audio: Device[]; video: Device[]; output: Device[] }>;
 }
 

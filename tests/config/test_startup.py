@@ -1,8 +1,13 @@
 """Nothing serves with settings that are not safe: every kind of process says why in its output and ends."""
 
 import os
+import re
+import signal
 import subprocess
 import sys
+import time
+import urllib.error
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -83,23 +88,62 @@ def test_safe_settings_stop_nothing(tmp_path, process):
 
 
 @pytest.mark.once
-def test_a_laptop_without_debug_migrates_and_is_told_how_to_serve(tmp_path):
-    env = {"PATH": os.environ["PATH"], "VAR_DIR": str(tmp_path)}
-    told = "from django.conf import settings; print(settings.DEBUG)"
-    for command, words in ((["shell", "-v", "0", "-c", told], "False"), (["migrate", "--plan"], "accounts")):
-        done = subprocess.run(
-            [sys.executable, "manage.py", *command], cwd=ROOT, env=env, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stderr
-        assert words in done.stdout
+def test_a_server_with_a_database_names_every_missing_setting(tmp_path):
     for process in ("serve", "deliver"):
-        told = start(process, tmp_path, {})
-        assert told.returncode == 1
-        assert "not set: SECRET_KEY, SITE_URL, TOKEN_KEYS" in told.stderr
-        assert "python3 dev.py run" in told.stderr
-        assert "DEBUG=1" in told.stderr
-        assert told.stderr.count("\n") == 1
-    assert "not set: TOKEN_KEYS" in start("wsgi", tmp_path, safe_but("DEBUG", "TOKEN_KEYS")).stderr
+        ended = start(process, tmp_path, {"DATABASE_URL": "postgres://parley@127.0.0.1:9/parley"})
+        assert ended.returncode == 1
+        assert "not set: SECRET_KEY, SITE_URL, TOKEN_KEYS" in ended.stderr
+        assert "python3 dev.py run" in ended.stderr
+        assert "DEBUG=1" in ended.stderr
+        assert ended.stderr.count("\n") == 1
+    ended = start("wsgi", tmp_path, safe_but("TOKEN_KEYS"))
+    assert "TOKEN_KEYS must be set when DEBUG=0." in ended.stderr
+
+
+@pytest.mark.once
+def test_an_empty_environment_serves_with_debug_off_and_keeps_its_keys(tmp_path):
+    """Before and after the first `migrate`: delivery begins by itself when the tables are there."""
+    env = {"PATH": os.environ["PATH"], "VAR_DIR": str(tmp_path)}
+    printed = "from django.conf import settings; print(settings.DEBUG, settings.SECRET_KEY)"
+    keys = set()
+    log = tmp_path / "log"
+    with log.open("w") as output:
+        server = subprocess.Popen(PROCESSES["serve"], cwd=ROOT, env=env, stdout=output, stderr=output)
+    try:
+        wait_until(lambda: "Run `manage.py migrate`" in log.read_text() and "yet: no such table" in log.read_text())
+        base = re.search(r"http://127\.0\.0\.1:\d+", log.read_text())[0]
+        wait_until(lambda: status_of(f"{base}/readyz") == 503)
+        for command in (["shell", "-v", "0", "-c", printed], ["migrate"], ["shell", "-v", "0", "-c", printed]):
+            done = subprocess.run(
+                [sys.executable, "manage.py", *command], cwd=ROOT, env=env, capture_output=True, text=True, check=True
+            )
+            keys |= {done.stdout.strip()} if command[0] == "shell" else set()
+        wait_until(lambda: status_of(f"{base}/readyz") == 200)
+        assert status_of(f"{base}/dev/mail/") == 404
+    finally:
+        server.send_signal(signal.SIGINT)
+        assert server.wait(30) == 0
+    (line,) = keys
+    assert line.startswith("False ")
+    assert len(line) > 40
+    assert "Traceback" not in log.read_text()
+
+
+def status_of(url):
+    try:
+        with urllib.request.urlopen(url, timeout=10) as reply:
+            return reply.status
+    except urllib.error.HTTPError as error:
+        return error.code
+    except OSError:
+        return 0
+
+
+def wait_until(holds, seconds=60):
+    ends = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < ends
+        time.sleep(0.2)
 
 
 def test_this_suite_would_start():

@@ -53,12 +53,12 @@ class Fleet:
         self.postgres = Postgres(self._room("postgres", owner="postgres"))
         self.redis = Redis(self._room("redis"))
         self.environment = self._environment(mail_url)
+        self.patched = self.environment | {"DJANGO_SETTINGS_MODULE": "tests.fleet.settings"}
         logs = self._room("logs")
         self.http = [self._server(f"http-{n}", unit_command("http"), logs) for n in (1, 2)]
         self.sockets = [self._server(f"sockets-{n}", unit_command("sockets"), logs) for n in (1, 2)]
-        impatient = self.environment | {"DJANGO_SETTINGS_MODULE": "tests.fleet.impatient"}
         self.deliver = [
-            Process(f"deliver-{n}", unit_command("deliver"), folder=logs, environment=impatient, cwd=ROOT)
+            Process(f"deliver-{n}", unit_command("deliver"), folder=logs, environment=self.patched, cwd=ROOT)
             for n in (1, 2)
         ]
         for worker in self.deliver:
@@ -171,7 +171,7 @@ class Fleet:
             except httpx.TransportError:
                 return False
 
-        return Process(name, at_port(command, port), folder=logs, environment=self.environment, cwd=ROOT, is_up=is_up)
+        return Process(name, at_port(command, port), folder=logs, environment=self.patched, cwd=ROOT, is_up=is_up)
 
     def _room(self, name: str, owner: str | None = None) -> Path:
         room = self.folder / name

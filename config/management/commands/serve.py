@@ -51,6 +51,8 @@ class Command(PlainCommand):
         if options["prepare"]:
             demo = settings.DEBUG and not options["no_demo"]
             logins = startup.prepare(demo=demo, note=self.note, seed=options["seed"])
+        elif settings.EMBEDDED and startup.unapplied_migrations():
+            self.note("The database is not up to date. Run `manage.py migrate`, or start with --prepare.")
         listener = listen(options["host"], options["port"])
         host, port = listener.getsockname()[:2]
         if options["port"] is None and port != FIRST_PORT:

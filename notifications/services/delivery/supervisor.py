@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from django.db import connection, connections
+from django.db import DatabaseError, connection, connections
 
 from notifications.conf import conf
 from notifications.models import Delivery
@@ -98,8 +98,7 @@ def _alone(stopped: threading.Event) -> Iterator[bool]:
         release = lock()
         if release is not None:
             try:
-                claims.release_all_leases()
-                yield True
+                yield _take_over(stopped)
             finally:
                 release()
             return
@@ -108,6 +107,23 @@ def _alone(stopped: threading.Event) -> Iterator[bool]:
             said = True
         stopped.wait(1)
     yield False
+
+
+def _take_over(stopped: threading.Event) -> bool:
+    """Releases the leases of the process before this one. Waits for tables that are not migrated yet."""
+    said = False
+    while not stopped.is_set():
+        try:
+            claims.release_all_leases()
+        except DatabaseError as error:
+            if not said:
+                log.warning("The database cannot be used for delivery yet: %s. Trying again every second.", error)
+                said = True
+            connections.close_all()
+            stopped.wait(1)
+        else:
+            return True
+    return False
 
 
 def _lock_of(path: Path) -> Callable[[], Callable[[], None] | None]:

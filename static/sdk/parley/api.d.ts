@@ -286,7 +286,7 @@ export interface MessagesApi {
   edit(params: { message_id: number; body?: string | null }, options?: CallOptions): Promise<MessageResponse>;
   delete(params: { message_id: number }, options?: CallOptions): Promise<MessageDeletedResponse>;
   react(params: { message_id: number; emoji: string }, options?: CallOptions): Promise<ReactionsResponse>;
-  unreact(params: { emoji?: string; message_id: number; emoji: string }, options?: CallOptions): Promise<ReactionsResponse>;
+  unreact(params: { message_id: number; emoji: string }, options?: CallOptions): Promise<ReactionsResponse>;
   report(params: { message_id: number; reason: string; comment?: string | null }, options?: CallOptions): Promise<ReportResponse>;
   searchUsers(params: { limit?: number; q: string }, options?: CallOptions): Promise<UsersResponse>;
 }

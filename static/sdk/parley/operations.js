@@ -47,7 +47,7 @@ export const OPERATIONS = {
   messages_edit: ["PATCH", "/api/v1/messages/messages/{message_id}", [], ["body"], {bearer: "bearer"}],
   messages_delete: ["DELETE", "/api/v1/messages/messages/{message_id}", [], [], {bearer: "bearer"}],
   messages_react: ["POST", "/api/v1/messages/messages/{message_id}/reactions", [], ["emoji"], {bearer: "bearer"}],
-  messages_unreact: ["DELETE", "/api/v1/messages/messages/{message_id}/reactions", ["emoji"], ["emoji"], {bearer: "bearer"}],
+  messages_unreact: ["DELETE", "/api/v1/messages/messages/{message_id}/reactions", [], ["emoji"], {bearer: "bearer"}],
   messages_report: ["POST", "/api/v1/messages/messages/{message_id}/report", [], ["reason", "comment"], {bearer: "bearer"}],
   messages_search_users: ["GET", "/api/v1/messages/users", ["limit", "q"], [], {bearer: "bearer"}],
   notifications_list: ["GET", "/api/v1/notifications", ["cursor", "limit", "offset", "unread"], [], {bearer: "bearer"}],

@@ -6,7 +6,7 @@ const parley = new Parley({ baseUrl: "https://chat.example.com", language: "de",
 export async function signIn(email: string, password: string): Promise<string | null> {
   try {
     const reply = await parley.auth.login({ email, password });
-    if (reply.two_step_required) return parley.session.twoStep?.hint ?? "";
+    if ("two_step_required" in reply) return parley.session.twoStep?.hint ?? "";
     parley.connect();
     return null;
   } catch (error) {
