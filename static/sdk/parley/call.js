@@ -156,15 +156,15 @@ export class Call extends Emitter {
     return this.#withMedia(() => this.#local.setDevice(choice));
   }
 
-  // --- What the manager says -----------------------------------------------------------------------
+  // --- Called by the manager of calls --------------------------------------------------------------
 
   /** Rings the other participant. Never rejects: see `error` and `endReason`. */
   async start() {
     try {
       await this.#open(this.media === "video");
-      const asked = { conversation_id: this.conversation_id, media: this.media, client_id: this.#clientId };
+      const data = { conversation_id: this.conversation_id, media: this.media, client_id: this.#clientId };
       if (!this.isLive) return;
-      const { call, ...route } = await this.#command("call.invite", asked);
+      const { call, ...route } = await this.#command("call.invite", data);
       this.#route = route;
       if (this.isLive) this.update(call);
       // Canceled while the invitation was under way.
@@ -215,11 +215,11 @@ export class Call extends Emitter {
     this.#link?.resumed();
   }
 
-  hear(kind, payload) {
+  onSignal(kind, payload) {
     if (kind === "media") {
       this.remote = { ...this.remote, ...payload };
       this.emit("change", this);
-    } else this.#link?.hear(kind, payload);
+    } else this.#link?.onSignal(kind, payload);
   }
 
   /** The end, as this tab knows it; the first reason counts. */

@@ -17,7 +17,7 @@ export class Calls {
     /** The ringing or running call of this tab, or null. */
     this.current = null;
     parley.on("call.updated", ({ call }) => call && this.#update(call));
-    parley.on("call.signal", ({ call_id, kind, payload }) => this.#is(call_id)?.hear(kind, payload));
+    parley.on("call.signal", ({ call_id, kind, payload }) => this.#currentIf(call_id)?.onSignal(kind, payload));
     parley.on("call.ringing", ({ call_id }) => this.#peerRings(call_id));
     parley.on("ready", ({ calls }) => this.#ready(calls));
     parley.on("signedout", () => this.current?.finish("signed_out"));
@@ -69,7 +69,7 @@ export class Calls {
     this.current?.end();
   }
 
-  #is(callId) {
+  #currentIf(callId) {
     return this.current?.id === callId ? this.current : null;
   }
 
@@ -107,7 +107,7 @@ export class Calls {
   }
 
   #peerRings(callId) {
-    const call = this.#is(callId);
+    const call = this.#currentIf(callId);
     if (!call) return;
     call.peerRinging = true;
     call.emit("change", call);

@@ -18,11 +18,11 @@ export class Clock {
   }
 
   /** `sent` is when the request left, by the device's clock. */
-  hear(date, sent) {
-    const told = Date.parse(date ?? "");
-    if (Number.isNaN(told)) return;
-    const least = told - Date.now();
-    const most = told + GRAIN_MS - sent;
+  observe(date, sent) {
+    const serverTime = Date.parse(date ?? "");
+    if (Number.isNaN(serverTime)) return;
+    const least = serverTime - Date.now();
+    const most = serverTime + GRAIN_MS - sent;
     const isPossible = Math.max(least, this.#least) <= Math.min(most, this.#most);
     // The device's clock was set meanwhile, or the server's was: start anew.
     this.#least = isPossible ? Math.max(least, this.#least) : least;

@@ -60,11 +60,11 @@ export class Tabs {
     if (!this.isShared) return;
     if (typeof BroadcastChannel === "function") {
       this.#channel = new BroadcastChannel(name);
-      this.#channel.onmessage = ({ data }) => this.#hear(data);
+      this.#channel.onmessage = ({ data }) => this.#dispatch(data);
     }
-    // The channel may be missing, or a tab may die before it could say what it wrote.
+    // The channel may be missing, or a tab may die before it could post what it wrote.
     this.#onStorage = ({ key }) => {
-      if (key === null || key.startsWith(`${name}.`)) this.#hear({ type: "storage", key });
+      if (key === null || key.startsWith(`${name}.`)) this.#dispatch({ type: "storage", key });
     };
     addEventListener("storage", this.#onStorage);
   }
@@ -93,7 +93,7 @@ export class Tabs {
     this.#handlers.clear();
   }
 
-  #hear(message) {
+  #dispatch(message) {
     for (const handler of this.#handlers) handler(message);
   }
 }

@@ -65,24 +65,24 @@ export class CallLink {
     });
   }
 
-  hear(kind, payload) {
+  onSignal(kind, payload) {
     this.#run(async () => {
       if (kind === "restart") await this.#restarted(payload);
       else {
         if (kind === "offer") this.#resetCandidates();
-        await this.#peer.hear(kind, payload);
+        await this.#peer.onSignal(kind, payload);
       }
     });
   }
 
   async mediaChanged() {
     await this.#peer?.setTracks(this.#local);
-    this.#tellMedia();
+    this.#sendMedia();
   }
 
   resumed() {
     if (!this.isConnected) this.#restartIn(0);
-    else this.#tellConnected();
+    else this.#sendConnected();
   }
 
   close() {
@@ -114,7 +114,7 @@ export class CallLink {
       this.#restartTimer = this.#giveUpTimer = null;
       if (!this.#wasConnected) {
         this.#wasConnected = true;
-        this.#tellConnected();
+        this.#sendConnected();
       }
     } else if (state === "disconnected" || state === "failed") {
       this.#restartIn(RESTART_MS[this.#isCaller ? "caller" : "callee"][state], state === "failed");
@@ -161,14 +161,14 @@ export class CallLink {
   }
 
   /** Media flows; after a reconnection this also binds the new socket to the call. */
-  async #tellConnected() {
+  async #sendConnected() {
     for (let attempt = 1; attempt <= BIND_TRIES && !this.#isClosed; attempt += 1) {
       try {
         await this.#parley.command("call.connected", { call_id: this.#call.id });
-        this.#tellMedia();
+        this.#sendMedia();
         return;
       } catch (error) {
-        // Without a connection, `resumed` says it again.
+        // Without a connection, `resumed` sends it again.
         if (error.code !== "call_conflict") return;
         // The former socket still counts as open: the server gives it up within seconds.
         await sleep(CONFLICT_PAUSE_MS);
@@ -176,7 +176,7 @@ export class CallLink {
     }
   }
 
-  #tellMedia() {
+  #sendMedia() {
     const { audio, isMuted, video, isSharing } = this.#local;
     this.#send("media", { audio: audio !== null && !isMuted, video: video !== null, screen: isSharing });
   }

@@ -26,10 +26,10 @@ export class Outbox {
     this.#tabs = tabs;
     tabs.on(({ type, key }) => {
       const isMine = type === "outbox" || (type === "storage" && key?.startsWith(`${parley.name}.outbox.`));
-      if (isMine) this.#tell(false);
+      if (isMine) this.#emitItems(false);
     });
     parley.on("ready", () => this.flush());
-    parley.on("signedin", () => this.#tell(false));
+    parley.on("signedin", () => this.#emitItems(false));
     parley.on("message.new", ({ message }) => this.#arrived(message));
     parley.on("signedout", ({ reason }) => this.#forget(reason));
   }
@@ -60,7 +60,7 @@ export class Outbox {
     const row = this.#row(clientId);
     if (!row) return;
     this.#save({ ...row, error: null });
-    this.#tell();
+    this.#emitItems();
     this.flush();
   }
 
@@ -69,7 +69,7 @@ export class Outbox {
     if (!row) return;
     this.#here.get(clientId)?.abort?.abort();
     this.#delete(row);
-    this.#tell();
+    this.#emitItems();
   }
 
   /** Sends what can be sent now. Called by itself whenever the connection comes back. */
@@ -106,7 +106,7 @@ export class Outbox {
     const here = this.#at(row.client_id);
     here.isSending = true;
     here.abort = new AbortController();
-    this.#tell(false);
+    this.#emitItems(false);
     try {
       const { message } = await this.#request(row, here);
       this.#failures = 0;
@@ -117,7 +117,7 @@ export class Outbox {
       return this.#failed(row, here, error);
     } finally {
       here.isSending = false;
-      this.#tell();
+      this.#emitItems();
     }
   }
 
@@ -127,7 +127,7 @@ export class Outbox {
     if (!here.file) return this.#parley.rest.call("messages_send", params, { signal });
     const onProgress = (loaded, total) => {
       here.progress = total ? loaded / total : 0;
-      this.#tell(false);
+      this.#emitItems(false);
     };
     return this.#parley.rest.call("messages_send_image", { ...params, file: here.file }, { signal, onProgress });
   }
@@ -156,13 +156,13 @@ export class Outbox {
     if (message.client_id && message.sender_id === this.#parley.session.userId) this.#sent(message.client_id, message);
   }
 
-  /** The reply and the event both say so; the first one counts. */
+  /** Reported by the reply and by the event; the first one counts. */
   #sent(clientId, message) {
     const row = this.#row(clientId);
     if (!row) return;
     this.#delete(row);
     this.#parley.emit("outbox.sent", { client_id: clientId, message });
-    this.#tell();
+    this.#emitItems();
   }
 
   // --- Rows ------------------------------------------------------------------------------------
@@ -181,7 +181,7 @@ export class Outbox {
     };
     if (file) this.#here.set(row.client_id, { row, file, progress: 0 });
     else this.#save(row);
-    this.#tell();
+    this.#emitItems();
     this.flush();
     return this.#shown(row);
   }
@@ -251,10 +251,10 @@ export class Outbox {
       const keys = Array.from({ length: this.#storage.length }, (_, index) => this.#storage.key(index));
       for (const key of keys) if (key?.startsWith(prefix)) this.#storage.removeItem(key);
     }
-    this.#tell(false);
+    this.#emitItems(false);
   }
 
-  #tell(alsoOtherTabs = true) {
+  #emitItems(alsoOtherTabs = true) {
     if (alsoOtherTabs) this.#tabs.post({ type: "outbox" });
     this.#parley.emit("outbox", { items: this.items() });
   }

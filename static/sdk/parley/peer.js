@@ -66,7 +66,7 @@ export class Peer {
   }
 
   /** An offer, an answer or a candidate of the other side. */
-  async hear(kind, payload) {
+  async onSignal(kind, payload) {
     if (kind === "offer") await this.#offered(payload.sdp);
     else if (kind === "answer") await this.#answered(payload.sdp);
     else if (kind === "ice") await this.#candidate(payload.candidate);

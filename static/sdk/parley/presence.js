@@ -65,7 +65,7 @@ export class Typing {
 
   constructor(parley) {
     this.#parley = parley;
-    parley.on("typing", (data) => this.#hear(data));
+    parley.on("typing", (data) => this.#onTyping(data));
     parley.on("message.new", ({ message }) => this.#end(message.conversation_id, message.sender_id));
     parley.on("signedout", () => this.close());
   }
@@ -97,7 +97,7 @@ export class Typing {
     this.#parley.command("typing", { conversation_id: conversationId, is_typing: isTyping }).catch(() => {});
   }
 
-  #hear({ conversation_id, user_id, is_typing }) {
+  #onTyping({ conversation_id, user_id, is_typing }) {
     const key = `${conversation_id} ${user_id}`;
     clearTimeout(this.#theirs.get(key));
     this.#theirs.delete(key);

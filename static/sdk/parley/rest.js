@@ -88,7 +88,7 @@ export class Rest {
       options.onProgress && typeof XMLHttpRequest === "function"
         ? await upload(request, options.onProgress)
         : await this.#send(request);
-    this.#parley.clock.hear(answer.headers.get("Date"), sent);
+    this.#parley.clock.observe(answer.headers.get("Date"), sent);
     return read(answer);
   }
 

@@ -26,7 +26,7 @@ export class Session {
     const { name } = parley;
     this.#keys = { record: `${name}.session`, twoStep: `${name}.two_step`, device: `${name}.device_token`, ended: `${name}.ended` };
     this.#known = this.#record;
-    tabs.on((message) => this.#hear(message));
+    tabs.on((message) => this.#onTabMessage(message));
     this.#schedule();
   }
 
@@ -78,7 +78,7 @@ export class Session {
     }
   }
 
-  /** What a reply says about the sign-in. `usedToken` is the bearer that the request carried. */
+  /** Applies a reply that changes the sign-in. `usedToken` is the bearer that the request carried. */
   follow(id, reply, usedToken) {
     if (id === "auth_logout" && usedToken === this.token) this.end("signed_out");
     if (SIGNS_IN.has(id)) this.#signsIn(reply);
@@ -92,14 +92,14 @@ export class Session {
   async refused(error, usedToken) {
     if (!ENDS.has(error.code)) return false;
     const { sid } = claimsOf(usedToken);
-    return (await this.settle(error.code, usedToken)) === "renewed" && sid === this.#sid;
+    return (await this.endUnlessRenewed(error.code, usedToken)) === "renewed" && sid === this.#sid;
   }
 
   /**
    * The server has ended `usedToken`: "renewed" when there is another by now, otherwise the session is over.
    * A change of password ends the old token a moment before its reply brings the new one, maybe to another tab.
    */
-  async settle(reason, usedToken) {
+  async endUnlessRenewed(reason, usedToken) {
     if (usedToken === this.token) await this.exclusively(() => {});
     if (usedToken === this.token) this.end(reason);
     return this.token ? "renewed" : "ended";
@@ -123,7 +123,7 @@ export class Session {
     this.#storage.removeItem(this.#keys.record);
     this.cancelTwoStep();
     this.#tabs.post({ type: "session.ended", sid });
-    this.#agree();
+    this.#notifyChanges();
   }
 
   /** A new token for the old one; of all tabs, one asks. Also done by itself before expiry. */
@@ -166,7 +166,7 @@ export class Session {
   #write(record) {
     this.#storage.setItem(this.#keys.record, JSON.stringify(record));
     this.#tabs.post({ type: "session.changed" });
-    this.#agree();
+    this.#notifyChanges();
   }
 
   #signsIn(reply) {
@@ -221,14 +221,14 @@ export class Session {
     this.#timer.unref?.();
   }
 
-  #hear({ type, sid }) {
+  #onTabMessage({ type, sid }) {
     // A renewal may have written its token a moment after the sign-out: the sign-out wins.
     if (type === "session.ended" && this.#sid === sid) this.#storage.removeItem(this.#keys.record);
-    if (["session.ended", "session.changed", "storage"].includes(type)) this.#agree();
+    if (["session.ended", "session.changed", "storage"].includes(type)) this.#notifyChanges();
   }
 
   /** Notifies the handlers of changes since the last notification. */
-  #agree() {
+  #notifyChanges() {
     const before = this.#known;
     const now = this.#record;
     this.#known = now;
@@ -246,7 +246,7 @@ export class Session {
   }
 }
 
-/** What a token says about itself; nothing is verified here. */
+/** The claims of a token; nothing is verified here. */
 export function claimsOf(token) {
   try {
     const text = atob(token.split(".")[1].replace(/-/g, "+").replace(/_/g, "/"));

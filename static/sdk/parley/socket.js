@@ -124,7 +124,7 @@ export class Socket {
       const resume = this.#place ? { resume: this.#place } : {};
       this.#write({ type: "auth", ref: "auth", data: { token, ...resume } });
     });
-    socket.onmessage = only(({ data }) => this.#hear(JSON.parse(data)));
+    socket.onmessage = only(({ data }) => this.#onFrame(JSON.parse(data)));
     socket.onclose = only(({ code, reason }) => this.#lose({ code, reason }));
     socket.onerror = () => {};
   }
@@ -164,7 +164,7 @@ export class Socket {
   async #refused(reason) {
     this.#setStatus("connecting", {});
     // Signed out, or there is a newer token.
-    if ((await this.#parley.session.settle(reason, this.#usedToken)) === "renewed") this.#retryNow();
+    if ((await this.#parley.session.endUnlessRenewed(reason, this.#usedToken)) === "renewed") this.#retryNow();
   }
 
   #waitAfter(code) {
@@ -188,7 +188,7 @@ export class Socket {
     this.#socket.send(JSON.stringify(frame));
   }
 
-  #hear(frame) {
+  #onFrame(frame) {
     clearTimeout(this.#silenceTimer);
     this.#silenceTimer = null;
     const { type, data } = frame;
@@ -285,7 +285,7 @@ export class Socket {
     this.#silenceTimer ??= setTimeout(() => this.#lose({ code: 0, reason: "silence" }), SILENCE_MS);
   }
 
-  /** Shows the socket the session's newest token. */
+  /** Sends the newest token of the session to the socket. */
   #renew() {
     const { token } = this.#parley.session;
     if (!this.#isReady || !token || token === this.#usedToken) return;
