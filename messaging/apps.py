@@ -12,7 +12,7 @@ class MessagingConfig(AppConfig):
         from core import ratelimits
         from messaging import receivers  # noqa: F401
         from messaging.conf import Defaults
-        from messaging.services.export import files_of
+        from messaging.services.export import export_files
 
         ratelimits.register("MESSAGING", Defaults().RATES)
-        export.register("messages", files_of)
+        export.register("messages", export_files)

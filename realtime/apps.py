@@ -13,9 +13,9 @@ class RealtimeConfig(AppConfig):
         from notifications.services.delivery import register_presence
         from realtime import checks, receivers  # noqa: F401
         from realtime.conf import Defaults
-        from realtime.selectors import files_of
+        from realtime.selectors import export_files
         from realtime.services import receipts
 
         ratelimits.register("REALTIME", Defaults().RATES)
-        export.register("calls", files_of)
-        register_presence(receipts.sightings)
+        export.register("calls", export_files)
+        register_presence(receipts.socket_statuses)

@@ -97,7 +97,7 @@ def _rendered(calls: QuerySet[Call], viewer_id: int, device: SocketRef) -> list[
     ]
 
 
-def files_of(user_id: int) -> Iterator[tuple[str, Any]]:
+def export_files(user_id: int) -> Iterator[tuple[str, Any]]:
     """The permanent data of this app about a user: their calls. Events only repeat what other apps export."""
     calls = Call.objects.filter(Q(caller_id=user_id) | Q(callee_id=user_id)).order_by("id")
     yield "calls.json", list(calls.values(*EXPORTED))

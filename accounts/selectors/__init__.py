@@ -16,9 +16,10 @@ from accounts.selectors.people import (
     user_by_id,
     users_by_ids,
 )
-from accounts.selectors.sign_ins import fit_to_speak, session_with_user
+from accounts.selectors.sign_ins import active_verified_sessions, session_with_user
 
 __all__ = [
+    "active_verified_sessions",
     "address_is_taken",
     "block_between",
     "blockable_user",
@@ -27,7 +28,6 @@ __all__ = [
     "blocks_made_by",
     "blocks_page",
     "contactable_user",
-    "fit_to_speak",
     "ids_blocked_either_way",
     "live_devices",
     "live_sessions",

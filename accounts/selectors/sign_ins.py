@@ -37,7 +37,7 @@ def session_with_user(*, sid: UUID, user_id: int) -> Session | None:
     return session
 
 
-def fit_to_speak(session_ids: Iterable[int]) -> dict[int, int]:
+def active_verified_sessions(session_ids: Iterable[int]) -> dict[int, int]:
     """Which of these sessions are active and belong to confirmed, unblocked users: session id to user id.
 
     Hand-written SQL in one query: it checks a batch of socket commands.

@@ -1,12 +1,12 @@
 """Queries of messaging; this module exports those that other apps may use."""
 
 from messaging.selectors.access import (
-    contact_permission,
+    check_can_contact,
     conversation_for,
     has_written,
     message_for,
-    presence_told_to,
     presence_viewers_of,
+    presence_visible_to,
     reachable_peers,
 )
 from messaging.selectors.conversations import (
@@ -22,7 +22,7 @@ from messaging.selectors.search import search_page
 
 __all__ = [
     "MESSAGE_UNREAD_COUNT",
-    "contact_permission",
+    "check_can_contact",
     "conversation_for",
     "conversation_page",
     "conversations_for",
@@ -32,8 +32,8 @@ __all__ = [
     "message_unread_count",
     "messages_for",
     "picture_for",
-    "presence_told_to",
     "presence_viewers_of",
+    "presence_visible_to",
     "reachable_peers",
     "reactions_of",
     "search_page",

@@ -17,7 +17,7 @@ from messaging.selectors.tables import (
     User,
     blocked_either_way,
     row,
-    rows_planned_anew,
+    rows_unprepared,
 )
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def message_for(user_id: int, message_id: object) -> Message:
     return message
 
 
-def contact_permission(actor: "Person", conversation: Conversation) -> None:
+def check_can_contact(actor: "Person", conversation: Conversation) -> None:
     """Returns if `actor` may contact the other participant now.
 
     Raises EmailNotVerified, UserBlocked (a block in either direction), or MessagePermissionDenied by the
@@ -77,7 +77,7 @@ def contact_permission(actor: "Person", conversation: Conversation) -> None:
     )
     if found is None:
         raise ConversationNotFound
-    refuse_contact(actor, who_can_message=found[0], has_written=found[1], blocked=found[2])
+    raise_if_contact_denied(actor, who_can_message=found[0], has_written=found[1], blocked=found[2])
 
 
 def has_written(*, user_id: int, conversation_id: int) -> bool:
@@ -85,8 +85,8 @@ def has_written(*, user_id: int, conversation_id: int) -> bool:
     return Participant.objects.filter(conversation_id=conversation_id, user_id=user_id, has_written=True).exists()
 
 
-def refuse_contact(actor: "Person", *, who_can_message: str, has_written: Any, blocked: Any) -> None:
-    """The rules of `contact_permission`, for data about the other user that has already been read."""
+def raise_if_contact_denied(actor: "Person", *, who_can_message: str, has_written: Any, blocked: Any) -> None:
+    """The rules of `check_can_contact`, for data about the other user that has already been read."""
     if not actor.is_verified:
         raise EmailNotVerified
     refusal = _refusal(who_can_message, has_written, blocked)
@@ -105,14 +105,14 @@ def _refusal(who_can_message: str, has_written: Any, blocked: Any) -> type[ApiEr
 
 
 def reachable_peers(pairs: Iterable[tuple[int, int]]) -> dict[tuple[int, int], int]:
-    """The other participant's id by (conversation, user), where `contact_permission` allows a verified user.
+    """The other participant's id by (conversation, user), where `check_can_contact` allows a verified user.
 
     One query for any number of pairs; conversations of other users are missing.
     """
     wanted = list(set(pairs))
     if not wanted:
         return {}
-    found = rows_planned_anew(
+    found = rows_unprepared(
         f"SELECT me.conversation_id, me.user_id, o.user_id, {WHO_CAN_MESSAGE}, o.has_written,"
         f" {blocked_either_way('o.user_id', 'me.user_id')}"
         f" FROM {PARTICIPANT} me JOIN {PARTICIPANT} o"
@@ -127,7 +127,7 @@ def reachable_peers(pairs: Iterable[tuple[int, int]]) -> dict[tuple[int, int], i
 _OTHER = "conversation__participants__"
 
 
-def _presence_is_told(watched: str, viewer: str) -> Q:
+def _presence_is_visible(watched: str, viewer: str) -> Q:
     """For two participants: the conversation has a message, and the watched user has written or accepts messages
     from everyone.
 
@@ -140,10 +140,10 @@ def _presence_is_told(watched: str, viewer: str) -> Q:
     return has_message & (Q(**{f"{watched}has_written": True}) | everyone)
 
 
-def presence_told_to(viewer_id: int, among: Iterable[int]) -> set[int]:
+def presence_visible_to(viewer_id: int, among: Iterable[int]) -> set[int]:
     """Those of `among` whose presence this user may see. The caller checks blocks."""
     sides = Participant.objects.exclude(user_id=viewer_id).filter(
-        _presence_is_told("", _OTHER), user_id__in=set(among), **{f"{_OTHER}user_id": viewer_id}
+        _presence_is_visible("", _OTHER), user_id__in=set(among), **{f"{_OTHER}user_id": viewer_id}
     )
     return set(sides.values_list("user_id", flat=True))
 
@@ -151,6 +151,6 @@ def presence_told_to(viewer_id: int, among: Iterable[int]) -> set[int]:
 def presence_viewers_of(user_id: int) -> QuerySet[Any, Any]:
     """Ids of the users who may see this user's presence, for `id__in` of a query. The caller checks blocks."""
     sides = Participant.objects.exclude(user_id=user_id).filter(
-        _presence_is_told(_OTHER, ""), **{f"{_OTHER}user_id": user_id}
+        _presence_is_visible(_OTHER, ""), **{f"{_OTHER}user_id": user_id}
     )
     return sides.values("user_id")

@@ -14,7 +14,7 @@ from core.fields import MAX_ID
 from messaging.conf import conf
 from messaging.selectors.access import watermark_for
 from messaging.selectors.messages import MessageRow, render, select
-from messaging.selectors.tables import BETWEEN, MESSAGE, NEWEST_FIRST, between, places, rows, rows_planned_anew
+from messaging.selectors.tables import BETWEEN, MESSAGE, NEWEST_FIRST, between, places, rows, rows_unprepared
 
 # A trigram index is usable from three letters in a row.
 _INDEXABLE = re.compile(r"[^\W_]{3}")
@@ -66,7 +66,7 @@ def _scan(
     """Hits among the newest rows below `before`, and the lowest id read when more rows may follow."""
     place = "strpos(body_folded, %s)" if connection.vendor == "postgresql" else "instr(body_folded, %s)"
     newest = f"SELECT m.id, m.body_folded, m.deleted_at FROM {MESSAGE} m WHERE {BETWEEN} {NEWEST_FIRST} LIMIT %s"
-    found = rows_planned_anew(
+    found = rows_unprepared(
         f"WITH newest AS ({newest})"
         " SELECT hit.id, edge.lowest, edge.rows_read"
         " FROM (SELECT MIN(id) AS lowest, COUNT(*) AS rows_read FROM newest) edge"
@@ -80,7 +80,7 @@ def _scan(
 
 def _look_up(conversation_id: int, folded: str, cleared: int, before: int, wanted: int) -> list[int]:
     escaped = re.sub(r"([\\%_])", r"\\\1", folded)
-    hits = rows_planned_anew(
+    hits = rows_unprepared(
         f"SELECT m.id FROM {MESSAGE} m WHERE m.deleted_at IS NULL AND m.body_folded LIKE %s"
         f" AND {BETWEEN} {NEWEST_FIRST} LIMIT %s",
         [f"%{escaped}%", *between(conversation_id, cleared, before), wanted],

@@ -56,7 +56,7 @@ def rows(sql: str, params: Sequence[Any]) -> list[tuple[Any, ...]]:
         return cursor.fetchall()
 
 
-def rows_planned_anew(sql: str, params: Sequence[Any]) -> list[tuple[Any, ...]]:
+def rows_unprepared(sql: str, params: Sequence[Any]) -> list[tuple[Any, ...]]:
     """The same for a statement whose best plan depends on its parameters."""
     with connection.cursor() as cursor:
         cursor.execute(sql, params)

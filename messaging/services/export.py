@@ -14,7 +14,7 @@ PAGE = 100
 PAGES_A_FILE = 20
 
 
-def files_of(user_id: int) -> Iterator[tuple[str, Any]]:
+def export_files(user_id: int) -> Iterator[tuple[str, Any]]:
     """Files for the archive: each conversation as the user sees it, in parts of 2,000 messages, newest
     first; the images the user sent; the user's reactions and reports."""
     mine = Conversation.objects.filter(participants__user_id=user_id, participants__is_shown=True)

@@ -12,7 +12,7 @@ from django.db import connection
 from core.fields import parse_id
 from messaging.exceptions import ConversationNotFound, MessageNotFound
 from messaging.models import Conversation, Message, Participant
-from messaging.selectors.access import refuse_contact
+from messaging.selectors.access import raise_if_contact_denied
 from messaging.selectors.tables import (
     BETWEEN,
     CONVERSATION,
@@ -43,9 +43,9 @@ class LockedConversation:
     # Participants who do not see the conversation in their list yet.
     unseen_by: list[int]
 
-    def check_contact(self, actor: "User") -> None:
+    def check_can_contact(self, actor: "User") -> None:
         """Raises EmailNotVerified, UserBlocked or MessagePermissionDenied."""
-        refuse_contact(
+        raise_if_contact_denied(
             actor,
             who_can_message=self.who_can_message,
             has_written=self.other_has_written,

@@ -13,7 +13,7 @@ from core.transactions import unit_of_work
 from messaging import signals
 from messaging.exceptions import NotMessageOwner
 from messaging.models import Message, MessageRevision
-from messaging.selectors.access import contact_permission, conversation_for
+from messaging.selectors.access import check_can_contact, conversation_for
 from messaging.selectors.messages import messages_for, render
 from messaging.services import locking, writing
 from messaging.text import clean_body, clean_client_id
@@ -64,7 +64,7 @@ def send_image(
     # Decoding is expensive: all permission checks come first.
     conversation = conversation_for(sender, conversation_id)
     if key is None or not Message.objects.filter(sender_id=sender.id, client_id=key).exists():
-        contact_permission(sender, conversation)
+        check_can_contact(sender, conversation)
     with pictures.incoming(owner=sender, kind="message", upload=upload) as arrived:
         return _send(
             sender=sender,
@@ -92,7 +92,7 @@ def _send(
             upload_digest = arrived.upload_digest if arrived else ""
             digest = writing.digest_of(line.conversation.id, body, reply_to_id, upload_digest)
         try:
-            line.check_contact(sender)
+            line.check_can_contact(sender)
             replied = locking.visible(line, reply_to_id) if reply_to_id is not None else None
         except ApiError:
             # An accepted message stays accepted: a repeat returns it, even if permissions have changed since.
@@ -203,7 +203,7 @@ def edit(*, editor: "User", message_id: object, body: object) -> dict[str, Any]:
         line, message = locking.lock_message(message_id, editor.id)
         if message.sender_id != editor.id:
             raise NotMessageOwner
-        line.check_contact(editor)
+        line.check_can_contact(editor)
         if message.kind == Message.Kind.CALL:
             raise ValidationError({"body": [_("Call entries cannot be edited.")]})
         text = clean_body(body, may_be_empty=message.kind == Message.Kind.IMAGE) or None

@@ -26,7 +26,7 @@ def add(*, user: "User", message_id: object, emoji: object) -> list[dict[str, An
     value = clean_emoji(emoji)
     with unit_of_work():
         line, message = locking.lock_message(message_id, user.id)
-        line.check_contact(user)
+        line.check_can_contact(user)
         own = set(Reaction.objects.filter(message=message, user_id=user.id).values_list("emoji", flat=True))
         if value not in own:
             if len(own) >= conf.REACTIONS_PER_MESSAGE:

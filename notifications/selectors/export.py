@@ -11,7 +11,7 @@ from notifications.serializers.preferences import preferences_json
 LOG = ("channel", "kind", "state", "created_at", "finished_at")
 
 
-def files_of(user_id: int) -> Iterator[tuple[str, Any]]:
+def export_files(user_id: int) -> Iterator[tuple[str, Any]]:
     """The feed, the switches, the devices (their tokens masked) and the log of what was sent."""
     rows = Notification.objects.filter(recipient_id=user_id).select_related("actor").order_by("-created_at", "-id")
     yield "feed.json", [notification_json(row) for row in rows]

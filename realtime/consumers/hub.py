@@ -177,7 +177,7 @@ class Hub:
         while True:
             await asyncio.sleep(conf.CALL_SWEEP_SECONDS)
             try:
-                await in_database(calls.settle_due)
+                await in_database(calls.end_overdue)
             except Exception as error:
                 logger.warning("calls were not looked at: %s", error.__class__.__name__)
 

@@ -71,7 +71,7 @@ def conversation_cleared(conversation: Any, user_id: int, cleared_up_to_id: int,
 
 @receiver(facts.conversation_delivered)
 def conversation_delivered(conversation: Any, user_id: int, delivered_id: int, **kwargs: Any) -> None:
-    receipts.tell_delivered(
+    receipts.send_delivered(
         conversation_id=conversation.id,
         user_id=user_id,
         peer_id=conversation.other_id(user_id),

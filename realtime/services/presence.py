@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from accounts.selectors import ids_blocked_either_way, users_by_ids
 from accounts.services import last_seen
-from messaging.selectors import presence_told_to
+from messaging.selectors import presence_visible_to
 from realtime import groups, selectors
 from realtime.kinds import SocketRef
 
@@ -27,7 +27,7 @@ def watch(*, viewer: "User", device: SocketRef, user_ids: list[int]) -> list[dic
     From now on this socket gets changes of these users only. Other ids are left out without an error, so that
     a hidden user looks like an unknown one.
     """
-    peers = presence_told_to(viewer.id, user_ids)
+    peers = presence_visible_to(viewer.id, user_ids)
     allowed = sorted(peers - ids_blocked_either_way(viewer.id, peers))
     people = users_by_ids(allowed)
     online = selectors.online_user_ids(allowed)
@@ -52,7 +52,7 @@ def watch(*, viewer: "User", device: SocketRef, user_ids: list[int]) -> list[dic
 
 def user_connected(*, person: "User") -> None:
     """The first socket of a user has opened."""
-    _tell_watchers(person, online=True)
+    _notify_watchers(person, online=True)
 
 
 def user_disconnected(*, user_id: int) -> None:
@@ -61,10 +61,10 @@ def user_disconnected(*, user_id: int) -> None:
     if not selectors.online_user_ids([user_id]):
         person = users_by_ids([user_id]).get(user_id)
         if person is not None:
-            _tell_watchers(person, online=False)
+            _notify_watchers(person, online=False)
 
 
-def _tell_watchers(person: "User", *, online: bool) -> None:
+def _notify_watchers(person: "User", *, online: bool) -> None:
     """Sends the presence to every socket of a contact; each relays only users that its client watches."""
     peers = selectors.online_peers_of(person.id) if person.show_last_seen else set()
     if not peers:

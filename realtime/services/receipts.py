@@ -24,7 +24,7 @@ def acknowledged(*, socket_id: str, user_id: int, seq: int, delivered: Mapping[i
         conversations.mark_delivered(user_id=user_id, delivered=delivered)
 
 
-def sightings(questions: Sequence[SocketStatusQuery]) -> list[str]:
+def socket_statuses(questions: Sequence[SocketStatusQuery]) -> list[str]:
     """For the delivery of pushes: has a socket of the session acknowledged what was written at that time?"""
     alive = timezone.now() - timedelta(seconds=conf.SOCKET_DEAD_SECONDS)
     sessions = {question.session_id for question in questions}
@@ -54,7 +54,7 @@ def _newest_seq(user_id: int, since: datetime) -> int:
     return next(iter(rows[:1]), 0)
 
 
-def tell_delivered(*, conversation_id: int, user_id: int, peer_id: int, delivered_id: int) -> None:
+def send_delivered(*, conversation_id: int, user_id: int, peer_id: int, delivered_id: int) -> None:
     """Shows the sender that messages are delivered, after the commit and unless there is a block."""
     seen = conversations_for(peer_id, [conversation_id]).get(conversation_id, {})
     if seen.get("other_delivered_id") is None:

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from accounts.selectors import fit_to_speak
-from messaging.selectors import contact_permission, conversation_for, reachable_peers
+from accounts.selectors import active_verified_sessions
+from messaging.selectors import check_can_contact, conversation_for, reachable_peers
 from realtime import groups
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ def typing(*, actor: "User", conversation_id: object, is_typing: bool) -> None:
     ConversationNotFound, EmailNotVerified, UserBlocked, MessagePermissionDenied.
     """
     conversation = conversation_for(actor, conversation_id)
-    contact_permission(actor, conversation)
+    check_can_contact(actor, conversation)
     groups.send_frame(conversation.other_id(actor.id), _frame(conversation.id, actor.id, is_typing))
 
 
@@ -35,7 +35,7 @@ def relay_typing_batch(notices: Sequence[TypingNotice]) -> list[bool]:
 
     The caller passes the others to `typing`, which raises their error.
     """
-    owners = fit_to_speak(notice.session_id for notice in notices)
+    owners = active_verified_sessions(notice.session_id for notice in notices)
     peers = reachable_peers((notice.conversation_id, notice.user_id) for notice in notices)
     passed = [
         owners.get(notice.session_id) == notice.user_id and (notice.conversation_id, notice.user_id) in peers

@@ -29,13 +29,13 @@ class CallViewSet(ViewSet):
     def list(self, request: Request) -> Response:
         limit = page_size(request.query_params, default=conf.CALLS_LIMIT, maximum=conf.CALLS_MAX)
         before = whole_number(request.query_params, "before")
-        calls.settle_due_of(user_id=request.user.id)
+        calls.end_overdue_of(user_id=request.user.id)
         rows, has_more = selectors.call_history(request.user.id, limit=limit, before=before, device=_device(request))
         return Response({"calls": rows, "has_more": has_more})
 
     @extend_schema(operation_id="calls_get", parameters=[CALL_ID], responses=CallReply)
     def retrieve(self, request: Request, call_id: str) -> Response:
-        calls.settle_due_of(user_id=request.user.id)
+        calls.end_overdue_of(user_id=request.user.id)
         return Response({"call": selectors.call_for(request.user.id, call_id, _device(request))})
 
     @extend_schema(

@@ -55,5 +55,5 @@ def test_it_stays_visible_when_its_messages_are_gone(opened, as_alice, as_bob, a
 
 
 def test_an_export_holds_what_a_person_sees(opened, alice, bob):
-    assert any(name.startswith(f"conversation-{opened}/") for name, _ in export.files_of(alice.id))
-    assert not any(name.startswith(f"conversation-{opened}/") for name, _ in export.files_of(bob.id))
+    assert any(name.startswith(f"conversation-{opened}/") for name, _ in export.export_files(alice.id))
+    assert not any(name.startswith(f"conversation-{opened}/") for name, _ in export.export_files(bob.id))

@@ -161,19 +161,19 @@ def test_the_empty_conversation_is_listed_for_the_starter_alone(as_alice, as_bob
     assert as_bob.get(f"{API}/conversations")["conversations"] == []
 
 
-def test_contact_permission_is_the_same_for_other_apps(alice, bob, conversation):
+def test_the_check_of_contact_is_the_same_for_other_apps(alice, bob, conversation):
     from accounts.exceptions import UserBlocked
     from messaging.exceptions import MessagePermissionDenied
 
     row = selectors.conversation_for(alice, conversation)
-    assert selectors.contact_permission(alice, row) is None
+    assert selectors.check_can_contact(alice, row) is None
     User.objects.filter(id=bob.id).update(who_can_message="nobody")
     with pytest.raises(MessagePermissionDenied):
-        selectors.contact_permission(alice, row)
-    assert selectors.contact_permission(bob, row) is None
+        selectors.check_can_contact(alice, row)
+    assert selectors.check_can_contact(bob, row) is None
     Block.objects.create(blocker=alice, blocked=bob)
     with pytest.raises(UserBlocked):
-        selectors.contact_permission(bob, row)
+        selectors.check_can_contact(bob, row)
 
 
 def test_without_a_token_nothing_opens(anonymous, conversation):

@@ -56,7 +56,7 @@ class Phone:
         )
 
     def sees(self, call_id: int) -> dict[str, Any]:
-        calls.settle_due_of(user_id=self.user.id)
+        calls.end_overdue_of(user_id=self.user.id)
         return selectors.call_for(self.user.id, call_id, self.device)
 
     def close(self) -> None:

@@ -110,7 +110,7 @@ def test_many_sweepers_end_a_call_once(alice, bob, settings):
     settings.REALTIME_CALL_RING_SECONDS = 0
     chat = conversation_of(alice, bob)
     call_id = phone_of(alice).invite(chat).id
-    ended = at_once(*[calls.settle_due] * 5)
+    ended = at_once(*[calls.end_overdue] * 5)
     assert sum(ended) == 1
     assert Message.objects.filter(call_id=call_id).count() == 1
 

@@ -30,7 +30,7 @@ def test_a_state_runs_out(state, seconds, outcome, phones, chat, alice):
     expires_at = Call.objects.get(id=call_id).expires_at
     with later(seconds - 2):
         assert phones[0].sees(call_id)["state"] == state
-        assert calls.settle_due() == 0
+        assert calls.end_overdue() == 0
     with later(seconds + 1):
         for refused in (phones[1].accept, phones[1].decline, phones[0].cancel, phones[0].hangup, phones[0].connected):
             with pytest.raises(CallConflict):
@@ -38,14 +38,14 @@ def test_a_state_runs_out(state, seconds, outcome, phones, chat, alice):
         ended = phones[1].sees(call_id)
         assert (ended["state"], ended["outcome"]) == ("ended", outcome)
         assert Call.objects.get(id=call_id).ended_at == expires_at
-        assert calls.settle_due() == 0
+        assert calls.end_overdue() == 0
 
 
 def test_the_sweep_tells_both(phones, chat, alice, bob):
     talk(*phones, chat, "ringing")
     before = Event.objects.filter(type="call.updated").count()
     with later(61):
-        assert calls.settle_due() == 1
+        assert calls.end_overdue() == 1
     assert Event.objects.filter(type="call.updated").count() == before + 2
 
 
@@ -63,13 +63,13 @@ def test_an_active_call_is_lost_a_minute_after_both_sockets_closed(phones, chat)
     assert callee.sees(call_id)["expires_at"] is None
     with later(300):
         Socket.objects.update(seen_at=timezone.now())
-        assert calls.settle_due() == 0
+        assert calls.end_overdue() == 0
         callee.close()
         assert callee.sees(call_id)["expires_at"] is not None
     with later(300 + 58):
         assert callee.sees(call_id)["state"] == "active"
     with later(300 + 61):
-        assert calls.settle_due() == 1
+        assert calls.end_overdue() == 1
         assert callee.sees(call_id)["outcome"] == "lost"
 
 
@@ -77,7 +77,7 @@ def test_a_killed_process_leaves_no_call_behind(phones, chat):
     """Nobody says that the sockets are gone; their rows are only no longer touched."""
     call_id = talk(*phones, chat)
     with later(62):
-        calls.settle_due()
+        calls.end_overdue()
         assert phones[0].sees(call_id)["outcome"] == "lost"
 
 
@@ -87,7 +87,7 @@ def test_a_call_goes_on_while_one_socket_is_touched(phones, chat):
     for minutes in range(1, 6):
         with later(60 * minutes):
             Socket.objects.filter(id=caller.device.socket_id).update(seen_at=timezone.now())
-            assert calls.settle_due() == 0
+            assert calls.end_overdue() == 0
             assert caller.sees(call_id)["state"] == "active"
 
 
@@ -107,7 +107,7 @@ def test_a_device_that_comes_back_takes_its_place_again(phones, chat):
     with pytest.raises(CallConflict):
         callee.signal(call_id)
     with later(50):
-        assert calls.settle_due() == 0
+        assert calls.end_overdue() == 0
 
 
 def test_the_place_of_a_closed_socket_is_taken_at_the_next_command_too(phones, chat):

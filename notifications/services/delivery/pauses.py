@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 # Consecutive failures, of as many users, after which the service counts as failing.
 _FAILURES = 8
 # Tokens of another project without a single success between: it is our credentials, not the tokens.
-_STRANGERS = 5
+_MISMATCHED_DEVICES = 5
 # Of this many latest answers about tokens at least half are of another project.
 _WINDOW = 20
 
@@ -94,7 +94,7 @@ class CircuitBreaker:
         self._answers.append(False)
         self._mismatched_devices.add(device)
         self._first_stranger.setdefault(device, now)
-        wave = len(self._mismatched_devices) >= _STRANGERS
+        wave = len(self._mismatched_devices) >= _MISMATCHED_DEVICES
         flood = len(self._answers) == _WINDOW and self._answers.count(False) * 2 >= _WINDOW
         if wave or flood:
             return "the tokens belong to another project; are these the right credentials?"

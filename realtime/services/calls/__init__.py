@@ -11,13 +11,13 @@ from realtime.services.calls.ending import (
     end_all_of,
     end_between,
     end_of_sessions,
+    end_overdue,
+    end_overdue_of,
     erase_of,
-    settle_due,
-    settle_due_of,
 )
 from realtime.services.calls.ice_servers import ice_for, ice_servers
 from realtime.services.calls.inviting import invite
-from realtime.services.calls.talking import SIGNAL_KINDS, connected, hangup, signal
+from realtime.services.calls.signaling import SIGNAL_KINDS, connected, hangup, signal
 
 __all__ = [
     "SIGNAL_KINDS",
@@ -28,6 +28,8 @@ __all__ = [
     "end_all_of",
     "end_between",
     "end_of_sessions",
+    "end_overdue",
+    "end_overdue_of",
     "erase_of",
     "hangup",
     "ice_for",
@@ -36,7 +38,5 @@ __all__ = [
     "note_closed",
     "note_open",
     "ringing",
-    "settle_due",
-    "settle_due_of",
     "signal",
 ]

@@ -20,7 +20,7 @@ def announce(call: Call) -> None:
         log.append(user_id=user_id, type="call.updated", conversation_id=call.conversation_id, object_id=call.id)
 
 
-def tell(party: CallParty, type: str, data: dict[str, Any]) -> None:
+def send_to_socket(party: CallParty, type: str, data: dict[str, Any]) -> None:
     """Sends an ephemeral frame to the bound socket of one participant, after the unit of work is committed.
 
     It is not droppable: a call cannot connect without every candidate.

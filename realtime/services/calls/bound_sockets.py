@@ -8,13 +8,13 @@ from core.transactions import unit_of_work
 from realtime.conf import conf
 from realtime.kinds import SocketRef
 from realtime.models import Call, CallParty
-from realtime.services.calls.ending import settle_due_of
+from realtime.services.calls.ending import end_overdue_of
 from realtime.services.calls.participants import bind, open_sockets
 
 
 def note_open(*, user_id: int, device: SocketRef) -> None:
     """A socket opened: it replaces the bound socket of its own session if that has closed."""
-    settle_due_of(user_id=user_id)
+    end_overdue_of(user_id=user_id)
     bound = CallParty.objects.filter(user_id=user_id, live=True, session_id=device.session_id)
     party = bound.exclude(socket_id=device.socket_id).first()
     if party is None:
@@ -25,7 +25,7 @@ def note_open(*, user_id: int, device: SocketRef) -> None:
         if not party.live or party.session_id != device.session_id or open_sockets([party]):
             return
         bind(party, device)
-        _look_again(call)
+        _reset_deadline(call)
 
 
 def note_closed(*, user_id: int, socket_id: str) -> None:
@@ -37,10 +37,10 @@ def note_closed(*, user_id: int, socket_id: str) -> None:
         call = Call.objects.select_for_update().get(id=party.call_id)
         changed = CallParty.objects.filter(id=party.id, live=True, socket_id=socket_id, gone_at=None)
         if changed.update(gone_at=timezone.now()) and not open_sockets(call.parties.all()):
-            _look_again(call)
+            _reset_deadline(call)
 
 
-def _look_again(call: Call) -> None:
+def _reset_deadline(call: Call) -> None:
     if call.state == Call.State.ACTIVE:
         call.expires_at = timezone.now() + timedelta(seconds=conf.CALL_LOST_SECONDS)
         call.save(update_fields=["expires_at"])

@@ -50,26 +50,26 @@ def record(call: Call) -> None:
         )
 
 
-def settle_due(*, limit: int = 100) -> int:
+def end_overdue(*, limit: int = 100) -> int:
     """Ends calls whose deadline has passed, each in its own transaction; returns how many.
 
     Safe in several processes at once: a call that another process has locked is skipped.
     """
     due = Call.objects.filter(expires_at__lte=timezone.now()).exclude(state=Call.State.ENDED)
-    return _settle(list(due.order_by("expires_at").values_list("id", flat=True)[:limit]), wait=False)
+    return _end_overdue(list(due.order_by("expires_at").values_list("id", flat=True)[:limit]), wait=False)
 
 
-def settle_due_of(*, user_id: int, call_id: int | None = None) -> int:
+def end_overdue_of(*, user_id: int, call_id: int | None = None) -> int:
     """The same for the calls of one user, before the user reads or changes one."""
     due = Call.objects.filter(Q(caller_id=user_id) | Q(callee_id=user_id), expires_at__lte=timezone.now()).exclude(
         state=Call.State.ENDED
     )
     if call_id is not None:
         due = due.filter(id=call_id)
-    return _settle(list(due.values_list("id", flat=True)), wait=True)
+    return _end_overdue(list(due.values_list("id", flat=True)), wait=True)
 
 
-def _settle(ids: Iterable[int], *, wait: bool) -> int:
+def _end_overdue(ids: Iterable[int], *, wait: bool) -> int:
     ended = 0
     for call_id in ids:
         with unit_of_work():
@@ -79,13 +79,13 @@ def _settle(ids: Iterable[int], *, wait: bool) -> int:
                 .exclude(state=Call.State.ENDED)
                 .first()
             )
-            if call is not None and not _lives_on(call):
+            if call is not None and not _extend_if_alive(call):
                 end(call, OUTCOME_OF_TIME[Call.State(call.state)], at=call.expires_at)
                 ended += 1
     return ended
 
 
-def _lives_on(call: Call) -> bool:
+def _extend_if_alive(call: Call) -> bool:
     """Extends the deadline of an active call while a bound socket is open; returns whether it did."""
     if call.state != Call.State.ACTIVE:
         return False
@@ -97,7 +97,7 @@ def _lives_on(call: Call) -> bool:
     return True
 
 
-def leave(call: Call, user_id: int) -> None:
+def leave_call(call: Call, user_id: int) -> None:
     """Ends a locked live call because this user leaves; the outcome follows from state and role."""
     if call.state != Call.State.RINGING:
         end(call, Call.Outcome.COMPLETED)
@@ -124,7 +124,7 @@ def end_between(*, user_id: int, other_id: int) -> None:
         pair = Q(caller_id=user_id, callee_id=other_id) | Q(caller_id=other_id, callee_id=user_id)
         talking = Call.objects.select_for_update().filter(pair, state__in=(Call.State.CONNECTING, Call.State.ACTIVE))
         for call in talking:
-            leave(call, user_id)
+            leave_call(call, user_id)
 
 
 def erase_of(*, user_id: int) -> None:
@@ -142,4 +142,4 @@ def _leave_all(parties: "Iterable[CallParty]", user_id: int) -> None:
     with unit_of_work():
         live = Call.objects.select_for_update().filter(id__in=ids).exclude(state=Call.State.ENDED)
         for call in live.order_by("id"):
-            leave(call, user_id)
+            leave_call(call, user_id)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from realtime.exceptions import CallConflict
 from realtime.models import Call
 from realtime.services import turn
-from realtime.services.calls.ending import settle_due_of
+from realtime.services.calls.ending import end_overdue_of
 from realtime.services.calls.participants import call_of
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def ice_servers(*, actor: "User", call_id: object) -> dict[str, Any]:
     """`ice_servers` and `ice_transport_policy` of a live call. NotFound, CallConflict once it has ended."""
-    settle_due_of(user_id=actor.id)
+    end_overdue_of(user_id=actor.id)
     call = call_of(actor.id, call_id)
     if call.state == Call.State.ENDED:
         raise CallConflict

@@ -10,7 +10,7 @@ from accounts.exceptions import EmailNotVerified
 from core import ratelimits
 from core.transactions import unit_of_work
 from messaging.exceptions import IdempotencyConflict
-from messaging.selectors import contact_permission, conversation_for, has_written
+from messaging.selectors import check_can_contact, conversation_for, has_written
 from messaging.services import conversations
 from messaging.text import clean_client_id
 from realtime.conf import conf
@@ -19,8 +19,8 @@ from realtime.kinds import SocketRef
 from realtime.models import Call, CallParty
 from realtime.services.calls.announcing import announce, push_incoming
 from realtime.services.calls.answering import answer
-from realtime.services.calls.ending import record, settle_due_of
-from realtime.services.calls.participants import seat_for
+from realtime.services.calls.ending import end_overdue_of, record
+from realtime.services.calls.participants import lock_call_for
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 TRIES = 4
 
 
-class _Wish(NamedTuple):
+class _Invitation(NamedTuple):
     actor_id: int
     callee_id: int
     device: SocketRef
@@ -51,7 +51,7 @@ def invite(
     if not actor.is_verified:
         raise EmailNotVerified
     conversation = conversation_for(actor, conversation_id)
-    wish = _Wish(
+    invitation = _Invitation(
         actor_id=actor.id,
         callee_id=conversation.other_id(actor.id),
         device=device,
@@ -59,96 +59,96 @@ def invite(
         media=media,
         client_id=clean_client_id(client_id),
     )
-    repeated = _repeated(wish)
+    repeated = _find_repeated(invitation)
     if repeated is not None:
         return repeated
-    contact_permission(actor, conversation)
+    check_can_contact(actor, conversation)
     ratelimits.check("call_invite", actor.id)
-    if not has_written(user_id=wish.callee_id, conversation_id=conversation.id):
-        ratelimits.check("call_invite_unanswered", f"{wish.actor_id} {wish.callee_id}")
-    for user_id in (wish.actor_id, wish.callee_id):
-        settle_due_of(user_id=user_id)
+    if not has_written(user_id=invitation.callee_id, conversation_id=conversation.id):
+        ratelimits.check("call_invite_unanswered", f"{invitation.actor_id} {invitation.callee_id}")
+    for user_id in (invitation.actor_id, invitation.callee_id):
+        end_overdue_of(user_id=user_id)
     for _ in range(TRIES):
         try:
             with unit_of_work():
-                conversations.show_to(user_id=wish.callee_id, conversation=conversation)
-                return _ring(wish)
+                conversations.show_to(user_id=invitation.callee_id, conversation=conversation)
+                return _start_ringing(invitation)
         except IntegrityError:
             # A concurrent invitation took one of the two users: read again.
             continue
     raise CallConflict
 
 
-def _repeated(wish: _Wish) -> Call | None:
-    if wish.client_id is None:
+def _find_repeated(invitation: _Invitation) -> Call | None:
+    if invitation.client_id is None:
         return None
-    call = Call.objects.filter(caller_id=wish.actor_id, client_id=wish.client_id).first()
+    call = Call.objects.filter(caller_id=invitation.actor_id, client_id=invitation.client_id).first()
     if call is None:
         return None
-    if (call.conversation_id, call.media) != (wish.conversation_id, wish.media):
+    if (call.conversation_id, call.media) != (invitation.conversation_id, invitation.media):
         raise IdempotencyConflict
     return call
 
 
-def _ring(wish: _Wish) -> Call:
-    both = (wish.actor_id, wish.callee_id)
+def _start_ringing(invitation: _Invitation) -> Call:
+    both = (invitation.actor_id, invitation.callee_id)
     live = dict(CallParty.objects.filter(user_id__in=both, live=True).values_list("user_id", "call_id"))
     # After reading the live calls: this finds a concurrent repeat that has committed since.
-    repeated = _repeated(wish)
+    repeated = _find_repeated(invitation)
     if repeated is not None:
         return repeated
-    if wish.actor_id in live:
-        return _answer_instead(wish, live[wish.actor_id])
-    if wish.callee_id in live:
-        return _busy(wish)
+    if invitation.actor_id in live:
+        return _accept_crossed_invite(invitation, live[invitation.actor_id])
+    if invitation.callee_id in live:
+        return _record_busy(invitation)
     now = timezone.now()
-    call = _create(wish, expires_at=now + timedelta(seconds=conf.CALL_RING_SECONDS), created_at=now)
+    call = _create(invitation, expires_at=now + timedelta(seconds=conf.CALL_RING_SECONDS), created_at=now)
     # One insert per row, in ascending order: two invitations wait at the unique index without a deadlock.
     for user_id in sorted(both):
         CallParty.objects.create(
             call=call,
             user_id=user_id,
-            session_id=wish.device.session_id if user_id == wish.actor_id else None,
-            socket_id=wish.device.socket_id if user_id == wish.actor_id else "",
+            session_id=invitation.device.session_id if user_id == invitation.actor_id else None,
+            socket_id=invitation.device.socket_id if user_id == invitation.actor_id else "",
         )
     push_incoming(call)
     announce(call)
     return call
 
 
-def _answer_instead(wish: _Wish, call_id: int) -> Call:
+def _accept_crossed_invite(invitation: _Invitation, call_id: int) -> Call:
     """Both users called each other: the second invitation accepts the first."""
-    seat = seat_for(user_id=wish.actor_id, call_id=call_id)
-    rings_here = seat.call.state == Call.State.RINGING and not seat.is_caller
-    if not rings_here or seat.other.user_id != wish.callee_id:
+    locked = lock_call_for(user_id=invitation.actor_id, call_id=call_id)
+    is_ringing_here = locked.call.state == Call.State.RINGING and not locked.is_caller
+    if not is_ringing_here or locked.other.user_id != invitation.callee_id:
         raise CallConflict
-    answer(seat, wish.device)
-    return seat.call
+    answer(locked, invitation.device)
+    return locked.call
 
 
-def _busy(wish: _Wish) -> Call:
+def _record_busy(invitation: _Invitation) -> Call:
     now = timezone.now()
     call = _create(
-        wish,
+        invitation,
         state=Call.State.ENDED,
         outcome=Call.Outcome.BUSY,
         created_at=now,
         expires_at=now,
         ended_at=now,
     )
-    for user_id in sorted((wish.actor_id, wish.callee_id)):
+    for user_id in sorted((invitation.actor_id, invitation.callee_id)):
         CallParty.objects.create(call=call, user_id=user_id, live=False)
     record(call)
     announce(call)
     return call
 
 
-def _create(wish: _Wish, **fields: Any) -> Call:
+def _create(invitation: _Invitation, **fields: Any) -> Call:
     return Call.objects.create(
-        conversation_id=wish.conversation_id,
-        caller_id=wish.actor_id,
-        callee_id=wish.callee_id,
-        media=wish.media,
-        client_id=wish.client_id,
+        conversation_id=invitation.conversation_id,
+        caller_id=invitation.actor_id,
+        callee_id=invitation.callee_id,
+        media=invitation.media,
+        client_id=invitation.client_id,
         **fields,
     )

@@ -17,7 +17,7 @@ from realtime.models import Call, CallParty, Socket
 
 
 @dataclass
-class Seat:
+class LockedCall:
     call: Call
     mine: CallParty
     other: CallParty
@@ -26,12 +26,12 @@ class Seat:
     def is_caller(self) -> bool:
         return self.call.caller_id == self.mine.user_id
 
-    def must_be(self, *states: str) -> None:
+    def require_state(self, *states: str) -> None:
         """CallConflict unless the call is in one of these states."""
         if self.call.state not in states:
             raise CallConflict
 
-    def must_be_bound(self, device: SocketRef) -> None:
+    def require_bound(self, device: SocketRef) -> None:
         """CallConflict unless this socket is bound to the participant.
 
         A new socket of the bound session replaces one that has closed.
@@ -45,7 +45,7 @@ class Seat:
         bind(self.mine, device)
 
 
-def seat_for(*, user_id: int, call_id: object) -> Seat:
+def lock_call_for(*, user_id: int, call_id: object) -> LockedCall:
     """The locked call for this participant. NotFound for other users and for ids that do not exist.
 
     CallConflict when the deadline has passed: the call counts as ended.
@@ -53,9 +53,9 @@ def seat_for(*, user_id: int, call_id: object) -> Seat:
     call = call_of(user_id, call_id, lock=True)
     if call.state in (Call.State.RINGING, Call.State.CONNECTING) and call.expires_at <= timezone.now():
         raise CallConflict
-    sides = {party.user_id: party for party in call.parties.all()}
+    parties = {party.user_id: party for party in call.parties.all()}
     other_id = call.callee_id if user_id == call.caller_id else call.caller_id
-    return Seat(call=call, mine=sides[user_id], other=sides[other_id])
+    return LockedCall(call=call, mine=parties[user_id], other=parties[other_id])
 
 
 def call_of(user_id: int, call_id: object, *, lock: bool = False) -> Call:

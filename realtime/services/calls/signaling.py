@@ -12,9 +12,9 @@ from core.transactions import unit_of_work
 from realtime.conf import conf
 from realtime.kinds import SocketRef
 from realtime.models import Call
-from realtime.services.calls.announcing import announce, tell
-from realtime.services.calls.ending import end, settle_due_of
-from realtime.services.calls.participants import Seat, seat_for
+from realtime.services.calls.announcing import announce, send_to_socket
+from realtime.services.calls.ending import end, end_overdue_of
+from realtime.services.calls.participants import LockedCall, lock_call_for
 
 SIGNAL_KINDS = ("offer", "answer", "ice", "restart", "media")
 SDP_BYTES = 48 * 1024
@@ -31,55 +31,55 @@ def signal(*, user_id: int, device: SocketRef, call_id: object, kind: str, paylo
     ValidationError on `payload` beyond its limits: SDP 48 KiB, a candidate 2 KiB, 100 candidates per
     participant between restarts. CallConflict for any device but the two that are bound.
     """
-    _must_fit(kind, payload)
-    settle_due_of(user_id=user_id)
+    _validate_payload(kind, payload)
+    end_overdue_of(user_id=user_id)
     with unit_of_work():
-        seat = _bound_seat(user_id, device, call_id)
-        _count_candidates(seat, kind)
-        tell(seat.other, "call.signal", {"call_id": seat.call.id, "kind": kind, "payload": payload})
-    return seat.call
+        locked = _lock_bound(user_id, device, call_id)
+        _count_candidates(locked, kind)
+        send_to_socket(locked.other, "call.signal", {"call_id": locked.call.id, "kind": kind, "payload": payload})
+    return locked.call
 
 
 def connected(*, user_id: int, device: SocketRef, call_id: object) -> Call:
     """Media flows on this device; the call is active once both have said so. A repeat changes nothing."""
-    settle_due_of(user_id=user_id)
+    end_overdue_of(user_id=user_id)
     with unit_of_work():
-        seat = _bound_seat(user_id, device, call_id)
-        if seat.mine.connected_at is None:
-            seat.mine.connected_at = timezone.now()
-            seat.mine.save(update_fields=["connected_at"])
-        if seat.call.state == Call.State.CONNECTING and seat.other.connected_at is not None:
-            seat.call.state = Call.State.ACTIVE
-            seat.call.expires_at = timezone.now() + timedelta(seconds=conf.CALL_LOST_SECONDS)
-            seat.call.save(update_fields=["state", "expires_at"])
-            announce(seat.call)
-    return seat.call
+        locked = _lock_bound(user_id, device, call_id)
+        if locked.mine.connected_at is None:
+            locked.mine.connected_at = timezone.now()
+            locked.mine.save(update_fields=["connected_at"])
+        if locked.call.state == Call.State.CONNECTING and locked.other.connected_at is not None:
+            locked.call.state = Call.State.ACTIVE
+            locked.call.expires_at = timezone.now() + timedelta(seconds=conf.CALL_LOST_SECONDS)
+            locked.call.save(update_fields=["state", "expires_at"])
+            announce(locked.call)
+    return locked.call
 
 
 def hangup(*, user_id: int, device: SocketRef, call_id: object) -> Call:
     """One of the two participants ends the answered call."""
-    settle_due_of(user_id=user_id)
+    end_overdue_of(user_id=user_id)
     with unit_of_work():
-        seat = _bound_seat(user_id, device, call_id)
-        end(seat.call, Call.Outcome.COMPLETED)
-    return seat.call
+        locked = _lock_bound(user_id, device, call_id)
+        end(locked.call, Call.Outcome.COMPLETED)
+    return locked.call
 
 
-def _bound_seat(user_id: int, device: SocketRef, call_id: object) -> Seat:
-    seat = seat_for(user_id=user_id, call_id=call_id)
-    seat.must_be(Call.State.CONNECTING, Call.State.ACTIVE)
-    seat.must_be_bound(device)
-    return seat
+def _lock_bound(user_id: int, device: SocketRef, call_id: object) -> LockedCall:
+    locked = lock_call_for(user_id=user_id, call_id=call_id)
+    locked.require_state(Call.State.CONNECTING, Call.State.ACTIVE)
+    locked.require_bound(device)
+    return locked
 
 
-def _must_fit(kind: str, payload: dict[str, Any]) -> None:
+def _validate_payload(kind: str, payload: dict[str, Any]) -> None:
     if kind in ("offer", "answer", "restart"):
         content, limit, around = payload.get("sdp"), SDP_BYTES, AROUND_BYTES
     else:
         content, limit, around = payload.get("candidate"), CANDIDATE_BYTES, AROUND_BYTES
         if isinstance(content, dict):
             content = content.get("candidate")
-    if not _can_pass(payload):
+    if not _is_transportable(payload):
         raise ValidationError({"payload": [_("A signal is a small, flat object.")]})
     size = len(content.encode()) if isinstance(content, str) else 0
     # JSON escapes quotes and line ends; `rest` is the size without the content's own text.
@@ -90,7 +90,7 @@ def _must_fit(kind: str, payload: dict[str, Any]) -> None:
         raise ValidationError({"payload": [_("An offer or an answer needs its SDP as text.")]})
 
 
-def _can_pass(value: Any, depth: int = 0) -> bool:
+def _is_transportable(value: Any, depth: int = 0) -> bool:
     """Whether every layer between two sockets can transport it: text that can be encoded, 64-bit numbers."""
     if isinstance(value, str):
         return value.isprintable() or not any("\ud800" <= letter <= "\udfff" for letter in value)
@@ -99,9 +99,9 @@ def _can_pass(value: Any, depth: int = 0) -> bool:
     if depth > DEPTH:
         return False
     if isinstance(value, dict):
-        return all(_can_pass(key) and _can_pass(inner, depth + 1) for key, inner in value.items())
+        return all(_is_transportable(key) and _is_transportable(inner, depth + 1) for key, inner in value.items())
     if isinstance(value, list):
-        return all(_can_pass(inner, depth + 1) for inner in value)
+        return all(_is_transportable(inner, depth + 1) for inner in value)
     return True
 
 
@@ -109,13 +109,13 @@ def _bytes_of(value: Any) -> int:
     return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())
 
 
-def _count_candidates(seat: Seat, kind: str) -> None:
-    if kind == "restart" and seat.mine.candidates:
-        seat.mine.candidates = 0
+def _count_candidates(locked: LockedCall, kind: str) -> None:
+    if kind == "restart" and locked.mine.candidates:
+        locked.mine.candidates = 0
     elif kind == "ice":
-        if seat.mine.candidates >= CANDIDATES:
+        if locked.mine.candidates >= CANDIDATES:
             raise ValidationError({"payload": [_("Too many candidates for one call.")]})
-        seat.mine.candidates += 1
+        locked.mine.candidates += 1
     else:
         return
-    seat.mine.save(update_fields=["candidates"])
+    locked.mine.save(update_fields=["candidates"])
