@@ -13,12 +13,14 @@ import argparse
 import hashlib
 import json
 import os
+import queue
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -227,15 +229,21 @@ def lint() -> list[str]:
     """Run every check, whatever the others say. Returns the names of those that failed."""
     failed = []
     env = {"DEBUG": "1", **os.environ, "DJANGO_SETTINGS_MODULE": "config.settings"}
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
         fresh_schema = Path(folder) / "openapi.json"
-        for name, command in lint_checks(fresh_schema):
+
+        def check(command: list[str]) -> tuple[subprocess.CompletedProcess[str], float]:
             started = time.monotonic()
             result = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+            return result, time.monotonic() - started
+
+        running = [(name, pool.submit(check, command)) for name, command in lint_checks(fresh_schema)]
+        for name, future in running:
+            result, seconds = future.result()
             good, output = result.returncode == 0, result.stdout + result.stderr
             if name == "OpenAPI" and good and not same_content(fresh_schema, ROOT / "docs" / "openapi.json"):
                 good, output = False, "docs/openapi.json is not what the views say. Update it with: " + OPENAPI_UPDATE
-            say(f"{'ok' if good else 'FAILED':7} {name} ({time.monotonic() - started:.1f} s)")
+            say(f"{'ok' if good else 'FAILED':7} {name} ({seconds:.1f} s)")
             if not good:
                 failed.append(name)
                 say(output.rstrip())
@@ -249,33 +257,44 @@ def same_content(one: Path, other: Path) -> bool:
 # --- test ----------------------------------------------------------------------------------------------------------
 
 
+# The tests in parts that need nothing of each other. Two run at the same time: each part waits a lot, and uses one core
+# at most times. The longest come first. What knows nothing of the database (the marker `once`) is two parts.
+ON_SQLITE, ON_POSTGRES = "SQLite + memory", "PostgreSQL + Redis"
+PARTS = ((ON_POSTGRES, "each"), (ON_SQLITE, "each"), ("browser, once", "browser"), ("other, once", "once"))
+NO_TESTS = 5  # pytest's exit code when it found none to run
+
+
 def test(options: argparse.Namespace) -> int:
-    """Lint, then pytest on SQLite + memory, then on PostgreSQL + Redis where they answer; `--full` in full size."""
+    """Lint, then pytest on SQLite + memory and, where they answer, on PostgreSQL + Redis; `--full` in full size."""
     setup(dev=True)
     failed = [f"lint: {name}" for name in lint()] if not options.no_lint else []
     left_out = [] if not options.no_lint else ["lint: switched off by --no-lint"]
     left_out += [f"{part}: {why}" for part, why in missing_parts().items()]
-    closing: list[str] = []
 
-    missing = missing_services()
-    backends: list[tuple[str, dict[str, str]]] = [("SQLite + memory", {"BACKEND": ""})]
-    if missing:
-        left_out.append(f"PostgreSQL + Redis: {missing}")
+    parts = {name: {"BACKEND": "", "PART": part} for name, part in PARTS}
+    if missing := missing_services():
+        left_out.append(f"{ON_POSTGRES}: {missing}")
+        del parts[ON_POSTGRES]
     else:
-        backends.append(("PostgreSQL + Redis", {"BACKEND": "postgres"} | service_urls()))
+        parts[ON_POSTGRES] |= {"BACKEND": "postgres"} | service_urls()
     sizes = FULL_SIZES if options.full else {}
-    for name, env in backends:
-        say(f"\n=== pytest on {name} ===")
-        code, last = pytest(options.pytest, sizes | env)
-        closing.append(f"{name}: {last}")
-        if code != 0:
-            failed.append(f"pytest on {name}")
+    # Faults in full size measure times: nothing else runs beside them.
+    jobs = options.jobs or (1 if options.full else 2)
+    ended = []
+    with ThreadPoolExecutor(jobs) as pool:
+        runs = [PytestRun(name, options.pytest, sizes | env, pool) for name, env in parts.items()]
+        for run in runs:
+            say(f"\n=== pytest: {run.name} ===")
+            ended.append((run.name, run.show(), run.last))
+    # A choice of tests may leave a part without any, but not all of them.
+    some = any(code != NO_TESTS for _, code, _ in ended)
+    failed += [f"pytest: {name}" for name, code, _ in ended if code != 0 and not (some and code == NO_TESTS)]
 
     if options.all:
         failed += [f"left out: {part}" for part in left_out]
     say()
-    for line in closing:
-        say(line)
+    for name, _, last in ended:
+        say(f"{name}: {last}")
     for line in left_out:
         say(f"Left out: {line}")
     if not left_out:
@@ -286,26 +305,42 @@ def test(options: argparse.Namespace) -> int:
     return 1 if failed else 0
 
 
-def pytest(arguments: Sequence[str], env: Mapping[str, str]) -> tuple[int, str]:
-    """Run pytest, showing its output as it comes. Returns its exit code and its closing line."""
-    command = [str(PYTHON), "-m", "pytest", *arguments]
-    if sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
-        command.insert(3, "--color=yes")
-    process = subprocess.Popen(
-        command,
-        cwd=ROOT,
-        env={**os.environ, "PYTHONUNBUFFERED": "1", **env},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-    )
-    last = ""
-    assert process.stdout is not None
-    for line in process.stdout:
-        print(line, end="", flush=True)
-        last = line.strip().strip("=").strip() or last
-    return process.wait(), last
+class PytestRun:
+    """One run of pytest in a thread of the pool; its output waits until it is shown."""
+
+    def __init__(self, name: str, arguments: Sequence[str], env: Mapping[str, str], pool: ThreadPoolExecutor) -> None:
+        self.name = name
+        self.last = ""
+        self.lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self.done = pool.submit(self._run, arguments, env)
+
+    def show(self) -> int:
+        """Print the output, as it comes if it is still running. Returns pytest's exit code."""
+        while (line := self.lines.get()) is not None:
+            print(line, end="", flush=True)
+            self.last = line.strip().strip("=").strip() or self.last
+        return self.done.result()
+
+    def _run(self, arguments: Sequence[str], env: Mapping[str, str]) -> int:
+        command = [str(PYTHON), "-m", "pytest", *arguments]
+        if sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
+            command.insert(3, "--color=yes")
+        try:
+            process = subprocess.Popen(
+                command,
+                cwd=ROOT,
+                env={**os.environ, "PYTHONUNBUFFERED": "1", **env},
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors="replace",
+            )
+            assert process.stdout is not None
+            for line in process.stdout:
+                self.lines.put(line)
+            return process.wait()
+        finally:
+            self.lines.put(None)
 
 
 def service_urls() -> dict[str, str]:
@@ -444,6 +479,7 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("--all", action="store_true", help="a part that this machine cannot run is a failure")
     one.add_argument("--full", action="store_true", help="the long run: every fault and guess in full size (an hour)")
     one.add_argument("--no-lint", action="store_true", help="tests only")
+    one.add_argument("--jobs", type=int, choices=[1, 2], help="parts that run at the same time (2; with --full 1)")
     one.add_argument("pytest", nargs="*", metavar="-- ARG", help="what follows -- goes to pytest")
 
     commands.add_parser("lint", help="style, types, imports, migrations, schema file, translations")

@@ -1,5 +1,7 @@
 """Alice and Bob know each other, Charlie is a stranger: the same people in every test."""
 
+import os
+
 import pytest
 from django.db import connection
 
@@ -12,11 +14,21 @@ from tests.server import ON_POSTGRES
 
 
 def pytest_collection_modifyitems(config, items):
-    """What does not touch the database under test runs in one of the two passes."""
-    if ON_POSTGRES:
-        config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("once")])
-        items[:] = [item for item in items if not item.get_closest_marker("once")]
+    """What does not touch the database under test runs once: not on PostgreSQL, unless `PART` asks for it.
+
+    `PART` splits the tests for runs side by side: "each" has those for every database, "browser" and "once" the others.
+    """
+    part = os.environ.get("PART") or ("each" if ON_POSTGRES else "")
+    if part:
+        config.hook.pytest_deselected(items=[item for item in items if part_of(item) != part])
+        items[:] = [item for item in items if part_of(item) == part]
     second_try.mark(items)
+
+
+def part_of(item):
+    if not item.get_closest_marker("once"):
+        return "each"
+    return "browser" if item.path.parent.name == "browser" else "once"
 
 
 @pytest.fixture(scope="session")
