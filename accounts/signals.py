@@ -13,8 +13,8 @@ session_revoked = Signal()
 session_tokens_replaced = Signal()
 
 # Staff blocked or unblocked an account, or it was unlocked. Arguments: user_id (int),
-# standing (str: "blocked", "active").
-standing_changed = Signal()
+# status (str: "blocked", "active").
+account_status_changed = Signal()
 
 # One user blocked or unblocked another. Arguments: blocker_id (int), blocked_id (int), blocked (bool).
 block_changed = Signal()

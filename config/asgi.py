@@ -22,7 +22,7 @@ django = get_wsgi_application()
 
 from django.conf import settings  # noqa: E402
 
-from config.concurrency_limit import Admission  # noqa: E402  (needs the app registry)
+from config.concurrency_limit import ConcurrencyLimit  # noqa: E402  (needs the app registry)
 from config.transfer import BodiesFirst, only_read  # noqa: E402
 from core.database import leave_pool  # noqa: E402
 from core.startup import refuse_unsafe_settings  # noqa: E402
@@ -32,7 +32,7 @@ from realtime.routing import websocket_application  # noqa: E402
 refuse_unsafe_settings()
 
 places = settings.REQUEST_THREADS
-pages = BodiesFirst(Admission(WSGIMiddleware(django, workers=places), places=places))  # type: ignore[arg-type]
+pages = BodiesFirst(ConcurrencyLimit(WSGIMiddleware(django, workers=places), places=places))  # type: ignore[arg-type]
 
 
 def watch(environ: dict[str, Any], start_response: Any) -> Any:

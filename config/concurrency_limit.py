@@ -41,10 +41,10 @@ class RequestQueue:
         self._waiting.append(turn)
         left_before = self._left
         try:
-            if await _comes(turn, WAIT_SECONDS):
+            if await _wait_for_slot(turn, WAIT_SECONDS):
                 return True
             soon = (self._left - left_before) * GRACE_SECONDS / WAIT_SECONDS
-            if self._waiting.index(turn) < soon and await _comes(turn, GRACE_SECONDS):
+            if self._waiting.index(turn) < soon and await _wait_for_slot(turn, GRACE_SECONDS):
                 return True
             self._waiting.remove(turn)
             return False
@@ -63,12 +63,12 @@ class RequestQueue:
             self._free += 1
 
 
-async def _comes(turn: asyncio.Future[None], seconds: float) -> bool:
+async def _wait_for_slot(turn: asyncio.Future[None], seconds: float) -> bool:
     done, _pending = await asyncio.wait([turn], timeout=seconds)
     return bool(done)
 
 
-class Admission:
+class ConcurrencyLimit:
     """ASGI middleware: passes at most as many requests to `app` as it has threads."""
 
     def __init__(self, app: Application, *, places: int) -> None:

@@ -9,7 +9,7 @@ from django.template.response import TemplateResponse
 from django.utils.translation import gettext_lazy as _
 
 from accounts.services import audit
-from accounts.staff.actions import ReasonForm, asked_action
+from accounts.staff.actions import ReasonForm, confirmed_action
 from accounts.staff.lists import StaffAdmin
 from accounts.staff.overview import Figure, about, add_section
 from messaging.models import Conversation, Message, Report
@@ -57,18 +57,18 @@ class MessageAdmin(StaffAdmin):
     fields = (
         "id", "conversation", "sender", "kind", "length", "reply_to_id", "created_at", "edited_at", "deleted_at",
     )  # fmt: skip
-    reveal = asked_action(
+    reveal = confirmed_action(
         name="reveal",
         label=_("Reveal what was written"),
         permission="messaging.reveal_message",
         form_class=ReasonForm,
         at_most=50,
-        effects=lambda chosen: [
-            _("You see the text of these messages and what they said before they were edited."),
+        consequences=lambda chosen: [
+            _("You see the text of these messages and what they details before they were edited."),
             _("Your name and the reason are kept in the audit log."),
         ],
-        act=_reveal,
-        then=_show,
+        perform=_reveal,
+        on_success=_show,
     )
     actions = ("reveal",)
 
@@ -92,21 +92,21 @@ class ReportAdmin(StaffAdmin):
         "id", "state", "reason", "comment", "snapshot", "message", "reported", "reporter", "created_at",
         "resolution", "resolved_by", "resolved_at",
     )  # fmt: skip
-    resolve = asked_action(
+    resolve = confirmed_action(
         name="resolve",
         label=_("Resolve"),
         permission="messaging.resolve_report",
         form_class=ResolutionForm,
-        effects=lambda chosen: [_("The report is closed as justified; nothing else happens by itself.")],
-        act=lambda by, report, data: _close(by, report, Report.State.RESOLVED, data),
+        consequences=lambda chosen: [_("The report is closed as justified; nothing else happens by itself.")],
+        perform=lambda by, report, data: _close(by, report, Report.State.RESOLVED, data),
     )
-    dismiss = asked_action(
+    dismiss = confirmed_action(
         name="dismiss",
         label=_("Dismiss"),
         permission="messaging.resolve_report",
         form_class=ResolutionForm,
-        effects=lambda chosen: [_("The report is closed as unjustified.")],
-        act=lambda by, report, data: _close(by, report, Report.State.DISMISSED, data),
+        consequences=lambda chosen: [_("The report is closed as unjustified.")],
+        perform=lambda by, report, data: _close(by, report, Report.State.DISMISSED, data),
     )
     actions = ("resolve", "dismiss")
 

@@ -7,7 +7,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from accounts.services import audit
-from accounts.staff.actions import NoForm, NothingToDo, ReasonForm, asked_action
+from accounts.staff.actions import NoChange, NoForm, ReasonForm, confirmed_action
 from accounts.staff.lists import StaffAdmin
 from accounts.staff.overview import Figure, about, add_section
 from core.transactions import unit_of_work
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def _retry(by: "User", row: Delivery, data: dict[str, Any]) -> None:
     if not delivery.retry(ids=[row.id], actor=by, reason=data["reason"]):
-        raise NothingToDo(
+        raise NoChange(
             _("Only a push that was given up or waits for its next try can be tried again; a mail is kept no longer.")
         )
 
@@ -28,7 +28,7 @@ def _retry(by: "User", row: Delivery, data: dict[str, Any]) -> None:
 def _test_push(by: "User", device: Device, data: dict[str, Any]) -> None:
     with unit_of_work():
         if not delivery.enqueue_test_push(recipient_id=device.user_id, device_ids=[device.id]):
-            raise NothingToDo(_("This device is no longer in use: its push service refuses it."))
+            raise NoChange(_("This device is no longer in use: its push service refuses it."))
         audit.record(action="push.tested", actor=by, target=device.user, device_id=device.id)
 
 
@@ -56,13 +56,13 @@ class DeviceAdmin(StaffAdmin):
         "id", "user", "session", "type", "masked_token", "device_id", "active", "failures", "locale", "app_version",
         "date_created", "last_seen_at",
     )  # fmt: skip
-    test_push = asked_action(
+    test_push = confirmed_action(
         name="test_push",
         label=_("Send a test push"),
         permission="notifications.send_test_push",
         form_class=NoForm,
-        effects=lambda chosen: [_("The device shows a notification that says it is a test.")],
-        act=_test_push,
+        consequences=lambda chosen: [_("The device shows a notification that says it is a test.")],
+        perform=_test_push,
     )
     actions = ("test_push",)
 
@@ -84,13 +84,13 @@ class DeliveryAdmin(StaffAdmin):
         "id", "channel", "kind", "priority", "recipient", "device", "notification", "state", "tries", "due_at",
         "expires_at", "lease_until", "last_error", "provider_id", "created_at", "finished_at",
     )  # fmt: skip
-    retry = asked_action(
+    retry = confirmed_action(
         name="retry",
         label=_("Try again"),
         permission="notifications.retry_delivery",
         form_class=ReasonForm,
-        effects=lambda chosen: [_("What was given up is tried again from now on, unless it has expired.")],
-        act=_retry,
+        consequences=lambda chosen: [_("What was given up is tried again from now on, unless it has expired.")],
+        perform=_retry,
     )
     actions = ("retry",)
 

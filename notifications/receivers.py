@@ -60,9 +60,9 @@ def session_revoked(*, user_id: int, session_ids: list[int], **_: Any) -> None:
     devices.forget_sessions(session_ids=session_ids)
 
 
-@receiver(accounts.standing_changed)
-def standing_changed(*, user_id: int, standing: str, **_: Any) -> None:
-    if standing == "blocked":
+@receiver(accounts.account_status_changed)
+def account_status_changed(*, user_id: int, status: str, **_: Any) -> None:
+    if status == "blocked":
         devices.forget_all(user_id=user_id)
 
 

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.services.login_lockout import is_locked
 
 
-class StandingFilter(SimpleListFilter):
+class AccountStatusFilter(SimpleListFilter):
     title = _("standing")
     parameter_name = "standing"
 

@@ -9,12 +9,12 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from accounts.admin.filters import StandingFilter, TwoStepFilter
+from accounts.admin.filters import AccountStatusFilter, TwoStepFilter
 from accounts.models import Block, User
 from accounts.services import account_status as staff
 from accounts.services import audit, recovery_codes
-from accounts.staff.actions import NoForm, NothingToDo, ReasonForm, asked_action
-from accounts.staff.downloads import asked_download
+from accounts.staff.actions import NoChange, NoForm, ReasonForm, confirmed_action
+from accounts.staff.downloads import confirmed_download
 from accounts.staff.lists import AuditedAdmin, ReasonModelForm, StaffAdmin
 from accounts.staff.lookups import MAX_SEARCH
 from core.fields import parse_id
@@ -44,7 +44,7 @@ def _block(by: User, user: User, data: dict[str, Any]) -> None:
 
 def _unblock(by: User, user: User, data: dict[str, Any]) -> None:
     if user.blocked_at is None:
-        raise NothingToDo(_("This account is not blocked."))
+        raise NoChange(_("This account is not blocked."))
     staff.unblock(user=user, reason=data["reason"], actor=by)
 
 
@@ -54,9 +54,9 @@ def _unlock(by: User, user: User, data: dict[str, Any]) -> None:
 
 def _resend(by: User, user: User, data: dict[str, Any]) -> None:
     if user.is_verified:
-        raise NothingToDo(_("The address is confirmed already; no code was sent."))
+        raise NoChange(_("The address is confirmed already; no code was sent."))
     if user.is_blocked(timezone.now()):
-        raise NothingToDo(_("A blocked account gets no code."))
+        raise NoChange(_("A blocked account gets no code."))
     staff.send_code_again(user=user, actor=by)
 
 
@@ -66,13 +66,13 @@ def _sign_out(by: User, user: User, data: dict[str, Any]) -> None:
 
 def _reset_two_step(by: User, user: User, data: dict[str, Any]) -> None:
     if not user.two_step_enabled:
-        raise NothingToDo(_("Two-step is off for this account."))
+        raise NoChange(_("Two-step is off for this account."))
     staff.reset_two_step(user=user, reason=data["reason"], actor=by)
 
 
 def _erase(by: User, user: User, data: dict[str, Any]) -> None:
     if user.erased_at is not None:
-        raise NothingToDo(_("This account has been erased already."))
+        raise NoChange(_("This account has been erased already."))
     staff.erase(user=user, reason=data["reason"], actor=by)
 
 
@@ -81,15 +81,15 @@ def _exported(by: User, user: User, data: dict[str, Any]) -> None:
 
 
 def _download(kind: str) -> Any:
-    return asked_download(
+    return confirmed_download(
         kind=kind,
         columns=EXPORTED,
         permission="accounts.export_user",
-        effects=lambda chosen: [
+        consequences=lambda chosen: [
             _("You download a file with the names and addresses of these users."),
             _("Your name and the reason are kept in the audit log, for each user."),
         ],
-        act=_exported,
+        perform=_exported,
     )
 
 
@@ -108,7 +108,7 @@ class UserAdmin(AuditedAdmin):
         "last_seen_at",
     )
     list_display_links = ("id", "email")
-    list_filter = (StandingFilter, TwoStepFilter, "is_staff", "language", "created_at", "last_seen_at")
+    list_filter = (AccountStatusFilter, TwoStepFilter, "is_staff", "language", "created_at", "last_seen_at")
     ordering = ("-id",)
     search_fields = ("email", "username", "first_name")  # shows the box; the search is our own
     search_help_text = _("Id, e-mail address, or the beginning of a username or name")
@@ -136,66 +136,66 @@ class UserAdmin(AuditedAdmin):
     )
     staff_fields = ("is_staff", "is_superuser", "groups")
 
-    block = asked_action(
+    block = confirmed_action(
         name="block",
         label=_("Block"),
         permission="accounts.block_user",
         form_class=BlockForm,
-        effects=lambda chosen: [
+        consequences=lambda chosen: [
             _("Every session ends at once, on phones and in browsers."),
             _("Signing in answers that the account is blocked."),
             _("No push and no message reaches the account."),
             _("The reason is kept in the audit log."),
         ],
-        act=_block,
+        perform=_block,
     )
-    unblock = asked_action(
+    unblock = confirmed_action(
         name="unblock",
         label=_("Unblock"),
         permission="accounts.block_user",
-        effects=lambda chosen: [_("The user can sign in again. Sessions that ended stay ended.")],
-        act=_unblock,
+        consequences=lambda chosen: [_("The user can sign in again. Sessions that ended stay ended.")],
+        perform=_unblock,
     )
-    unlock = asked_action(
+    unlock = confirmed_action(
         name="unlock",
         label=_("Unlock"),
         permission="accounts.unlock_user",
-        effects=lambda chosen: [_("The count of wrong passwords is reset; the user can sign in at once.")],
-        act=_unlock,
+        consequences=lambda chosen: [_("The count of wrong passwords is reset; the user can sign in at once.")],
+        perform=_unlock,
     )
-    resend_code = asked_action(
+    resend_code = confirmed_action(
         name="resend_code",
         label=_("Send the confirmation code again"),
         permission="accounts.unlock_user",
         form_class=NoForm,
-        effects=lambda chosen: [_("A new code is mailed; the one before stops working.")],
-        act=_resend,
+        consequences=lambda chosen: [_("A new code is mailed; the one before stops working.")],
+        perform=_resend,
     )
-    sign_out = asked_action(
+    sign_out = confirmed_action(
         name="sign_out",
         label=_("Sign out everywhere"),
         permission="accounts.sign_out_user",
-        effects=lambda chosen: [_("Every session and every trusted device ends."), _("Pushes stop.")],
-        act=_sign_out,
+        consequences=lambda chosen: [_("Every session and every trusted device ends."), _("Pushes stop.")],
+        perform=_sign_out,
     )
-    reset_two_step = asked_action(
+    reset_two_step = confirmed_action(
         name="reset_two_step",
         label=_("Switch two-step off"),
         permission="accounts.reset_two_step",
-        effects=lambda chosen: [
+        consequences=lambda chosen: [
             _("The second password and the recovery codes are removed."),
             _("The user is notified by mail."),
         ],
-        act=_reset_two_step,
+        perform=_reset_two_step,
     )
-    erase = asked_action(
+    erase = confirmed_action(
         name="erase",
         label=_("Erase"),
         permission="accounts.erase_user",
-        effects=lambda chosen: [
+        consequences=lambda chosen: [
             _("The account and everything personal is erased now. This cannot be undone."),
         ],
-        act=_erase,
+        perform=_erase,
     )
     download_csv = _download("csv")
     download_json = _download("json")

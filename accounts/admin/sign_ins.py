@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.admin.filters import LiveFilter
 from accounts.models import Code, Session, TrustedDevice, User
 from accounts.services import account_status as account_status
-from accounts.staff.actions import NothingToDo, asked_action
+from accounts.staff.actions import NoChange, confirmed_action
 from accounts.staff.lists import StaffAdmin
 from core.exceptions import NotFound
 
@@ -18,7 +18,7 @@ def _end(by: User, session: Session, data: dict[str, Any]) -> None:
     try:
         account_status.end_session(session=session, reason=data["reason"], actor=by)
     except NotFound as error:
-        raise NothingToDo(_("This session has already ended.")) from error
+        raise NoChange(_("This session has already ended.")) from error
 
 
 @admin.register(Session)
@@ -42,12 +42,12 @@ class SessionAdmin(StaffAdmin):
         "ended_at",
         "ended_reason",
     )
-    end = asked_action(
+    end = confirmed_action(
         name="end",
         label=_("End these sessions"),
         permission="accounts.sign_out_user",
-        effects=lambda chosen: [_("The token stops working, sockets close, pushes to this device stop.")],
-        act=_end,
+        consequences=lambda chosen: [_("The token stops working, sockets close, pushes to this device stop.")],
+        perform=_end,
     )
     actions = ("end",)
 
@@ -63,15 +63,15 @@ class TrustedDeviceAdmin(StaffAdmin):
     search_fields = ("=user__id", "=user__email")
     ordering = ("-id",)
     fields = ("id", "user", "device_name", "created_at", "last_used_at", "expires_at")
-    forget = asked_action(
+    forget = confirmed_action(
         name="forget",
         label=_("Trust these devices no longer"),
         permission="accounts.sign_out_user",
-        effects=lambda chosen: [
+        consequences=lambda chosen: [
             _("The next sign-in there asks for the second password again."),
             _("Sign-ins that skipped it there end."),
         ],
-        act=_forget,
+        perform=_forget,
     )
     actions = ("forget",)
 

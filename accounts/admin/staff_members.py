@@ -17,7 +17,7 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 from accounts.models import User
 from accounts.services import audit
 from accounts.staff import second_factor
-from accounts.staff.actions import asked_action
+from accounts.staff.actions import confirmed_action
 from accounts.staff.lists import AuditedAdmin, ReasonModelForm, StaffAdmin
 from core.transactions import unit_of_work
 
@@ -46,12 +46,12 @@ class GroupAdmin(AuditedAdmin, DjangosGroupAdmin):
     fields = ("name", "permissions", "reason")
     filter_horizontal = ()
     search_fields = ("=name",)
-    remove = asked_action(
+    remove = confirmed_action(
         name="remove",
         label=_("Remove these groups"),
         permission="auth.delete_group",
-        effects=lambda chosen: [_("Who has their rights only from these groups loses them at once.")],
-        act=_remove_group,
+        consequences=lambda chosen: [_("Who has their rights only from these groups loses them at once.")],
+        perform=_remove_group,
     )
     actions = ("remove",)
 
@@ -121,15 +121,15 @@ class AppAdmin(StaffAdmin):
     search_fields = ("=user__id", "=user__email")
     ordering = ("-id",)
     fields = ("id", "user", "name", "confirmed", "created_at", "last_used_at", "throttling_failure_count")
-    remove = asked_action(
+    remove = confirmed_action(
         name="remove",
         label=_("Remove the second factor"),
         permission="otp_totp.delete_totpdevice",
-        effects=lambda chosen: [
+        consequences=lambda chosen: [
             _("The app and the static codes of these people stop working; their support pages close at once."),
             _("At the next sign-in the user adds a new app; until then the password alone opens that page."),
         ],
-        act=_remove_factor,
+        perform=_remove_factor,
     )
     actions = ("remove",)
 

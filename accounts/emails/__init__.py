@@ -11,7 +11,7 @@ from django.template.loader import render_to_string
 from django.utils import translation
 
 from accounts.conf import conf
-from accounts.emails.texts import LETTERS
+from accounts.emails.texts import EMAIL_TEXTS
 from accounts.models import User
 from core.text import clean_name
 
@@ -40,7 +40,7 @@ def send(kind: str, to: str, language: str, context: Mapping[str, Any] | None = 
 
 def render(kind: str, to: str, language: str, context: Mapping[str, Any] | None = None) -> EmailMultiAlternatives:
     """Builds the mail that `send` sends."""
-    letter = LETTERS[kind]
+    letter = EMAIL_TEXTS[kind]
     values = dict(context or {})
     name = clean(str(values.pop("name", "")))
     filling = {key: clean_name(str(value)) for key, value in values.items()}

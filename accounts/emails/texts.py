@@ -9,7 +9,7 @@ Sentence = str | Promise
 
 
 @dataclass(frozen=True, slots=True)
-class Letter:
+class EmailText:
     """The text of one mail: sentences before and after the code or link, each a paragraph."""
 
     subject: Sentence
@@ -27,13 +27,13 @@ _ACTION = (
     _("If you did not ask for this, someone else is signed in to your account: change your password."),
 )
 
-LETTERS: dict[str, Letter] = {
-    "signup_code": Letter(
+EMAIL_TEXTS: dict[str, EmailText] = {
+    "signup_code": EmailText(
         _("Your confirmation code"),
         (_("Welcome! Enter this code to confirm your e-mail address:"),),
         (_TEN_MINUTES, _("If you did not sign up, you can ignore this mail.")),
     ),
-    "already_registered": Letter(
+    "already_registered": EmailText(
         _("You already have an account"),
         (
             _("Someone, perhaps you, tried to sign up with this e-mail address. It already has an account."),
@@ -41,12 +41,12 @@ LETTERS: dict[str, Letter] = {
         ),
         (_NOT_YOU,),
     ),
-    "reset_code": Letter(
+    "reset_code": EmailText(
         _("Your code for a new password"),
         (_("Enter this code to choose a new password:"),),
         (_TEN_MINUTES, _NEVER_SHARE, _NOT_YOU),
     ),
-    "choose_password": Letter(
+    "choose_password": EmailText(
         _("Please choose your password"),
         (
             _(
@@ -56,12 +56,12 @@ LETTERS: dict[str, Letter] = {
         ),
         (_TEN_MINUTES, _("When it has expired, ask for a new one with “Forgot password”.")),
     ),
-    "password_changed": Letter(
+    "password_changed": EmailText(
         _("Your password was changed"),
         (_("The password of your account was changed, and all devices were signed out."),),
         (_("If this was not you, ask for a new password at once with “Forgot password”."),),
     ),
-    "new_sign_in": Letter(
+    "new_sign_in": EmailText(
         _("New sign-in to your account"),
         (
             _("Your account was used to sign in from a new device or network."),
@@ -71,7 +71,7 @@ LETTERS: dict[str, Letter] = {
         ),
         (_("If this was not you, change your password at once: that ends every other sign-in."),),
     ),
-    "locked": Letter(
+    "locked": EmailText(
         _("Sign-in to your account is paused"),
         (
             _(
@@ -80,7 +80,7 @@ LETTERS: dict[str, Letter] = {
         ),
         (_("If this was you, wait a moment, or choose a new password with “Forgot password”."), _NOT_YOU),
     ),
-    "session_reuse": Letter(
+    "session_reuse": EmailText(
         _("One of your sessions was ended"),
         (
             _(
@@ -90,7 +90,7 @@ LETTERS: dict[str, Letter] = {
         ),
         (_("If you see sessions that you do not recognise, change your password."),),
     ),
-    "two_step_code": Letter(
+    "two_step_code": EmailText(
         _("Your code for the second step"),
         (_("Enter this code in place of your second password to finish signing in:"),),
         (
@@ -99,7 +99,7 @@ LETTERS: dict[str, Letter] = {
             _("If you are not signing in right now, someone else knows your first password: change it."),
         ),
     ),
-    "two_step_code_refused": Letter(
+    "two_step_code_refused": EmailText(
         _("No code for the second step yet"),
         (
             _(
@@ -109,7 +109,7 @@ LETTERS: dict[str, Letter] = {
         ),
         (_("If you are not signing in right now, choose a new first password."),),
     ),
-    "wrong_second_password": Letter(
+    "wrong_second_password": EmailText(
         _("Wrong second passwords for your account"),
         (
             _("Someone entered the right first password of your account, and then several wrong second passwords."),
@@ -119,7 +119,7 @@ LETTERS: dict[str, Letter] = {
         ),
         (_("If this was not you, change your first password now: someone else knows it."),),
     ),
-    "recovery_code_used": Letter(
+    "recovery_code_used": EmailText(
         _("A recovery code was used"),
         (
             _("One of your recovery codes was used to sign in. Codes left: %(left)s."),
@@ -127,7 +127,7 @@ LETTERS: dict[str, Letter] = {
         ),
         (_("If this was not you, change your password at once: that ends every other sign-in."),),
     ),
-    "two_step_enabled": Letter(
+    "two_step_enabled": EmailText(
         _("Two-step verification is on"),
         (
             _("Your account now asks for a second password when you sign in."),
@@ -135,27 +135,27 @@ LETTERS: dict[str, Letter] = {
         ),
         (_UNDO_NOW,),
     ),
-    "two_step_changed": Letter(
+    "two_step_changed": EmailText(
         _("Your second password was changed"),
         (_("The second password of your account was changed. No device skips the second step any more."),),
         (_UNDO_NOW,),
     ),
-    "two_step_disabled": Letter(
+    "two_step_disabled": EmailText(
         _("Two-step verification is off"),
         (_("Your account no longer asks for a second password. Your recovery codes no longer work."),),
         (_UNDO_NOW,),
     ),
-    "recovery_codes_replaced": Letter(
+    "recovery_codes_replaced": EmailText(
         _("You have new recovery codes"),
         (_("New recovery codes were made for your account. The old ones no longer work."),),
         (_UNDO_NOW,),
     ),
-    "password_changed_by_you": Letter(
+    "password_changed_by_you": EmailText(
         _("Your password was changed"),
         (_("The password of your account was changed. All other devices were signed out and are no longer trusted."),),
         (_("If this was not you, ask for a new password at once with “Forgot password”."),),
     ),
-    "staff_factor_added": Letter(
+    "staff_factor_added": EmailText(
         _("An app now opens the support pages with your account"),
         (
             _(
@@ -169,7 +169,7 @@ LETTERS: dict[str, Letter] = {
             ),
         ),
     ),
-    "staff_factor_removed": Letter(
+    "staff_factor_removed": EmailText(
         _("The app for the support pages was removed"),
         (
             _(
@@ -178,12 +178,12 @@ LETTERS: dict[str, Letter] = {
         ),
         (_("If you did not ask for this, tell an administrator now."),),
     ),
-    "change_email": Letter(
+    "change_email": EmailText(
         _("Confirm your new e-mail address"),
         (_("Enter this code to make this the e-mail address of your account:"),),
         (_TEN_MINUTES, _("If you did not ask for this, you can ignore this mail.")),
     ),
-    "email_changed": Letter(
+    "email_changed": EmailText(
         _("Your e-mail address was changed"),
         (
             _("The e-mail address of your account is now %(address)s. Mails no longer go here."),
@@ -191,7 +191,7 @@ LETTERS: dict[str, Letter] = {
         ),
         (_("Taking it back signs out all devices."),),
     ),
-    "email_change_undone": Letter(
+    "email_change_undone": EmailText(
         _("Your e-mail address is back"),
         (
             _("The change of your e-mail address was taken back, and all devices were signed out."),
@@ -201,7 +201,7 @@ LETTERS: dict[str, Letter] = {
         ),
         (_("Choose a new password now: with the page of the link, or with “Forgot password”."),),
     ),
-    "email_change_was_undone": Letter(
+    "email_change_was_undone": EmailText(
         _("This is no longer the address of your account"),
         (
             _(
@@ -210,7 +210,7 @@ LETTERS: dict[str, Letter] = {
         ),
         (_("If this is your account, get in touch with support."),),
     ),
-    "deletion_scheduled": Letter(
+    "deletion_scheduled": EmailText(
         _("Your account will be deleted"),
         (
             _("You asked us to delete your account. On %(date)s everything in it will be erased for good."),
@@ -218,47 +218,47 @@ LETTERS: dict[str, Letter] = {
         ),
         (_("If this was not you, sign in and change your password."),),
     ),
-    "deletion_cancelled": Letter(
+    "deletion_cancelled": EmailText(
         _("Your account will be kept"),
         (_("You signed in, so your account will not be deleted."),),
         (_("If this was not you, ask for a new password at once with “Forgot password”."),),
     ),
-    "action:change_password": Letter(
+    "action:change_password": EmailText(
         _("Code to change your password"),
         (_("With this code the password of your account will be changed, and all other devices will be signed out:"),),
         _ACTION,
     ),
-    "action:change_email": Letter(
+    "action:change_email": EmailText(
         _("Code to change your e-mail address"),
         (_("With this code your account will get another e-mail address in place of this one:"),),
         _ACTION,
     ),
-    "action:two_step_enable": Letter(
+    "action:two_step_enable": EmailText(
         _("Code to switch two-step verification on"),
         (_("With this code your account will ask for a second password when you sign in:"),),
         _ACTION,
     ),
-    "action:two_step_change": Letter(
+    "action:two_step_change": EmailText(
         _("Code to change your second password"),
         (_("With this code the second password of your account will be changed:"),),
         _ACTION,
     ),
-    "action:two_step_disable": Letter(
+    "action:two_step_disable": EmailText(
         _("Code to switch two-step verification off"),
         (_("With this code your account will no longer ask for a second password when you sign in:"),),
         _ACTION,
     ),
-    "action:recovery_codes": Letter(
+    "action:recovery_codes": EmailText(
         _("Code for new recovery codes"),
         (_("With this code new recovery codes will be made, and your old ones will stop working:"),),
         _ACTION,
     ),
-    "action:export_data": Letter(
+    "action:export_data": EmailText(
         _("Code to download your data"),
         (_("With this code everything we hold on you will be downloaded as one file:"),),
         _ACTION,
     ),
-    "action:delete_account": Letter(
+    "action:delete_account": EmailText(
         _("Code to delete your account"),
         (
             _(

@@ -11,7 +11,7 @@ from core.operator import NothingMatched, OperatorCommand, words
 
 
 class UserCommand(OperatorCommand):
-    """A command for one user. Subclasses define `change`, and `outlook`, which describes it."""
+    """A command for one user. Subclasses define `change`, and `preview`, which describes it."""
 
     reason_is_required = False
 
@@ -21,7 +21,7 @@ class UserCommand(OperatorCommand):
         required = self.reason_is_required
         parser.add_argument("--reason", default="", type=kind, required=required, help="kept in the audit log")
 
-    def outlook(self, user: User, **options: Any) -> dict[str, Any]:
+    def preview(self, user: User, **options: Any) -> dict[str, Any]:
         """Describes the change before it is made."""
         return {}
 
@@ -31,7 +31,7 @@ class UserCommand(OperatorCommand):
 
     def act(self, **options: Any) -> dict[str, Any]:
         user = find_user(options.pop("user"))
-        result = {"user_id": user.id, "email": user.email, **self.outlook(user, **options)}
+        result = {"user_id": user.id, "email": user.email, **self.preview(user, **options)}
         if not options["dry_run"]:
             self.change(user, **options)
         return result | {"dry_run": options["dry_run"]}

@@ -17,7 +17,7 @@ from accounts.services import (
     sessions,
     trusted_devices,
 )
-from accounts.signals import standing_changed
+from accounts.signals import account_status_changed
 from core.transactions import unit_of_work
 
 
@@ -48,7 +48,7 @@ def block(
             until=until.isoformat() if until else None,
             sessions_ended=ended,
         )
-        standing_changed.send(User, user_id=account.id, standing="blocked")
+        account_status_changed.send(User, user_id=account.id, status="blocked")
     user.refresh_from_db()
     return ended
 
@@ -61,7 +61,7 @@ def unblock(*, user: User, reason: str = "", actor: User | None = None, actor_la
         account.blocked_reason = ""
         account.save(update_fields=["blocked_at", "blocked_until", "blocked_reason"])
         audit.record(action="user.unblocked", actor=actor, actor_label=actor_label, target=account, reason=reason)
-        standing_changed.send(User, user_id=account.id, standing="active")
+        account_status_changed.send(User, user_id=account.id, status="active")
     user.refresh_from_db()
 
 
@@ -73,7 +73,7 @@ def unlock(*, user: User, reason: str = "", actor: User | None = None, actor_lab
         account.wrong_second_passwords = 0
         account.save(update_fields=["wrong_second_passwords"])
         audit.record(action="user.unlocked", actor=actor, actor_label=actor_label, target=account, reason=reason)
-        standing_changed.send(User, user_id=account.id, standing="active")
+        account_status_changed.send(User, user_id=account.id, status="active")
     user.refresh_from_db()
 
 

@@ -77,8 +77,8 @@ def _check(owner_id: int, purpose: str, address: str, text: str, network: str) -
         code = live.first()
         counted = code is not None and _count_try(code, network)
         if code is None:
-            login_lockout.touch_unknown(address)
-            login_lockout.touch_unknown(address)
+            login_lockout.record_unknown_address(address)
+            login_lockout.record_unknown_address(address)
     if counted and code is not None:
         if keyed_digest_matches(code.digest, "code", *_bound_to(owner_id, purpose, address), text):
             return code
@@ -86,7 +86,7 @@ def _check(owner_id: int, purpose: str, address: str, text: str, network: str) -
         if counted:
             _count_failure(owner_id)
         else:
-            login_lockout.touch_unknown(address)
+            login_lockout.record_unknown_address(address)
     raise InvalidOtp
 
 

@@ -38,18 +38,18 @@ class Undone:
     password_token: str
 
 
-def start(*, user: User, session: Session, granted: PendingToken, email: str) -> None:
+def start(*, user: User, session: Session, action_token: PendingToken, email: str) -> None:
     """Mails a code to the new address; the address of the account is still the old one. EmailTaken.
 
     Beyond the limit of mails to that address nothing is sent, and the answer is the same.
     """
-    step_up.count_try(granted)
+    step_up.count_try(action_token)
     if address_is_taken(email, asked_by=user.id):
         raise EmailTaken
     may_be_sent = code_mails.may_be_sent(address=email, asked_for=user, network=network_of(session.ip))
     now = timezone.now()
     with unit_of_work():
-        step_up.spend(granted)
+        step_up.consume(action_token)
         EmailChange.objects.filter(user=user, confirmed_at=None).delete()
         EmailChange.objects.create(
             user=user,

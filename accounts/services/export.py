@@ -54,9 +54,9 @@ def register(folder: str, exporter: Exporter) -> None:
     _exporters[folder] = exporter
 
 
-def export(*, user: User, granted: PendingToken) -> IO[bytes]:
+def export(*, user: User, action_token: PendingToken) -> IO[bytes]:
     """Returns the zip for a user with an action token, and consumes the token."""
-    step_up.spend(granted)
+    step_up.consume(action_token)
     return archive(user_id=user.id)
 
 

@@ -9,11 +9,11 @@ from accounts.tokens import keyed_digest
 from core.transactions import unit_of_work
 
 
-def mail_no_code(*, email: str) -> None:
+def simulate_code_mail(*, email: str) -> None:
     """Does the work of mailing a code (digest, row, text, outbox row, one commit) and sends nothing."""
     with unit_of_work():
         keyed_digest("code", email)
-        login_lockout.touch_unknown(email)
+        login_lockout.record_unknown_address(email)
         mail = emails.render("reset_code", email, settings.LANGUAGE_CODE, {"name": "x", "code": "000000"})
         # Only a queue can take a mail and discard it; without a queue nothing is sent to this address.
         discard = getattr(get_connection(), "discard_messages", None)

@@ -41,7 +41,7 @@ def with_password(*, email: str, password: str, caller: Caller, device_token: st
     not locked out.
     """
 
-    def go_on(user: User, device: TrustedDevice | None) -> SignedIn | SecondStepNeeded:
+    def on_success(user: User, device: TrustedDevice | None) -> SignedIn | SecondStepNeeded:
         if user.two_step_enabled and device is None:
             return SecondStepNeeded(two_step.begin(user=user), user.second_password_hint)
         if device is not None:
@@ -50,7 +50,9 @@ def with_password(*, email: str, password: str, caller: Caller, device_token: st
         return SignedIn(user, token)
 
     network = network_of(caller.ip)
-    return _after_password(email=email, password=password, network=network, device_token=device_token, go_on=go_on)
+    return _after_password(
+        email=email, password=password, network=network, device_token=device_token, on_success=on_success
+    )
 
 
 def check_password(*, email: str, password: str, network: str) -> User:
@@ -59,25 +61,27 @@ def check_password(*, email: str, password: str, network: str) -> User:
     For entry points with a second step of their own (the admin).
     """
 
-    def go_on(user: User, device: TrustedDevice | None) -> User:
+    def on_success(user: User, device: TrustedDevice | None) -> User:
         return user
 
-    return _after_password(email=email, password=password, network=network, device_token="", go_on=go_on)
+    return _after_password(email=email, password=password, network=network, device_token="", on_success=on_success)
 
 
 def _after_password(
-    *, email: str, password: str, network: str, device_token: str, go_on: Callable[[User, TrustedDevice | None], T]
+    *, email: str, password: str, network: str, device_token: str, on_success: Callable[[User, TrustedDevice | None], T]
 ) -> T:
     """Checks a password; what follows from a right one happens in the same transaction."""
     user = User.objects.filter(email=email).first()
-    device = trusted_devices.recognise(user=user, token=device_token) if user is not None else None
+    device = trusted_devices.find_by_token(user=user, token=device_token) if user is not None else None
     lock = login_lockout.row_for(email, user, network)
     wait = login_lockout.seconds_left(lock, timezone.now())
     exempt = bool(wait) and device is not None
     if wait and not _may_try_while_locked(device):
         raise AccountLocked(retry_after=wait)
     right = _is_right(user, password)  # outside of the transaction: hashing takes its time
-    outcome = _judge(email=email, user=user, lock=lock, right=right, device=device, exempt=exempt, go_on=go_on)
+    outcome = _apply_result(
+        email=email, user=user, lock=lock, right=right, device=device, exempt=exempt, on_success=on_success
+    )
     if isinstance(outcome, APIException):
         raise outcome
     return outcome
@@ -91,7 +95,7 @@ def _is_right(user: User | None, password: str) -> bool:
     return user.check_password(password)
 
 
-def _judge(
+def _apply_result(
     *,
     email: str,
     user: User | None,
@@ -99,7 +103,7 @@ def _judge(
     right: bool,
     device: TrustedDevice | None,
     exempt: bool,
-    go_on: Callable[[User, TrustedDevice | None], T],
+    on_success: Callable[[User, TrustedDevice | None], T],
 ) -> T | APIException:
     """Applies the result of a password check while the row is locked.
 
@@ -111,7 +115,7 @@ def _judge(
         account = User.objects.select_for_update(no_key=True).filter(id=user.id).first() if user else None
         lock = login_lockout.locked_row_for(lock, email, account)
         if device is not None:
-            device = trusted_devices.hold(device)  # it may have been removed while the password was hashed
+            device = trusted_devices.lock_row(device)  # it may have been removed while the password was hashed
             exempt = exempt and device is not None
         wait = login_lockout.seconds_left(lock, now)
         if wait and not exempt:
@@ -123,7 +127,7 @@ def _judge(
         if account.is_blocked(now):
             return AccountBlocked()
         login_lockout.clear(lock)
-        return go_on(account, device)
+        return on_success(account, device)
 
 
 def _may_try_while_locked(device: TrustedDevice | None) -> bool:

@@ -43,11 +43,11 @@ def locked_row_for(row: PasswordLock, email: str, account: User | None) -> Passw
 
 def locked_unknown(email: str) -> UnknownAddress:
     """The keyed row of an address, created when missing, and locked."""
-    touch_unknown(email)
+    record_unknown_address(email)
     return UnknownAddress.objects.select_for_update(no_key=True).get(key=_key(email))
 
 
-def touch_unknown(email: str) -> None:
+def record_unknown_address(email: str) -> None:
     """Creates the keyed row of an address, or updates its time, in one statement."""
     row = UnknownAddress(key=_key(email), touched_at=timezone.now())
     UnknownAddress.objects.bulk_create(

@@ -58,11 +58,11 @@ def take_try_back(pending: PendingToken) -> None:
     PendingToken.objects.filter(id=pending.id, tries__gt=0).update(tries=F("tries") - 1)
 
 
-def spend(pending: PendingToken) -> bool:
+def consume(pending: PendingToken) -> bool:
     """Consumes the token. Of many parallel callers exactly one gets True."""
     now = timezone.now()
-    spent = PendingToken.objects.filter(id=pending.id, used_at=None, expires_at__gt=now)
-    return spent.update(used_at=now) == 1
+    consumed = PendingToken.objects.filter(id=pending.id, used_at=None, expires_at__gt=now)
+    return consumed.update(used_at=now) == 1
 
 
 def end_all(*, user_id: int, kind: PendingToken.Kind | None = None) -> None:

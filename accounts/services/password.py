@@ -23,7 +23,7 @@ def forgot(*, email: str, network: str) -> None:
     if not code_mails.may_be_sent(address=email, asked_for=user, network=network):
         return
     if user is None:
-        fake_timing.mail_no_code(email=email)
+        fake_timing.simulate_code_mail(email=email)
         return
     with unit_of_work():
         code = codes.issue(user=user, purpose=RESET, address=email)
@@ -73,7 +73,7 @@ def choose(*, token: str, new_password: str) -> User:
     encoded = _encoded(new_password, pending.user)
     with unit_of_work():
         user = User.objects.select_for_update(no_key=True).get(id=pending.user_id)
-        if not one_time_tokens.spend(pending):
+        if not one_time_tokens.consume(pending):
             raise NotFound
         _set(user, encoded)
     return user

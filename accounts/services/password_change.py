@@ -20,13 +20,15 @@ from accounts.services import (
 from core.transactions import unit_of_work
 
 
-def change(*, user: User, session: Session, granted: PendingToken, current_password: str, new_password: str) -> str:
+def change(
+    *, user: User, session: Session, action_token: PendingToken, current_password: str, new_password: str
+) -> str:
     """Sets the new password; every other session, trusted device, code and unfinished step ends.
 
     Returns the session's next token. InvalidCredentials for a wrong old password; ValidationError on
     `new_password` for a weak one, the old one, or the second one.
     """
-    step_up.count_try(granted)
+    step_up.count_try(action_token)
     if not user.check_password(current_password):
         raise InvalidCredentials(_("The current password is wrong."))
     registration.refuse_weak_password(new_password, user, field="new_password")
@@ -37,7 +39,7 @@ def change(*, user: User, session: Session, granted: PendingToken, current_passw
     encoded = make_password(new_password)
     with unit_of_work():
         locked = User.objects.select_for_update(no_key=True).get(id=user.id)
-        step_up.spend(granted)
+        step_up.consume(action_token)
         if locked.password != user.password:
             # Changed or reset since it was compared: the proof is no longer valid.
             raise InvalidCredentials

@@ -25,23 +25,23 @@ ORPHAN_AGE = timedelta(hours=1)
 
 
 @dataclass(slots=True)
-class Incoming:
-    """A pending upload: its files are written, `keep()` creates its row."""
+class PendingUpload:
+    """A pending upload: its files are written, `create_row()` creates its row."""
 
     owner: User
     kind: str
     token: str
     picture: images.Picture
-    kept: bool = field(default=False)
+    has_row: bool = field(default=False)
 
     @property
     def upload_digest(self) -> str:
         """SHA-256 of the uploaded bytes, to recognise a repeated upload."""
         return self.picture.upload_digest
 
-    def keep(self) -> Image:
+    def create_row(self) -> Image:
         """Creates the row, inside the caller's unit of work."""
-        self.kept = True
+        self.has_row = True
         return Image.objects.create(
             token=self.token,
             kind=self.kind,
@@ -56,23 +56,23 @@ class Incoming:
 
 
 @contextmanager
-def incoming(*, owner: User, kind: str, upload: IO[bytes]) -> Iterator[Incoming]:
-    """Decodes an upload and writes its files; open the unit of work inside and call `keep()`.
+def receive_upload(*, owner: User, kind: str, upload: IO[bytes]) -> Iterator[PendingUpload]:
+    """Decodes an upload and writes its files; open the unit of work inside and call `create_row()`.
 
-    Whatever goes wrong inside, or when nothing is kept, the files are removed again.
+    Whatever goes wrong inside, or when no row was created, the files are removed again.
     FileTooLarge, UnsupportedMediaType, InvalidImage; ServiceUnavailable when they cannot be stored (a full disk).
     """
     encode: Callable[[bytes], images.Picture] = images.avatar if kind == Image.Kind.AVATAR else images.picture
-    arrived = Incoming(owner, kind, images.new_token(), encode(images.read_upload(upload)))
+    pending = PendingUpload(owner, kind, images.new_token(), encode(images.read_upload(upload)))
     try:
-        _write(arrived)
-        yield arrived
+        _write(pending)
+        yield pending
     except BaseException:
-        arrived.kept = False
+        pending.has_row = False
         raise
     finally:
-        if not arrived.kept:
-            _remove_files(arrived.token, arrived.picture.mime)
+        if not pending.has_row:
+            _remove_files(pending.token, pending.picture.mime)
 
 
 def file_name(token: str, mime: str, *, thumb: bool = False) -> str:
@@ -97,8 +97,8 @@ def discard(picture_ids: Iterable[int]) -> None:
 
 def set_avatar(*, user: User, upload: IO[bytes]) -> User:
     """Sets the avatar of a user and removes the previous one."""
-    with incoming(owner=user, kind=Image.Kind.AVATAR, upload=upload) as arrived, unit_of_work():
-        return _replace_avatar(user.id, arrived.keep().token)
+    with receive_upload(owner=user, kind=Image.Kind.AVATAR, upload=upload) as pending, unit_of_work():
+        return _replace_avatar(user.id, pending.create_row().token)
 
 
 def remove_avatar(*, user: User) -> User:
@@ -161,10 +161,10 @@ def _replace_avatar(user_id: int, token: str) -> User:
     return user
 
 
-def _write(arrived: Incoming) -> None:
+def _write(pending: PendingUpload) -> None:
     try:
-        for thumb, content in ((False, arrived.picture.content), (True, arrived.picture.thumbnail)):
-            name = file_name(arrived.token, arrived.picture.mime, thumb=thumb)
+        for thumb, content in ((False, pending.picture.content), (True, pending.picture.thumbnail)):
+            name = file_name(pending.token, pending.picture.mime, thumb=thumb)
             default_storage.save(name, ContentFile(content))
     except OSError as error:
         logger.error("pictures cannot be stored: %s", error)

@@ -122,7 +122,7 @@ def resend(*, email: str, network: str) -> None:
     if not code_mails.may_be_sent(address=email, asked_for=user, network=network):
         return
     if user is None or user.is_verified or user.is_blocked(timezone.now()):
-        fake_timing.mail_no_code(email=email)
+        fake_timing.simulate_code_mail(email=email)
         return
     mail_code(user)
 
@@ -133,7 +133,7 @@ def mail_code(user: User) -> None:
         _mail_code(user)
 
 
-def tell_owner(*, email: str) -> None:
+def mail_owner(*, email: str) -> None:
     """Notifies the owner of a confirmed address that it was used to sign up, a few times an hour at most."""
     if not ratelimits.allows("notice_mails", email):
         return

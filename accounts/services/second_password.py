@@ -22,18 +22,18 @@ from core.transactions import unit_of_work
 MAX_SIMILARITY = 0.7
 
 
-def enable(*, user: User, granted: PendingToken, password: str, hint: str | None = None) -> list[str]:
+def enable(*, user: User, action_token: PendingToken, password: str, hint: str | None = None) -> list[str]:
     """Switches two-step verification on. Returns the recovery codes, which are shown only now.
 
     ValidationError on `password` or `hint`, and when it is on already.
     """
     if user.two_step_enabled:
         raise ValidationError({"password": [_("Two-step verification is already on.")]})
-    step_up.count_try(granted)
+    step_up.count_try(action_token)
     _check_new(user, password, hint or "", field="password")
     encoded = make_password(password)
     with unit_of_work():
-        step_up.spend(granted)
+        step_up.consume(action_token)
         user = User.objects.select_for_update(no_key=True).get(id=user.id)
         if user.two_step_enabled:
             raise ValidationError({"password": [_("Two-step verification is already on.")]})
@@ -47,7 +47,7 @@ def change(
     *,
     user: User,
     session: Session,
-    granted: PendingToken,
+    action_token: PendingToken,
     new_password: str,
     password: str | None = None,
     hint: str | None = None,
@@ -62,39 +62,39 @@ def change(
     if free_until is None or free_until <= timezone.now():
         if password is None:
             raise ValidationError({"password": [_("This field is required.")]})
-        _prove(user, granted, password)
+        _prove(user, action_token, password)
     else:
-        step_up.count_try(granted)
+        step_up.count_try(action_token)
     _check_new(user, new_password, hint or "", field="new_password")
     encoded = make_password(new_password)
     with unit_of_work():
-        step_up.spend(granted)
+        step_up.consume(action_token)
         user = User.objects.select_for_update(no_key=True).get(id=user.id)
         _set(user, encoded, hint or "")
         Session.objects.filter(user=user).update(second_password_free_until=None)
         emails.send_to(user, "two_step_changed")
 
 
-def disable(*, user: User, granted: PendingToken, password: str) -> None:
+def disable(*, user: User, action_token: PendingToken, password: str) -> None:
     """Switches two-step verification off; recovery codes and trusted devices go with it.
 
     InvalidTwoStep for a wrong second password.
     """
     _must_be_on(user)
-    _prove(user, granted, password)
+    _prove(user, action_token, password)
     with unit_of_work():
-        step_up.spend(granted)
+        step_up.consume(action_token)
         user = User.objects.select_for_update(no_key=True).get(id=user.id)
         _set(user, "", "")
         recovery_codes.delete_all(user=user)
         emails.send_to(user, "two_step_disabled")
 
 
-def new_recovery_codes(*, user: User, granted: PendingToken) -> list[str]:
+def new_recovery_codes(*, user: User, action_token: PendingToken) -> list[str]:
     """Replaces the recovery codes. Returns ten new ones, shown only now. ValidationError while two-step is off."""
     _must_be_on(user)
     with unit_of_work():
-        step_up.spend(granted)
+        step_up.consume(action_token)
         texts = recovery_codes.replace_all(user=user)
         emails.send_to(user, "recovery_codes_replaced")
     return texts
@@ -167,8 +167,8 @@ def guess(*, user: User, password: str) -> None:
     take_guess_back(user)
 
 
-def _prove(user: User, granted: PendingToken, password: str) -> None:
-    step_up.count_try(granted)
+def _prove(user: User, action_token: PendingToken, password: str) -> None:
+    step_up.count_try(action_token)
     guess(user=user, password=password)
 
 
@@ -196,13 +196,17 @@ def _check_new(user: User, password: str, hint: str, *, field: str) -> None:
 
 
 def _gives_away(hint: str, password: str) -> bool:
-    told, secret = _bare(hint), _bare(password)
-    if not told or not secret:
+    bare_hint, secret = _bare(hint), _bare(password)
+    if not bare_hint or not secret:
         return fold(password) in fold(hint)
     # The same words in another order are the password, too.
-    if all(word in told for word in re.split(r"\W+", fold(password)) if word):
+    if all(word in bare_hint for word in re.split(r"\W+", fold(password)) if word):
         return True
-    return secret in told or secret[::-1] in told or SequenceMatcher(a=told, b=secret).ratio() >= MAX_SIMILARITY
+    return (
+        secret in bare_hint
+        or secret[::-1] in bare_hint
+        or SequenceMatcher(a=bare_hint, b=secret).ratio() >= MAX_SIMILARITY
+    )
 
 
 def _bare(text: str) -> str:

@@ -64,7 +64,7 @@ def verify(*, user: User, session: Session, challenge_token: str, code: str, net
     purpose = _purpose(pending.action)
     checked = codes.check(user=user, purpose=purpose, address=user.email, text=code, network=network)
     with unit_of_work():
-        if not one_time_tokens.spend(pending):
+        if not one_time_tokens.consume(pending):
             raise InvalidOtp
         codes.consume(checked)
         return one_time_tokens.issue(
@@ -76,7 +76,7 @@ def verify(*, user: User, session: Session, challenge_token: str, code: str, net
         )
 
 
-def grant(*, user: User, session: Session, action: str, token: str) -> PendingToken:
+def verify_action_token(*, user: User, session: Session, action: str, token: str) -> PendingToken:
     """Returns the row of a valid action token without consuming it.
 
     ActionTokenRequired without a token; ActionTokenInvalid for one of another user, session or
@@ -96,15 +96,15 @@ def grant(*, user: User, session: Session, action: str, token: str) -> PendingTo
     return pending
 
 
-def count_try(granted: PendingToken) -> None:
+def count_try(action_token: PendingToken) -> None:
     """Counts a try before a password is compared: after a few wrong ones the token is invalid."""
-    if not one_time_tokens.count_try(granted, tries=conf.ACTION_TOKEN_TRIES):
+    if not one_time_tokens.count_try(action_token, tries=conf.ACTION_TOKEN_TRIES):
         raise ActionTokenInvalid
 
 
-def spend(granted: PendingToken) -> None:
+def consume(action_token: PendingToken) -> None:
     """Consumes the token inside the caller's unit of work: a rollback restores it."""
-    if not one_time_tokens.spend(granted):
+    if not one_time_tokens.consume(action_token):
         raise ActionTokenInvalid
 
 

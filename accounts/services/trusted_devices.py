@@ -31,7 +31,7 @@ def remember(*, user: User, device_name: str = "") -> tuple[TrustedDevice, str]:
     return device, token
 
 
-def recognise(*, user: User, token: str) -> TrustedDevice | None:
+def find_by_token(*, user: User, token: str) -> TrustedDevice | None:
     """The valid trusted device of this user behind `token`. Login calls it before the password is
     checked (a trusted device is not locked out), so this notes no use."""
     if not token:
@@ -39,7 +39,7 @@ def recognise(*, user: User, token: str) -> TrustedDevice | None:
     return TrustedDevice.objects.filter(user=user, digest=opaque_digest(token), expires_at__gt=timezone.now()).first()
 
 
-def hold(device: TrustedDevice) -> TrustedDevice | None:
+def lock_row(device: TrustedDevice) -> TrustedDevice | None:
     """Reads the device and locks it until the end of the caller's unit of work; None when it was removed.
 
     A removal waits for a sign-in that is about to use the device, and then ends the session that it opened.

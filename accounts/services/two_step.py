@@ -154,6 +154,6 @@ def _spend(pending: PendingToken) -> User:
     user = User.objects.select_for_update(no_key=True).get(id=pending.user_id)
     if user.is_blocked(timezone.now()):
         raise AccountBlocked
-    if not one_time_tokens.spend(pending):
+    if not one_time_tokens.consume(pending):
         raise TokenRevoked
     return user

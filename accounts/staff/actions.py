@@ -18,7 +18,7 @@ from accounts.staff.lists import StaffAdmin
 NAMED_AT_MOST = 10
 
 
-class NothingToDo(Exception):
+class NoChange(Exception):
     """The row already has the wanted state, or cannot reach it; the text says which."""
 
 
@@ -30,26 +30,26 @@ class NoForm(forms.Form):
     """The form of actions that need a confirmation only."""
 
 
-Act = Callable[[User, Any, dict[str, Any]], None]
-Then = Callable[[admin.ModelAdmin, HttpRequest, list[Any]], HttpResponse]
-Effects = Callable[[QuerySet], Iterable[str | Promise]]
+Perform = Callable[[User, Any, dict[str, Any]], None]
+OnSuccess = Callable[[admin.ModelAdmin, HttpRequest, list[Any]], HttpResponse]
+Consequences = Callable[[QuerySet], Iterable[str | Promise]]
 
 
-def asked_action(
+def confirmed_action(
     *,
     name: str,
     label: str | Promise,
     permission: str,
-    effects: Effects,
-    act: Act,
+    consequences: Consequences,
+    perform: Perform,
     form_class: type[forms.Form] = ReasonForm,
     at_most: int = 500,
-    then: Then | None = None,
+    on_success: OnSuccess | None = None,
 ) -> Callable[[StaffAdmin, HttpRequest, QuerySet], HttpResponse | None]:
     """An admin action with a confirmation page: its consequences and a form.
 
-    `act(staff_member, row, cleaned_data)` is called for each row; NothingToDo and what a service refuses are shown.
-    `then(admin, request, rows)` answers with a page of its own instead of the list.
+    `perform(staff_member, row, cleaned_data)` is called for each row; NoChange and what a service refuses are shown.
+    `on_success(admin, request, rows)` answers with a page of its own instead of the list.
     """
 
     def action(self: StaffAdmin, request: HttpRequest, queryset: QuerySet) -> HttpResponse | None:
@@ -66,30 +66,30 @@ def asked_action(
             done = []
             for row in rows:
                 try:
-                    act(cast(User, request.user), row, form.cleaned_data)
+                    perform(cast(User, request.user), row, form.cleaned_data)
                     done.append(row)
-                except NothingToDo as nothing:
+                except NoChange as nothing:
                     messages.warning(request, f"{self.named(row)}: {nothing}")
                 except APIException as error:
                     messages.error(request, f"{self.named(row)}: {error.detail}")
-            if done and then is not None:
-                return then(self, request, done)
+            if done and on_success is not None:
+                return on_success(self, request, done)
             if done:
                 names = [self.named(row) for row in done[:NAMED_AT_MOST]] + ["…"] * (len(done) > NAMED_AT_MOST)
-                said = {"action": label, "count": len(done), "rows": ", ".join(names)}
-                messages.success(request, _("%(action)s: done for %(count)d: %(rows)s.") % said)
+                details = {"action": label, "count": len(done), "rows": ", ".join(names)}
+                messages.success(request, _("%(action)s: done for %(count)d: %(rows)s.") % details)
             return None
         context = {
             **self.admin_site.each_context(request),
             "title": label,
             "opts": self.opts,
             "rows": [(row.pk, self.named(row)) for row in rows],
-            "effects": list(effects(queryset)),
+            "consequences": list(consequences(queryset)),
             "form": form,
             "action": name,
             "media": self.media,
         }
-        return TemplateResponse(request, "admin/asked_action.html", context)
+        return TemplateResponse(request, "admin/confirmed_action.html", context)
 
     action.__name__ = name
     action.short_description = label  # type: ignore[attr-defined]

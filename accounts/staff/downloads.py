@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 
-from accounts.staff.actions import Act, Effects, asked_action
+from accounts.staff.actions import Consequences, Perform, confirmed_action
 
 EXPORTED_AT_MOST = 10_000
 # Spreadsheets treat a cell that starts with one of these as a formula.
@@ -39,19 +39,21 @@ def download(
     return response
 
 
-def asked_download(*, kind: str, columns: tuple[str, ...], permission: str, effects: Effects, act: Act) -> Any:
-    """An action that asks for a reason, writes the audit log by `act`, and downloads the selected rows."""
+def confirmed_download(
+    *, kind: str, columns: tuple[str, ...], permission: str, consequences: Consequences, perform: Perform
+) -> Any:
+    """An action that asks for a reason, writes the audit log by `perform`, and downloads the selected rows."""
 
     def file_of(page: admin.ModelAdmin, request: HttpRequest, rows: list[Any]) -> HttpResponse:
         return download(page, ({name: getattr(row, name) for name in columns} for row in rows), columns, kind)
 
-    return asked_action(
+    return confirmed_action(
         name=f"download_{kind}",
         label=DOWNLOAD_LABELS[kind],
         permission=permission,
-        effects=effects,
-        act=act,
-        then=file_of,
+        consequences=consequences,
+        perform=perform,
+        on_success=file_of,
     )
 
 

@@ -27,9 +27,9 @@ ACTION_TOKEN = OpenApiParameter(
 )
 
 
-def granted(request: Request, action: str) -> PendingToken:
+def require_action_token(request: Request, action: str) -> PendingToken:
     """The action token in the request's X-Action-Token header. ActionTokenRequired, ActionTokenInvalid."""
-    return step_up.grant(
+    return step_up.verify_action_token(
         user=person(request),
         session=session_of(request),
         action=action,

@@ -31,7 +31,7 @@ class RegistrationViewSet(ViewSet):
         try:
             registration.sign_up(**form)
         except EmailTaken:
-            registration.tell_owner(email=form["email"])
+            registration.mail_owner(email=form["email"])
             raise
         return Response({"message": _("A confirmation code was sent to your e-mail address.")}, status=201)
 

@@ -17,7 +17,7 @@ from accounts.serializers.two_step import (
     two_step_status_of,
 )
 from accounts.services import recovery_codes, second_password, step_up
-from accounts.viewsets.actions import ACTION_TOKEN, granted
+from accounts.viewsets.actions import ACTION_TOKEN, require_action_token
 from core.validation import checked
 
 
@@ -36,9 +36,9 @@ class SecondPasswordViewSet(ViewSet):
         responses=RecoveryCodesOutput,
     )
     def enable(self, request: Request) -> Response:
-        grant = granted(request, step_up.TWO_STEP_ENABLE)
+        action_token = require_action_token(request, step_up.TWO_STEP_ENABLE)
         form = checked(TwoStepEnableInput, request)
-        codes = second_password.enable(user=person(request), granted=grant, **form)
+        codes = second_password.enable(user=person(request), action_token=action_token, **form)
         return Response({"recovery_codes": codes})
 
     @extend_schema(
@@ -48,9 +48,9 @@ class SecondPasswordViewSet(ViewSet):
         responses=OkOutput,
     )
     def change(self, request: Request) -> Response:
-        grant = granted(request, step_up.TWO_STEP_CHANGE)
+        action_token = require_action_token(request, step_up.TWO_STEP_CHANGE)
         form = checked(TwoStepChangeInput, request)
-        second_password.change(user=person(request), session=session_of(request), granted=grant, **form)
+        second_password.change(user=person(request), session=session_of(request), action_token=action_token, **form)
         return Response({})
 
     @extend_schema(
@@ -60,9 +60,9 @@ class SecondPasswordViewSet(ViewSet):
         responses=OkOutput,
     )
     def disable(self, request: Request) -> Response:
-        grant = granted(request, step_up.TWO_STEP_DISABLE)
+        action_token = require_action_token(request, step_up.TWO_STEP_DISABLE)
         form = checked(TwoStepDisableInput, request)
-        second_password.disable(user=person(request), granted=grant, **form)
+        second_password.disable(user=person(request), action_token=action_token, **form)
         return Response({})
 
     @extend_schema(
@@ -72,6 +72,6 @@ class SecondPasswordViewSet(ViewSet):
         responses=RecoveryCodesOutput,
     )
     def recovery_codes(self, request: Request) -> Response:
-        grant = granted(request, step_up.RECOVERY_CODES)
-        codes = second_password.new_recovery_codes(user=person(request), granted=grant)
+        action_token = require_action_token(request, step_up.RECOVERY_CODES)
+        codes = second_password.new_recovery_codes(user=person(request), action_token=action_token)
         return Response({"recovery_codes": codes})

@@ -23,7 +23,7 @@ from accounts.serializers.security import (
     NewTokenOutput,
 )
 from accounts.services import email_change, erasure, export, password_change, step_up
-from accounts.viewsets.actions import ACTION_TOKEN, granted
+from accounts.viewsets.actions import ACTION_TOKEN, require_action_token
 from core.request_context import network_of_request
 from core.validation import checked
 
@@ -38,9 +38,11 @@ class SecurityViewSet(ViewSet):
         responses=NewTokenOutput,
     )
     def change_password(self, request: Request) -> Response:
-        grant = granted(request, step_up.CHANGE_PASSWORD)
+        action_token = require_action_token(request, step_up.CHANGE_PASSWORD)
         form = checked(ChangePasswordInput, request)
-        token = password_change.change(user=person(request), session=session_of(request), granted=grant, **form)
+        token = password_change.change(
+            user=person(request), session=session_of(request), action_token=action_token, **form
+        )
         return Response({"message": _("Your password was changed."), "token": token})
 
     @extend_schema(
@@ -50,9 +52,9 @@ class SecurityViewSet(ViewSet):
         responses=SentenceOutput,
     )
     def change_email(self, request: Request) -> Response:
-        grant = granted(request, step_up.CHANGE_EMAIL)
+        action_token = require_action_token(request, step_up.CHANGE_EMAIL)
         form = checked(ChangeEmailInput, request)
-        email_change.start(user=person(request), session=session_of(request), granted=grant, **form)
+        email_change.start(user=person(request), session=session_of(request), action_token=action_token, **form)
         return Response({"message": _("A code was sent to the new address.")})
 
     @extend_schema(
@@ -73,8 +75,8 @@ class SecurityViewSet(ViewSet):
         responses=DeletionOutput,
     )
     def delete_account(self, request: Request) -> Response:
-        grant = granted(request, step_up.DELETE_ACCOUNT)
-        erase_after = erasure.schedule(user=person(request), granted=grant)
+        action_token = require_action_token(request, step_up.DELETE_ACCOUNT)
+        erase_after = erasure.schedule(user=person(request), action_token=action_token)
         message = _("Your account will be deleted. Sign in before then to keep it.")
         return Response({"message": message, "erase_after": erase_after})
 
@@ -92,8 +94,8 @@ class ExportViewSet(ViewSet):
         responses={(200, "application/zip"): OpenApiTypes.BINARY},
     )
     def export(self, request: Request) -> FileResponse:
-        grant = granted(request, step_up.EXPORT_DATA)
-        file = export.export(user=person(request), granted=grant)
+        action_token = require_action_token(request, step_up.EXPORT_DATA)
+        file = export.export(user=person(request), action_token=action_token)
         name = f"parley-{person(request).username}-{timezone.now():%Y-%m-%d}.zip"
         response = FileResponse(file, as_attachment=True, filename=name, content_type="application/zip")
         response["Cache-Control"] = "no-store"

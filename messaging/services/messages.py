@@ -65,14 +65,14 @@ def send_image(
     conversation = conversation_for(sender, conversation_id)
     if key is None or not Message.objects.filter(sender_id=sender.id, client_id=key).exists():
         check_can_contact(sender, conversation)
-    with pictures.incoming(owner=sender, kind="message", upload=upload) as arrived:
+    with pictures.receive_upload(owner=sender, kind="message", upload=upload) as pending:
         return _send(
             sender=sender,
             conversation_id=conversation.id,
             body=text,
             reply_to_id=reply_to_id,
             client_id=key,
-            arrived=arrived,
+            pending=pending,
         )
 
 
@@ -83,13 +83,13 @@ def _send(
     body: str | None,
     reply_to_id: int | None,
     client_id: str | None,
-    arrived: pictures.Incoming | None = None,
+    pending: pictures.PendingUpload | None = None,
 ) -> tuple[dict[str, Any], bool]:
     with unit_of_work():
         line = locking.lock(conversation_id, sender.id)
         digest = ""
         if client_id is not None:
-            upload_digest = arrived.upload_digest if arrived else ""
+            upload_digest = pending.upload_digest if pending else ""
             digest = writing.digest_of(line.conversation.id, body, reply_to_id, upload_digest)
         try:
             line.check_can_contact(sender)
@@ -100,11 +100,11 @@ def _send(
             if isinstance(repeated, ApiError):
                 raise
             return repeated, False
-        if arrived is not None and client_id is not None:
+        if pending is not None and client_id is not None:
             repeated = writing.original_of(sender.id, client_id, digest)
             if isinstance(repeated, dict):
                 return repeated, False
-        image = arrived.keep() if arrived else None
+        image = pending.create_row() if pending else None
         message = Message(
             conversation_id=line.conversation.id,
             sender_id=sender.id,

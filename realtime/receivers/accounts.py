@@ -31,8 +31,8 @@ def session_tokens_replaced(user_id: int, **kwargs: Any) -> None:
     sockets.recheck(user_id=user_id)
 
 
-@receiver(signals.standing_changed)
-def standing_changed(user_id: int, **kwargs: Any) -> None:
+@receiver(signals.account_status_changed)
+def account_status_changed(user_id: int, **kwargs: Any) -> None:
     sockets.recheck(user_id=user_id)
 
 

@@ -115,7 +115,7 @@ def test_each_action_shows_its_effects_and_leaves_an_audit_row(support, action):
     person = make_user("Vera", verified=action != "resend_code", second_password=second)
     chosen = {"action": action, "_selected_action": [person.id]}
     page = support.post("/admin/accounts/user/", chosen)
-    assert b"asked-effects" in page.content
+    assert b"confirm-consequences" in page.content
     before = AuditEntry.objects.count()
     support.post("/admin/accounts/user/", chosen | {"confirmed": "1", "reason": "asked on the phone"})
     assert AuditEntry.objects.count() == before + 1

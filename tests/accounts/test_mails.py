@@ -6,7 +6,7 @@ import pytest
 from django.core import mail
 
 from accounts import emails
-from accounts.emails.texts import LETTERS
+from accounts.emails.texts import EMAIL_TEXTS
 from tests.client import ApiClient
 from tests.contract.test_signing_in import AUTH, PERSON
 from tests.factories import PASSWORD
@@ -20,10 +20,10 @@ FILLING = {
 }
 
 
-@pytest.mark.parametrize("kind", sorted(LETTERS))
+@pytest.mark.parametrize("kind", sorted(EMAIL_TEXTS))
 @pytest.mark.parametrize("language", ["en", "de", "ar", "zh-hans"])
 def test_every_letter_is_written_in_every_language(kind, language):
-    letter = LETTERS[kind]
+    letter = EMAIL_TEXTS[kind]
     wanted = set(re.findall(r"%\((\w+)\)s", " ".join(map(str, (letter.subject, *letter.before, *letter.after)))))
     emails.send(
         kind,

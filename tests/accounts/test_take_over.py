@@ -91,7 +91,7 @@ def test_a_reset_ends_everything_that_the_old_password_opened(anonymous, alice):
     anonymous.post(f"{AUTH}/verify-reset", {"email": alice.email, "code": code, "new_password": "another horse 9"})
     assert ApiClient(token).get(f"{AUTH}/me", status=401)["error"] == "token_revoked"
     assert not one_time_tokens.is_live(one_time_tokens.find(pending, kind="two_step"), tries=5)
-    assert trusted_devices.recognise(user=alice, token=device_token) is None
+    assert trusted_devices.find_by_token(user=alice, token=device_token) is None
     assert not alice.codes.exists()
     assert other
     alice.refresh_from_db()

@@ -120,4 +120,4 @@ def choose(page, house, model, key, label, *, asks=True):
     page.get_by_label("Action:").first.select_option(label=label)
     page.get_by_role("button", name="Go").first.click()
     if asks:
-        page.locator(".asked-effects li").first.wait_for()
+        page.locator(".confirm-consequences li").first.wait_for()

@@ -143,7 +143,7 @@ def test_an_action(page_of, house, looked_at, walk):
     assert state() == walk.before
     since = house.newest_audit_id()
     choose(page, house, walk.model, key, walk.label)
-    name = page.locator(".asked-rows li").inner_text()
+    name = page.locator(".confirm-rows li").inner_text()
     assert " object (" not in name
     button = page.get_by_role("button", name=walk.label, exact=True)
     if walk.fields:

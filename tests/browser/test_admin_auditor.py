@@ -72,7 +72,7 @@ def test_every_form_of_others_is_refused_and_changes_nothing(auditor, house):
         status, redirected, text = page.evaluate(SEND, [f"/admin/{path}", [list(pair) for pair in fields.items()]])
         # A list sends back to itself what it does not take: without a word of success and without the page that asks.
         assert status == REFUSED or (redirected and status == 200), (path, fields, status)
-        assert 'class="success"' not in text and "asked-effects" not in text, (path, fields)
+        assert 'class="success"' not in text and "confirm-consequences" not in text, (path, fields)
         assert "what Ann wrote" not in text
         assert house.everything() == before, (path, fields)
 

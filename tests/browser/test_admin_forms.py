@@ -93,7 +93,7 @@ def test_a_block_without_a_mouse(page_of, house):
     page.keyboard.type("Block")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    page.locator(".asked-effects").wait_for()
+    page.locator(".confirm-consequences").wait_for()
     tab_to(page, page.get_by_label("Reason"))
     page.keyboard.type("asked on the phone")
     tab_to(page, page.get_by_role("button", name="Block", exact=True))

@@ -17,4 +17,4 @@ def test_a_server_without_autovacuum_is_noticed(db, settings, debug):
     (line,) = doctor._autovacuum()
     worst = doctor.NOTE if debug else doctor.MISSING
     assert line.state == ("ok" if is_on else worst)
-    assert ("autovacuum = on" in line.mend) is not is_on
+    assert ("autovacuum = on" in line.fix) is not is_on

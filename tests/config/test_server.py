@@ -241,4 +241,4 @@ def test_doctor_answers_in_json(server):
     waiting = next(line for line in lines if line["what"].startswith("migrations are applied"))
     assert result.returncode == 1
     assert waiting["state"] == "missing"
-    assert waiting["mend"] == "manage.py migrate"
+    assert waiting["fix"] == "manage.py migrate"

@@ -13,7 +13,7 @@ from django.utils import translation
 from rest_framework.exceptions import APIException
 
 from accounts import emails
-from accounts.emails.texts import LETTERS
+from accounts.emails.texts import EMAIL_TEXTS
 from config import translations
 from messaging.text import too_long
 from tests.accounts.steps import last_code
@@ -106,7 +106,7 @@ def test_every_error_is_said_in_the_readers_language(language):
     assert same == []
 
 
-@pytest.mark.parametrize("kind", sorted(LETTERS))
+@pytest.mark.parametrize("kind", sorted(EMAIL_TEXTS))
 def test_a_letter_is_written_in_each_language(kind):
     def written(language: str) -> tuple[str, str, str]:
         sent = emails.render(kind, "ann@example.com", language, {"name": "Zoë", **FILLING})

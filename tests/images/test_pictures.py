@@ -100,9 +100,9 @@ def test_an_unconfirmed_account_has_no_avatar(db):
 def test_a_failed_change_leaves_no_file(alice):
     with (
         pytest.raises(RuntimeError),
-        pictures.incoming(owner=alice, kind="message", upload=io.BytesIO(corpus.png())) as arrived,
+        pictures.receive_upload(owner=alice, kind="message", upload=io.BytesIO(corpus.png())) as pending,
     ):
-        arrived.keep()
+        pending.create_row()
         raise RuntimeError
     assert files_on_disk() == set()
 
@@ -118,8 +118,8 @@ def test_a_full_disk_is_a_clear_answer(as_alice, settings):
 
 
 def test_files_without_a_row_are_purged_after_an_hour(alice):
-    with pictures.incoming(owner=alice, kind="message", upload=io.BytesIO(corpus.png())) as arrived:
-        arrived.keep()
+    with pictures.receive_upload(owner=alice, kind="message", upload=io.BytesIO(corpus.png())) as pending:
+        pending.create_row()
     Image.objects.all().delete()
     assert pictures.purge_orphans() == 0
     assert pictures.purge_orphans(now=timezone.now() + timedelta(hours=2)) == 2

@@ -52,10 +52,10 @@ def test_images_go_with_their_messages_and_when_abandoned(as_alice, as_bob, alic
     assert default_storage.exists(name)
     assert retention.purge(timezone.now(), 10) == {"messages": 1, "images": 0}
     assert Image.objects.count() == 0 and not default_storage.exists(name)
-    with pictures.incoming(owner=alice, kind="message", upload=upload()) as arrived:
-        arrived.keep()
-    with pictures.incoming(owner=alice, kind="avatar", upload=upload()) as arrived:
-        arrived.keep()
+    with pictures.receive_upload(owner=alice, kind="message", upload=upload()) as pending:
+        pending.create_row()
+    with pictures.receive_upload(owner=alice, kind="avatar", upload=upload()) as pending:
+        pending.create_row()
     assert retention.purge(timezone.now(), 10)["images"] == 0
     assert retention.purge(timezone.now() + timedelta(hours=25), 10)["images"] == 1
     assert Image.objects.get().kind == "avatar"

@@ -18,7 +18,7 @@ class Command(UserCommand):
             "--until", type=later, help="a day (2027-01-01) or a moment in UTC; without it, until unblocked"
         )
 
-    def outlook(self, user: User, **options: Any) -> dict[str, Any]:
+    def preview(self, user: User, **options: Any) -> dict[str, Any]:
         ending = user.sessions.filter(ended_at=None).count()
         return {"blocked": True, "until": options["until"], "sessions_ended": ending}
 

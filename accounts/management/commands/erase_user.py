@@ -10,7 +10,7 @@ class Command(UserCommand):
     help = "Erase an account and all personal data. This cannot be undone."
     confirmed = True
 
-    def outlook(self, user: User, **options: Any) -> dict[str, Any]:
+    def preview(self, user: User, **options: Any) -> dict[str, Any]:
         return {"erased": True}
 
     def change(self, user: User, **options: Any) -> None:

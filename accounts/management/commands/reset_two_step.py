@@ -9,7 +9,7 @@ from core.operator import actor
 class Command(UserCommand):
     help = "Switch two-step off for a user who lost the second password. The user is notified by mail."
 
-    def outlook(self, user: User, **options: Any) -> dict[str, Any]:
+    def preview(self, user: User, **options: Any) -> dict[str, Any]:
         return {"two_step": False, "changed": user.two_step_enabled}
 
     def change(self, user: User, **options: Any) -> None:

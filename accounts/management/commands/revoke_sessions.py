@@ -9,7 +9,7 @@ from core.operator import actor
 class Command(UserCommand):
     help = "Sign a user out everywhere: sessions, sockets, pushes, trusted devices."
 
-    def outlook(self, user: User, **options: Any) -> dict[str, Any]:
+    def preview(self, user: User, **options: Any) -> dict[str, Any]:
         return {"sessions_ended": user.sessions.filter(ended_at=None).count()}
 
     def change(self, user: User, **options: Any) -> None:

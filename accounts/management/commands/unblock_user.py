@@ -9,7 +9,7 @@ from core.operator import actor
 class Command(UserCommand):
     help = "Unblock an account; sign-ins that ended stay ended."
 
-    def outlook(self, user: User, **options: Any) -> dict[str, Any]:
+    def preview(self, user: User, **options: Any) -> dict[str, Any]:
         return {"blocked": False}
 
     def change(self, user: User, **options: Any) -> None:

@@ -9,7 +9,7 @@ from core.operator import actor
 class Command(UserCommand):
     help = "Clear the wrong passwords of an account, so that its owner can sign in at once."
 
-    def outlook(self, user: User, **options: Any) -> dict[str, Any]:
+    def preview(self, user: User, **options: Any) -> dict[str, Any]:
         return {"locked": False}
 
     def change(self, user: User, **options: Any) -> None:

@@ -9,7 +9,7 @@ from core.operator import actor
 class Command(UserCommand):
     help = "Confirm the e-mail address of an account without a code."
 
-    def outlook(self, user: User, **options: Any) -> dict[str, Any]:
+    def preview(self, user: User, **options: Any) -> dict[str, Any]:
         return {"is_verified": True, "changed": not user.is_verified}
 
     def change(self, user: User, **options: Any) -> None:

@@ -22,11 +22,11 @@ MISSING, NOTE = "missing", "note"
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """The result of one check. `mend` is the command or setting that fixes it."""
+    """The result of one check. `fix` is the command or setting that fixes it."""
 
     state: str
     what: str
-    mend: str = ""
+    fix: str = ""
 
 
 class Command(BaseCommand):
@@ -44,8 +44,8 @@ class Command(BaseCommand):
             for line in lines:
                 mark = {health.OK: "ok", MISSING: "MISSING", NOTE: "-"}[line.state]
                 self.stdout.write(f"{mark:8}{line.what}")
-                if line.mend:
-                    self.stdout.write(f"        → {line.mend}")
+                if line.fix:
+                    self.stdout.write(f"        → {line.fix}")
         if any(line.state == MISSING for line in lines):
             sys.exit(1)
 
@@ -60,8 +60,8 @@ def examine() -> Iterator[CheckResult]:
     yield _line(not stale, "translations are compiled", "python3 dev.py translations")
 
 
-def _line(good: bool, what: str, mend: str) -> CheckResult:
-    return CheckResult(health.OK, what) if good else CheckResult(MISSING, what, mend)
+def _line(good: bool, what: str, fix: str) -> CheckResult:
+    return CheckResult(health.OK, what) if good else CheckResult(MISSING, what, fix)
 
 
 def _settings() -> Iterator[CheckResult]:
@@ -95,11 +95,11 @@ def _autovacuum() -> Iterator[CheckResult]:
     with connection.cursor() as cursor:
         cursor.execute("SHOW autovacuum")
         is_on = cursor.fetchone() == ("on",)
-    mend = "ALTER SYSTEM SET autovacuum = on; SELECT pg_reload_conf();"
+    fix = "ALTER SYSTEM SET autovacuum = on; SELECT pg_reload_conf();"
     if is_on or not settings.DEBUG:
-        yield _line(is_on, "autovacuum is on", mend)
+        yield _line(is_on, "autovacuum is on", fix)
     else:
-        yield CheckResult(NOTE, "autovacuum is off: do not measure here", mend)
+        yield CheckResult(NOTE, "autovacuum is off: do not measure here", fix)
 
 
 def _redis() -> Iterator[CheckResult]:

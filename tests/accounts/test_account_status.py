@@ -1,4 +1,4 @@
-"""What staff change about an account acts at once, is told to whoever listens, and leaves a row."""
+"""Changes of the account status by staff take effect at once, send their signals and add an audit row."""
 
 from datetime import timedelta
 
@@ -17,17 +17,17 @@ AUTH = "/api/v1/auth"
 
 
 @pytest.fixture
-def heard():
-    """The facts that were told, in their order."""
+def received():
+    """The signals that were sent, in their order."""
     facts = []
 
-    def told(name):
+    def recorder(name):
         def listen(sender, signal, **fact):
             facts.append((name, fact))
 
         return listen
 
-    listeners = {name: told(name) for name in ("session_revoked", "standing_changed", "account_verified")}
+    listeners = {name: recorder(name) for name in ("session_revoked", "account_status_changed", "account_verified")}
     for name, listen in listeners.items():
         getattr(signals, name).connect(listen)
     yield facts
@@ -35,43 +35,43 @@ def heard():
         getattr(signals, name).disconnect(listen)
 
 
-def test_a_block_acts_at_once(alice, bob, heard):
+def test_a_block_acts_at_once(alice, bob, received):
     session, token = sign_in(alice)
     _, device_token = trusted_devices.remember(user=alice)
     pending = one_time_tokens.issue(kind="two_step", user=alice, minutes=10)
     until = timezone.now() + timedelta(days=1)
     assert account_status.block(user=alice, reason="spam", until=until, actor=bob) == 1
     assert ApiClient(token).get(f"{AUTH}/me", status=403)["error"] == "account_blocked"
-    assert trusted_devices.recognise(user=alice, token=device_token) is None
+    assert trusted_devices.find_by_token(user=alice, token=device_token) is None
     assert not one_time_tokens.is_live(one_time_tokens.find(pending, kind="two_step"), tries=5)
-    assert heard == [
+    assert received == [
         ("session_revoked", {"user_id": alice.id, "session_ids": [session.id], "reason": "blocked"}),
-        ("standing_changed", {"user_id": alice.id, "standing": "blocked"}),
+        ("account_status_changed", {"user_id": alice.id, "status": "blocked"}),
     ]
     entry = AuditEntry.objects.get()
     assert (entry.action, entry.actor, entry.target, entry.reason) == ("user.blocked", bob, alice, "spam")
     assert entry.details == {"until": until.isoformat(), "sessions_ended": 1}
 
 
-def test_what_a_block_ended_stays_ended(alice, anonymous, heard):
+def test_what_a_block_ended_stays_ended(alice, anonymous, received):
     _session, token = sign_in(alice)
     account_status.block(user=alice, reason="spam", actor_label="test")
     account_status.unblock(user=alice, reason="mistake", actor_label="test")
     assert ApiClient(token).get(f"{AUTH}/me", status=401)["error"] == "token_revoked"
     anonymous.post(f"{AUTH}/login", {"email": alice.email, "password": PASSWORD})
-    assert heard[-1] == ("standing_changed", {"user_id": alice.id, "standing": "active"})
+    assert received[-1] == ("account_status_changed", {"user_id": alice.id, "status": "active"})
     assert list(AuditEntry.objects.order_by("id").values_list("action", "actor_label")) == [
         ("user.blocked", "test"),
         ("user.unblocked", "test"),
     ]
 
 
-def test_marking_an_address_confirmed(db, heard):
+def test_marking_an_address_confirmed(db, received):
     ann = make_user("Ann", verified=False)
     for _ in range(2):
         account_status.mark_verified(user=ann, reason="by phone", actor_label="test")
     assert ann.is_verified
-    assert [name for name, _fact in heard] == ["account_verified"]
+    assert [name for name, _fact in received] == ["account_verified"]
     assert AuditEntry.objects.filter(action="user.verified").count() == 1
 
 
@@ -83,7 +83,7 @@ def test_createsuperuser(db, anonymous, monkeypatch):
     assert (me["is_admin"], me["is_verified"]) == (True, True)
 
 
-def test_accounts_by_hand(db, heard, mailoutbox):
+def test_accounts_by_hand(db, received, mailoutbox):
     ann = registration.create_user(
         email="Ann@Example.com", password=None, first_name="Ann", verified=True, username="ann"
     )
@@ -93,7 +93,7 @@ def test_accounts_by_hand(db, heard, mailoutbox):
         True,
         False,
     )
-    assert [name for name, _fact in heard] == ["account_verified"]
+    assert [name for name, _fact in received] == ["account_verified"]
     assert not mailoutbox
     with pytest.raises(EmailTaken):
         registration.create_user(email="ann@example.com", password=None, first_name="Ann")
