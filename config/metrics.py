@@ -25,7 +25,8 @@ from config.health import OK, channel_layer
 from config.logs import error_of
 from notifications.selectors import deliveries_by_state, delivery_lag_seconds
 from realtime import measures  # noqa: F401  (registers what the real-time channel measures)
-from realtime.selectors import calls_by_outcome, sockets_open
+from realtime.calls.selectors import calls_by_outcome
+from realtime.selectors import sockets_open
 
 REQUESTS = Counter("parley_http_requests", "Answered requests.", ["method", "route", "status"])
 SECONDS = Histogram(

@@ -11,9 +11,11 @@ class RealtimeConfig(AppConfig):
         from accounts.services import export
         from core import ratelimits
         from notifications.services.delivery import register_presence
-        from realtime import checks, receivers  # noqa: F401
+        from realtime import receivers  # noqa: F401
+        from realtime.calls import admin, checks  # noqa: F401
+        from realtime.calls import receivers as call_receivers  # noqa: F401
+        from realtime.calls.selectors import export_files
         from realtime.conf import Defaults
-        from realtime.selectors import export_files
         from realtime.services import receipts
 
         ratelimits.register("REALTIME", Defaults().RATES)

@@ -1,7 +1,7 @@
 from django.urls import path
 
+from realtime.calls.viewsets import CallViewSet
 from realtime.viewsets.asyncapi import RealtimeSchemaView
-from realtime.viewsets.calls import CallViewSet
 from realtime.viewsets.changes import ChangesViewSet
 
 urlpatterns = [

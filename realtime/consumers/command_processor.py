@@ -23,6 +23,7 @@ from accounts.tokens import decode_session_token
 from core import ratelimits
 from core.exceptions import ApiError, RateLimited
 from realtime import socket_commands, socket_events
+from realtime.calls import services as calls
 from realtime.conf import conf
 from realtime.consumers import frames
 from realtime.consumers.database import in_database
@@ -30,7 +31,7 @@ from realtime.consumers.hub import keep_until_done
 from realtime.consumers.typing_batcher import parse_typing
 from realtime.kinds import SocketRef
 from realtime.serializers.socket import AckInput, AuthInput, PositionInput
-from realtime.services import calls, log, presence, receipts, sockets
+from realtime.services import log, presence, receipts, sockets
 from realtime.socket_commands import CommandContext
 
 if TYPE_CHECKING:

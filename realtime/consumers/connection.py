@@ -19,6 +19,7 @@ from uuid import UUID
 from django.http import HttpRequest
 from django.utils import timezone, translation
 
+from realtime.calls import services as calls
 from realtime.conf import conf
 from realtime.consumers.command_processor import CommandProcessor
 from realtime.consumers.database import in_database
@@ -26,7 +27,7 @@ from realtime.consumers.hub import Hub, keep_until_done
 from realtime.consumers.origin import is_allowed_origin
 from realtime.consumers.outbox import Outbox
 from realtime.kinds import SocketRef
-from realtime.services import calls, presence, sockets
+from realtime.services import presence, sockets
 
 logger = logging.getLogger("parley.realtime")
 

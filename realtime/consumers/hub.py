@@ -18,10 +18,10 @@ from channels.layers import get_channel_layer
 from django.conf import settings
 
 from realtime import groups, selectors
+from realtime.calls import services as calls
 from realtime.conf import conf
 from realtime.consumers.database import in_database
 from realtime.consumers.typing_batcher import TypingBatcher
-from realtime.services import calls
 from realtime.services import sockets as socket_service
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """The event log, the open sockets, the calls."""
 
-from realtime.models.calls import Call, CallParty
+from realtime.calls.models import Call, CallParty
 from realtime.models.log import Event, Stream
 from realtime.models.sockets import Socket
 

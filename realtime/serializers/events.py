@@ -5,7 +5,7 @@ from rest_framework import serializers
 from accounts.serializers.profile import ProfileSerializer
 from messaging.serializers import outputs
 from notifications.serializers.feed import NotificationSerializer
-from realtime.serializers.calls import CallSerializer, IceServer
+from realtime.calls.serializers import CallRingingData, CallSerializer, CallSignalData, CallUpdatedData
 
 # --- Durable events ------------------------------------------------------------------------------
 
@@ -65,10 +65,6 @@ class AllReadData(serializers.Serializer):
     unread_count = serializers.IntegerField()
 
 
-class CallUpdatedData(serializers.Serializer):
-    call = CallSerializer(allow_null=True, help_text="null when one of the two has left for good.")
-
-
 # --- Events without a number -----------------------------------------------------------------------
 
 
@@ -121,16 +117,6 @@ class GoAwayData(serializers.Serializer):
     retry_ms = serializers.IntegerField()
 
 
-class CallRingingData(serializers.Serializer):
-    call_id = serializers.IntegerField()
-
-
-class CallSignalData(serializers.Serializer):
-    call_id = serializers.IntegerField()
-    kind = serializers.ChoiceField(["offer", "answer", "ice", "restart", "media"])
-    payload = serializers.DictField()
-
-
 # --- Replies ---------------------------------------------------------------------------------------
 
 
@@ -162,15 +148,6 @@ class ReadReplyData(serializers.Serializer):
 
 class PresenceReplyData(serializers.Serializer):
     presence = PresenceData(many=True)
-
-
-class CallReplyData(serializers.Serializer):
-    call = CallSerializer()
-
-
-class CallRouteReplyData(CallReplyData):
-    ice_servers = IceServer(many=True)
-    ice_transport_policy = serializers.ChoiceField(["all", "relay"])
 
 
 # What each durable event carries; realtime.socket_events.EVENTS renders the same ones.

@@ -5,8 +5,9 @@ and returns the data of the reply, with the keys of the matching REST reply. An 
 error reply, with the same code as over REST.
 """
 
-from realtime.socket_commands import calls, messages, presence
-from realtime.socket_commands.table import CommandContext, CommandSpec
+from realtime.calls import socket_commands as calls
+from realtime.kinds import CommandContext, CommandSpec
+from realtime.socket_commands import messages, presence
 
 __all__ = ["COMMANDS", "CommandContext", "CommandSpec"]
 

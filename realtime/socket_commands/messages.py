@@ -7,8 +7,8 @@ from rest_framework.serializers import Serializer
 from core.fields import IdField
 from messaging.serializers import inputs
 from messaging.services import conversations, messages, reactions
+from realtime.kinds import CommandContext, CommandSpec
 from realtime.serializers import events
-from realtime.socket_commands.table import CommandContext, CommandSpec
 
 Data = dict[str, Any]
 

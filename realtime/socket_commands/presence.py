@@ -5,10 +5,10 @@ from typing import Any
 from rest_framework import serializers
 
 from core.fields import IdField, StrictBooleanField
+from realtime.kinds import CommandContext, CommandSpec
 from realtime.serializers import events
 from realtime.services import presence
 from realtime.services import typing as typing_service
-from realtime.socket_commands.table import CommandContext, CommandSpec
 
 Data = dict[str, Any]
 

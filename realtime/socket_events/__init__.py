@@ -11,8 +11,9 @@ the batch needs in a few queries; it returns the event's data, or another type a
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from realtime.calls.selectors import live_calls_for
 from realtime.kinds import SocketRef
-from realtime.selectors import LoggedEvent, live_calls_for
+from realtime.selectors import LoggedEvent
 from realtime.socket_events import calls, messages, notifications, people
 from realtime.socket_events.context import EventContext
 

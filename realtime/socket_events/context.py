@@ -8,8 +8,9 @@ from accounts.selectors import users_by_ids
 from accounts.serializers.profile import profile_of
 from messaging import selectors as messaging
 from notifications import selectors as notifications
+from realtime.calls.selectors import calls_for
 from realtime.kinds import SocketRef
-from realtime.selectors import LoggedEvent, calls_for
+from realtime.selectors import LoggedEvent
 
 
 class EventContext:

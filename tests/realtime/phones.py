@@ -9,8 +9,9 @@ from accounts.signals import block_changed
 from core.transactions import unit_of_work
 from messaging.services import conversations
 from realtime import selectors
+from realtime.calls import services as calls
 from realtime.kinds import SocketRef
-from realtime.services import calls, sockets
+from realtime.services import sockets
 from tests.factories import sign_in
 
 

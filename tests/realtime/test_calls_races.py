@@ -8,8 +8,8 @@ from django.db import connection
 
 from core.exceptions import ApiError
 from messaging.models import Message
+from realtime.calls import services as calls
 from realtime.models import Call, CallParty
-from realtime.services import calls
 from tests.realtime.phones import conversation_of, phone_of, talk
 
 pytestmark = pytest.mark.django_db(transaction=True)

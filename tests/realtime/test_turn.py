@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from realtime import checks
-from realtime.services import turn
+from realtime.calls.services import turn
 
 
 def servers(settings, **fields):

@@ -5,8 +5,8 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from core.operator import OperatorCommand
+from realtime.calls.services import turn
 from realtime.conf import conf
-from realtime.services import turn
 
 
 class Command(OperatorCommand):

@@ -7,13 +7,13 @@ from django.utils import timezone
 from accounts.exceptions import UserBlocked
 from accounts.selectors import blocked_either_way
 from core.transactions import unit_of_work
+from realtime.calls.models import Call
+from realtime.calls.services.announcing import announce, send_to_socket
+from realtime.calls.services.ending import end, end_overdue_of
+from realtime.calls.services.participants import LockedCall, bind, lock_call_for
 from realtime.conf import conf
 from realtime.exceptions import CallConflict
 from realtime.kinds import SocketRef
-from realtime.models import Call
-from realtime.services.calls.announcing import announce, send_to_socket
-from realtime.services.calls.ending import end, end_overdue_of
-from realtime.services.calls.participants import LockedCall, bind, lock_call_for
 
 
 def ringing(*, user_id: int, call_id: object) -> Call:

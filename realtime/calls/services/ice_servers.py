@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING, Any
 
+from realtime.calls.models import Call
+from realtime.calls.services import turn
+from realtime.calls.services.ending import end_overdue_of
+from realtime.calls.services.participants import call_of
 from realtime.exceptions import CallConflict
-from realtime.models import Call
-from realtime.services import turn
-from realtime.services.calls.ending import end_overdue_of
-from realtime.services.calls.participants import call_of
 
 if TYPE_CHECKING:
     from accounts.models import User

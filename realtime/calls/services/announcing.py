@@ -10,7 +10,7 @@ from core.images import media_path
 from notifications.selectors import is_quiet
 from notifications.services import delivery
 from realtime import groups
-from realtime.models import Call, CallParty
+from realtime.calls.models import Call, CallParty
 from realtime.services import log
 
 

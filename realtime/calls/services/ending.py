@@ -10,9 +10,9 @@ from django.utils import timezone
 from core.transactions import unit_of_work
 from messaging.exceptions import ConversationNotFound
 from messaging.services import messages
-from realtime.models import Call, CallParty
-from realtime.services.calls.announcing import announce, push_ended
-from realtime.services.calls.participants import alive_until
+from realtime.calls.models import Call, CallParty
+from realtime.calls.services.announcing import announce, push_ended
+from realtime.calls.services.participants import alive_until
 
 OUTCOME_OF_TIME = {
     Call.State.RINGING: Call.Outcome.MISSED,

@@ -6,8 +6,8 @@ from typing import Any
 
 from rest_framework import serializers
 
+from realtime.calls.models import Call, CallParty
 from realtime.kinds import SocketRef
-from realtime.models import Call, CallParty
 
 
 def call_json(call: Call, *, viewer_id: int, device: SocketRef, parties: Iterable[CallParty]) -> dict[str, Any]:
@@ -103,3 +103,26 @@ class OneOf(serializers.ChoiceField):
 
 class DeclineInput(serializers.Serializer):
     reason = OneOf([Call.Outcome.DECLINED.value, Call.Outcome.BUSY.value], default=Call.Outcome.DECLINED.value)
+
+
+class CallUpdatedData(serializers.Serializer):
+    call = CallSerializer(allow_null=True, help_text="null when one of the two has left for good.")
+
+
+class CallRingingData(serializers.Serializer):
+    call_id = serializers.IntegerField()
+
+
+class CallSignalData(serializers.Serializer):
+    call_id = serializers.IntegerField()
+    kind = serializers.ChoiceField(["offer", "answer", "ice", "restart", "media"])
+    payload = serializers.DictField()
+
+
+class CallReplyData(serializers.Serializer):
+    call = CallSerializer()
+
+
+class CallRouteReplyData(CallReplyData):
+    ice_servers = IceServer(many=True)
+    ice_transport_policy = serializers.ChoiceField(["all", "relay"])

@@ -5,11 +5,11 @@ from datetime import timedelta
 from django.utils import timezone
 
 from core.transactions import unit_of_work
+from realtime.calls.models import Call, CallParty
+from realtime.calls.services.ending import end_overdue_of
+from realtime.calls.services.participants import bind, open_sockets
 from realtime.conf import conf
 from realtime.kinds import SocketRef
-from realtime.models import Call, CallParty
-from realtime.services.calls.ending import end_overdue_of
-from realtime.services.calls.participants import bind, open_sockets
 
 
 def note_open(*, user_id: int, device: SocketRef) -> None:

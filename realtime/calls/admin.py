@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.staff.lists import StaffAdmin
 from accounts.staff.overview import Figure, about, add_section
-from realtime.models import Call
+from realtime.calls.models import Call
 
 
 @admin.register(Call)

@@ -10,10 +10,11 @@ from django.utils import timezone
 
 from core.exceptions import NotFound
 from core.fields import parse_id
+from realtime.calls.models import Call, CallParty
 from realtime.conf import conf
 from realtime.exceptions import CallConflict
 from realtime.kinds import SocketRef
-from realtime.models import Call, CallParty, Socket
+from realtime.models import Socket
 
 
 @dataclass

@@ -5,9 +5,9 @@ call's row, so that of two concurrent commands the second sees the result of the
 live-call index of the two users (ascending), the call, the conversation, and last the streams of the log.
 """
 
-from realtime.services.calls.answering import accept, cancel, decline, ringing
-from realtime.services.calls.bound_sockets import note_closed, note_open
-from realtime.services.calls.ending import (
+from realtime.calls.services.answering import accept, cancel, decline, ringing
+from realtime.calls.services.bound_sockets import note_closed, note_open
+from realtime.calls.services.ending import (
     end_all_of,
     end_between,
     end_of_sessions,
@@ -15,9 +15,9 @@ from realtime.services.calls.ending import (
     end_overdue_of,
     erase_of,
 )
-from realtime.services.calls.ice_servers import ice_for, ice_servers
-from realtime.services.calls.inviting import invite
-from realtime.services.calls.signaling import SIGNAL_KINDS, connected, hangup, signal
+from realtime.calls.services.ice_servers import ice_for, ice_servers
+from realtime.calls.services.inviting import invite
+from realtime.calls.services.signaling import SIGNAL_KINDS, connected, hangup, signal
 
 __all__ = [
     "SIGNAL_KINDS",

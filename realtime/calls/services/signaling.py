@@ -9,12 +9,12 @@ from django.utils.translation import gettext as _
 from rest_framework.exceptions import ValidationError
 
 from core.transactions import unit_of_work
+from realtime.calls.models import Call
+from realtime.calls.services.announcing import announce, send_to_socket
+from realtime.calls.services.ending import end, end_overdue_of
+from realtime.calls.services.participants import LockedCall, lock_call_for
 from realtime.conf import conf
 from realtime.kinds import SocketRef
-from realtime.models import Call
-from realtime.services.calls.announcing import announce, send_to_socket
-from realtime.services.calls.ending import end, end_overdue_of
-from realtime.services.calls.participants import LockedCall, lock_call_for
 
 SIGNAL_KINDS = ("offer", "answer", "ice", "restart", "media")
 SDP_BYTES = 48 * 1024

@@ -7,11 +7,10 @@ from rest_framework.viewsets import ViewSet
 
 from core.pagination import page_size, whole_number
 from core.validation import checked
-from realtime import selectors
+from realtime.calls import selectors, services
+from realtime.calls.serializers import CallReply, CallsReply, DeclineInput, IceServersReply
 from realtime.conf import conf
 from realtime.kinds import SocketRef
-from realtime.serializers.calls import CallReply, CallsReply, DeclineInput, IceServersReply
-from realtime.services import calls
 
 CALL_ID = OpenApiParameter("call_id", int, OpenApiParameter.PATH)
 
@@ -29,13 +28,13 @@ class CallViewSet(ViewSet):
     def list(self, request: Request) -> Response:
         limit = page_size(request.query_params, default=conf.CALLS_LIMIT, maximum=conf.CALLS_MAX)
         before = whole_number(request.query_params, "before")
-        calls.end_overdue_of(user_id=request.user.id)
+        services.end_overdue_of(user_id=request.user.id)
         rows, has_more = selectors.call_history(request.user.id, limit=limit, before=before, device=_device(request))
         return Response({"calls": rows, "has_more": has_more})
 
     @extend_schema(operation_id="calls_get", parameters=[CALL_ID], responses=CallReply)
     def retrieve(self, request: Request, call_id: str) -> Response:
-        calls.end_overdue_of(user_id=request.user.id)
+        services.end_overdue_of(user_id=request.user.id)
         return Response({"call": selectors.call_for(request.user.id, call_id, _device(request))})
 
     @extend_schema(
@@ -47,7 +46,7 @@ class CallViewSet(ViewSet):
     )
     def decline(self, request: Request, call_id: str) -> Response:
         given = checked(DeclineInput, request)
-        calls.decline(user_id=request.user.id, call_id=call_id, reason=given["reason"])
+        services.decline(user_id=request.user.id, call_id=call_id, reason=given["reason"])
         return Response({"call": selectors.call_for(request.user.id, call_id, _device(request))})
 
     @extend_schema(
@@ -57,7 +56,7 @@ class CallViewSet(ViewSet):
         responses=IceServersReply,
     )
     def ice_servers(self, request: Request, call_id: str) -> Response:
-        return Response(calls.ice_servers(actor=request.user, call_id=call_id))
+        return Response(services.ice_servers(actor=request.user, call_id=call_id))
 
 
 def _device(request: Request) -> SocketRef:

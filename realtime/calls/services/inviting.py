@@ -13,14 +13,14 @@ from messaging.exceptions import IdempotencyConflict
 from messaging.selectors import check_can_contact, conversation_for, has_written
 from messaging.services import conversations
 from messaging.text import clean_client_id
+from realtime.calls.models import Call, CallParty
+from realtime.calls.services.announcing import announce, push_incoming
+from realtime.calls.services.answering import answer
+from realtime.calls.services.ending import end_overdue_of, record
+from realtime.calls.services.participants import lock_call_for
 from realtime.conf import conf
 from realtime.exceptions import CallConflict
 from realtime.kinds import SocketRef
-from realtime.models import Call, CallParty
-from realtime.services.calls.announcing import announce, push_incoming
-from realtime.services.calls.answering import answer
-from realtime.services.calls.ending import end_overdue_of, record
-from realtime.services.calls.participants import lock_call_for
 
 if TYPE_CHECKING:
     from accounts.models import User
