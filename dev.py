@@ -37,6 +37,9 @@ PIP_INSTALL += ["--only-binary", ":all:", "--require-hashes"]
 # What pip prints when the package index cannot be reached.
 OFFLINE = ("Failed to establish a new connection", "Temporary failure in name resolution", "NewConnectionError")
 OFFLINE += ("Network is unreachable", "NameResolutionError", "ConnectTimeoutError")
+NO_INDEX = "No connection to the package index: check the network, then run the same command again."
+# The package index gets this long for a first answer.
+PROBE_SECONDS = 7
 REQUIREMENTS = {"main": "requirements.txt", "dev": "requirements-dev.txt"}
 
 # A name of its own for every checkout: two of them may be tested at the same time.
@@ -91,6 +94,7 @@ def setup(*, dev: bool = False) -> None:
         return
     if not have and not usable_venv():
         make_venv()
+    probe_index(REQUIREMENTS[missing[0]])
     for name in missing:
         note(f"Installing {REQUIREMENTS[name]}: pinned wheels, checked by hash. About a minute, 320 MB on disk.")
         install(REQUIREMENTS[name])
@@ -122,9 +126,30 @@ def install(requirements: str) -> None:
         return
     text = "".join(output)
     if any(mark in text for mark in OFFLINE):
-        raise Problem("No connection to the package index: check the network, then run the same command again.")
+        raise Problem(NO_INDEX)
     note("".join(output[-15:]).rstrip())
     raise Problem(f"Installing {requirements} failed; the lines above say why. When it is fixed: python3 dev.py setup")
+
+
+def probe_index(requirements: str) -> None:
+    """Ask pip for the first package alone, without repeats: without a network this fails soon, the installation late.
+
+    Raises:
+        Problem: the package index cannot be reached.
+    """
+    lines = (ROOT / requirements).read_text().splitlines()
+    first = next(line.split()[0] for line in lines if "==" in line)
+    command = [str(PYTHON), "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
+    # Without repeats pip gives the reason in its detailed output only.
+    command += ["-vv", "--dry-run", "--no-deps", "--only-binary", ":all:", "--retries", "0"]
+    command += ["--timeout", str(PROBE_SECONDS), first]
+    try:
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=PROBE_SECONDS + 1)
+    except subprocess.TimeoutExpired:
+        note(f"The package index has not answered for {PROBE_SECONDS + 1} s. Still trying; Ctrl-C stops it.")
+        return
+    if done.returncode != 0 and any(mark in done.stdout + done.stderr for mark in OFFLINE):
+        raise Problem(NO_INDEX)
 
 
 def usable_venv() -> bool:
@@ -392,9 +417,12 @@ def missing_parts() -> dict[str, str]:
         parts["browser tests"] = "no Chromium (apt-get install chromium)"
     if not shutil.which("turnserver"):
         parts["relayed calls"] = "no turnserver (apt-get install coturn)"
-    for program, part in {"node": "the JavaScript SDK", "npm": "types of the JavaScript SDK"}.items():
-        if not shutil.which(program):
-            parts[part] = f"no {program} (apt-get install {'nodejs' if program == 'node' else 'npm'})"
+    node = shutil.which("node")
+    found = subprocess.run([node, "--version"], capture_output=True, text=True, check=False).stdout if node else ""
+    if int(found.strip().lstrip("v").partition(".")[0] or 0) < 20:
+        parts["the JavaScript SDK"] = f"no Node 20 or newer{found and f' (this is {found.strip()})'}"
+    if not shutil.which("npm"):
+        parts["types of the JavaScript SDK"] = "no npm (apt-get install npm)"
     # Their servers are their own: what must be there are the programs.
     system = os.environ.get("PATH", os.defpath) + os.pathsep + "/usr/sbin"
     programs = {"nginx": "nginx-light", "redis-server": "redis-server", "openssl": "openssl"}

@@ -3,7 +3,6 @@
 import gettext
 import io
 import json
-import shutil
 import subprocess
 
 import pytest
@@ -14,11 +13,11 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from config import client_catalog, client_texts, translations
+from tests.node import needs_node
 
 LANGUAGES = [code for code, _name in settings.LANGUAGES if code != "en"]
 NUMBERS = [*range(1100), 10_000, 100_000, 1_000_000, 1_000_001, 2_000_000]
 I18N = settings.BASE_DIR / "static" / "app" / "i18n.js"
-needs_node = pytest.mark.skipif(not shutil.which("node"), reason="no Node")
 
 
 def test_texts_are_found_wherever_they_stand():

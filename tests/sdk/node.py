@@ -3,17 +3,14 @@
 import itertools
 import json
 import queue
-import shutil
 import subprocess
 import threading
 from pathlib import Path
 
-import pytest
+from tests.node import NODE
 
-NODE = shutil.which("node")
 DRIVER = Path(__file__).with_name("driver.mjs")
 PATIENCE_SECONDS = 60
-needs_node = pytest.mark.skipif(NODE is None, reason="no Node (apt-get install nodejs)")
 
 
 class ScriptError(Exception):

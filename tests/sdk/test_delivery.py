@@ -2,8 +2,8 @@
 
 import pytest
 
+from tests.node import needs_node
 from tests.sdk.conftest import PASSWORD
-from tests.sdk.node import needs_node
 
 pytestmark = [needs_node, pytest.mark.timeout(300)]
 

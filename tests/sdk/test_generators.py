@@ -12,11 +12,11 @@ import pytest
 
 from config.openapi import collection
 from tests import schema
+from tests.node import needs_npm
 from tests.server import ROOT, RunningServer
 
 pytestmark = [pytest.mark.once, pytest.mark.timeout(900)]
 FLOWS = Path(__file__).with_name("flows")
-needs_npm = pytest.mark.skipif(shutil.which("npm") is None, reason="no npm (apt-get install npm)")
 # The generators are kept between runs.
 VAR = ROOT / "var"
 

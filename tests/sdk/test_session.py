@@ -4,8 +4,9 @@ import pytest
 
 from tests.flows.conftest import running_server
 from tests.flows.people import eventually
+from tests.node import needs_node
 from tests.sdk.conftest import PASSWORD, sign_up
-from tests.sdk.node import ScriptError, needs_node
+from tests.sdk.node import ScriptError
 
 pytestmark = [needs_node, pytest.mark.timeout(240)]
 

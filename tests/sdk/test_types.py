@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.node import needs_npm
 from tests.server import ROOT
 
 NPM = shutil.which("npm")
@@ -15,7 +16,7 @@ CACHE = ROOT / "var" / "sdk-types"
 
 
 @pytest.mark.once
-@pytest.mark.skipif(NPM is None, reason="no npm (apt-get install npm)")
+@needs_npm
 @pytest.mark.timeout(300)
 def test_the_types_compile_under_strict():
     done = compile_with_typescript(SOURCES / "use.mts", ROOT / "static" / "sdk" / "parley.d.ts")
