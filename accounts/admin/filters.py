@@ -1,9 +1,10 @@
 """Filters of the user list."""
 
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib.admin import SimpleListFilter
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -24,17 +25,15 @@ class AccountStatusFilter(SimpleListFilter):
             ("leaving", _("to be erased")),
         ]
 
-    def queryset(self, request: HttpRequest, queryset: QuerySet) -> QuerySet:
-        now = timezone.now()
-        still_blocked = Q(blocked_until=None) | Q(blocked_until__gt=now)
-        chosen = {
-            "verified": Q(email_verified_at__isnull=False),
-            "unverified": Q(email_verified_at=None),
-            "blocked": Q(blocked_at__isnull=False) & still_blocked,
-            "locked": is_locked(now),
-            "leaving": Q(erase_after__isnull=False),
-        }.get(self.value() or "")
-        return queryset.filter(chosen) if chosen is not None else queryset
+    def queryset(self, request: HttpRequest, queryset: Any) -> QuerySet:
+        chosen: dict[str | None, Callable[[], QuerySet]] = {
+            "verified": queryset.verified,
+            "unverified": queryset.unverified,
+            "blocked": queryset.blocked,
+            "locked": lambda: queryset.filter(is_locked(timezone.now())),
+            "leaving": lambda: queryset.filter(erase_after__isnull=False),
+        }
+        return chosen.get(self.value(), queryset.all)()
 
 
 class TwoStepFilter(SimpleListFilter):
@@ -61,9 +60,9 @@ class LiveFilter(SimpleListFilter):
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
         return [("live", _("live")), ("ended", _("ended"))]
 
-    def queryset(self, request: HttpRequest, queryset: QuerySet) -> QuerySet:
+    def queryset(self, request: HttpRequest, queryset: Any) -> QuerySet:
         if self.value() == "live":
-            return queryset.filter(ended_at=None, token_expires_at__gt=timezone.now())
+            return queryset.signed_in()
         if self.value() == "ended":
             return queryset.filter(ended_at__isnull=False)
         return queryset

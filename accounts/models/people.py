@@ -1,12 +1,14 @@
 """Users with their account status, login lockouts, and blocks between users."""
 
+from collections.abc import Collection
 from datetime import datetime
-from typing import Any
+from typing import Any, Self
 
 from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.models import PermissionsMixin
 from django.db import IntegrityError, models, transaction
+from django.db.models import Exists, F, Q
 from django.db.models.functions import Lower
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -15,7 +17,32 @@ from accounts.exceptions import EmailTaken, UsernameTaken
 from core.text import display_name, fold, new_username, normalise_address, row_name
 
 
-class UserManager(BaseUserManager["User"]):
+class UserQuerySet(models.QuerySet["User"]):
+    def verified(self) -> Self:
+        """Users who have confirmed their address."""
+        return self.filter(email_verified_at__isnull=False)
+
+    def unverified(self) -> Self:
+        return self.filter(email_verified_at=None)
+
+    def blocked(self, now: datetime | None = None) -> Self:
+        """Users blocked by staff at `now`: as User.is_blocked and accounts.sql.is_active."""
+        return self.filter(_blocked(now))
+
+    def active(self, now: datetime | None = None) -> Self:
+        """Users not blocked by staff at `now`."""
+        return self.exclude(_blocked(now))
+
+    def contactable(self) -> Self:
+        """Users others can find and contact: confirmed, no deletion scheduled, not blocked by staff."""
+        return self.verified().active().filter(erase_after=None)
+
+
+def _blocked(now: datetime | None) -> Q:
+    return Q(blocked_at__isnull=False) & (Q(blocked_until=None) | Q(blocked_until__gt=now or timezone.now()))
+
+
+class UserManager(BaseUserManager.from_queryset(UserQuerySet)):
     def add(self, user: "User") -> None:
         """Saves a new account, under a free username when it brings none. EmailTaken, UsernameTaken."""
         wanted = user.username
@@ -141,8 +168,8 @@ class User(PasswordLock, AbstractBaseUser, PermissionsMixin):
             models.Index(fields=["last_name_folded"], name="user_search_last_name"),
             # For the filters of the admin: date joined, blocked, locked.
             models.Index(fields=["created_at"], name="user_joined"),
-            models.Index(fields=["blocked_at"], condition=models.Q(blocked_at__isnull=False), name="user_blocked"),
-            models.Index(fields=["locked_until"], condition=models.Q(locked_until__isnull=False), name="user_locked"),
+            models.Index(fields=["blocked_at"], condition=Q(blocked_at__isnull=False), name="user_blocked"),
+            models.Index(fields=["locked_until"], condition=Q(locked_until__isnull=False), name="user_locked"),
         ]
         permissions = [
             ("block_user", _("Can block and unblock users")),
@@ -180,7 +207,7 @@ class User(PasswordLock, AbstractBaseUser, PermissionsMixin):
         return display_name(self.first_name, self.last_name, self.username)
 
     def is_blocked(self, now: datetime) -> bool:
-        """Blocked by staff at `now` (a block may have an end)."""
+        """Blocked by staff at `now` (a block may have an end): UserQuerySet.blocked for a row that was read."""
         return self.blocked_at is not None and (self.blocked_until is None or self.blocked_until > now)
 
     @property
@@ -200,6 +227,13 @@ class NetworkLock(PasswordLock):
         constraints = [models.UniqueConstraint(fields=["user", "network"], name="networklock_once")]
 
 
+class BlockQuerySet(models.QuerySet["Block"]):
+    def between(self, user_id: int, other_ids: Collection[int]) -> Self:
+        """Blocks between the user and any of the others, in either direction."""
+        made = Q(blocker_id=user_id, blocked_id__in=other_ids)
+        return self.filter(made | Q(blocked_id=user_id, blocker_id__in=other_ids))
+
+
 class Block(models.Model):
     """One user has blocked another."""
 
@@ -210,13 +244,24 @@ class Block(models.Model):
         settings.AUTH_USER_MODEL, models.CASCADE, related_name="blocks_met", verbose_name=_("blocked person")
     )
     created_at = models.DateTimeField(_("created at"), default=timezone.now)
+    objects = BlockQuerySet.as_manager()
 
     class Meta:
         verbose_name = _("block")
         verbose_name_plural = _("blocks")
         constraints = [
             models.UniqueConstraint(fields=["blocker", "blocked"], name="block_once"),
-            models.CheckConstraint(condition=~models.Q(blocker=models.F("blocked")), name="block_not_oneself"),
+            models.CheckConstraint(condition=~Q(blocker=F("blocked")), name="block_not_oneself"),
         ]
 
     __str__ = row_name
+
+
+def blocked_between(one: Any, other: Any) -> Q:
+    """Block.objects.between inside a query on other rows; each of the two is an id or an OuterRef.
+
+    One EXISTS for each direction, so that each is one look into the unique index.
+    """
+    return Q(Exists(Block.objects.filter(blocker_id=one, blocked_id=other))) | Q(
+        Exists(Block.objects.filter(blocker_id=other, blocked_id=one))
+    )

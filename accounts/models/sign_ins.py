@@ -1,6 +1,8 @@
 """Sessions, and trusted devices, which skip the second step."""
 
 import uuid
+from datetime import datetime
+from typing import Self
 
 from django.conf import settings
 from django.db import models
@@ -8,6 +10,27 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from core.text import row_name
+
+
+class TrustedDeviceQuerySet(models.QuerySet["TrustedDevice"]):
+    def live(self, now: datetime | None = None) -> Self:
+        """Devices that may skip the second step at `now`."""
+        return self.filter(expires_at__gt=now or timezone.now())
+
+
+class SessionQuerySet(models.QuerySet["Session"]):
+    def not_ended(self) -> Self:
+        """Sessions that were not ended; their time may be over."""
+        return self.filter(ended_at=None)
+
+    def live(self, now: datetime | None = None) -> Self:
+        """Sessions that accept a token at `now`; the token has an expiry of its own."""
+        return self.not_ended().filter(expires_at__gt=now or timezone.now())
+
+    def signed_in(self, now: datetime | None = None) -> Self:
+        """Live sessions whose newest token has not expired: those that a user sees in the list."""
+        now = now or timezone.now()
+        return self.live(now).filter(token_expires_at__gt=now)
 
 
 class TrustedDevice(models.Model):
@@ -21,6 +44,7 @@ class TrustedDevice(models.Model):
     created_at = models.DateTimeField(_("created at"), default=timezone.now)
     last_used_at = models.DateTimeField(_("last used at"), default=timezone.now)
     expires_at = models.DateTimeField(_("expires at"))
+    objects = TrustedDeviceQuerySet.as_manager()
 
     class Meta:
         verbose_name = _("trusted device")
@@ -57,6 +81,7 @@ class Session(models.Model):
     ended_reason = models.CharField(_("why it ended"), max_length=40, blank=True)
     # After a recovery code: until then a new second password needs no old one.
     second_password_free_until = models.DateTimeField(null=True, blank=True)
+    objects = SessionQuerySet.as_manager()
 
     class Meta:
         verbose_name = _("session")
@@ -67,3 +92,7 @@ class Session(models.Model):
         ]
 
     __str__ = row_name
+
+    def is_live(self, now: datetime) -> bool:
+        """SessionQuerySet.live for a row that was read."""
+        return self.ended_at is None and self.expires_at > now

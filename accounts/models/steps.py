@@ -1,11 +1,34 @@
 """Unfinished steps: codes, one-time tokens, recovery codes, pending changes of the address."""
 
+from datetime import datetime
+from typing import Self
+
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from core.text import row_name
+
+
+class OneTimeQuerySet(models.QuerySet):
+    """Of rows that are used once; `live` of those that also expire."""
+
+    def unused(self) -> Self:
+        return self.filter(used_at=None)
+
+    def live(self, now: datetime | None = None) -> Self:
+        return self.unused().filter(expires_at__gt=now or timezone.now())
+
+
+class EmailChangeQuerySet(models.QuerySet["EmailChange"]):
+    def pending(self) -> Self:
+        """Changes that wait for the code mailed to the new address."""
+        return self.filter(confirmed_at=None, expires_at__gt=timezone.now())
+
+    def undoable(self) -> Self:
+        """Confirmed changes that the old address can still undo."""
+        return self.filter(confirmed_at__isnull=False, undone_at=None, expires_at__gt=timezone.now())
 
 
 class Code(models.Model):
@@ -21,6 +44,7 @@ class Code(models.Model):
     created_at = models.DateTimeField(_("created at"), default=timezone.now)
     expires_at = models.DateTimeField(_("expires at"))
     used_at = models.DateTimeField(_("used at"), null=True, blank=True)
+    objects = OneTimeQuerySet.as_manager()
 
     class Meta:
         verbose_name = _("one-time code")
@@ -64,6 +88,7 @@ class PendingToken(models.Model):
     created_at = models.DateTimeField(default=timezone.now)
     expires_at = models.DateTimeField()
     used_at = models.DateTimeField(null=True, blank=True)
+    objects = OneTimeQuerySet.as_manager()
 
     class Meta:
         verbose_name = _("token of an unfinished step")
@@ -77,6 +102,7 @@ class RecoveryCode(models.Model):
     digest = models.CharField(max_length=64)
     created_at = models.DateTimeField(default=timezone.now)
     used_at = models.DateTimeField(null=True, blank=True)
+    objects = OneTimeQuerySet.as_manager()
 
     class Meta:
         verbose_name = _("recovery code")
@@ -94,6 +120,7 @@ class EmailChange(models.Model):
     confirmed_at = models.DateTimeField(null=True, blank=True)
     undone_at = models.DateTimeField(null=True, blank=True)
     expires_at = models.DateTimeField()
+    objects = EmailChangeQuerySet.as_manager()
 
     class Meta:
         verbose_name = _("change of address")

@@ -1,18 +1,18 @@
 """Queries of accounts; this module names those that other apps may use."""
 
+from accounts.models.people import blocked_between
 from accounts.selectors.people import (
     address_is_taken,
-    block_between,
     blockable_user,
-    blocked_by_staff,
     blocked_either_way,
     blocks_made_by,
     blocks_page,
     contactable_user,
     ids_blocked_either_way,
     live_devices,
-    live_sessions,
     search_people,
+    sessions_of,
+    signed_in_sessions,
     user_by_id,
     users_by_ids,
 )
@@ -21,18 +21,18 @@ from accounts.selectors.sign_ins import active_verified_sessions, session_with_u
 __all__ = [
     "active_verified_sessions",
     "address_is_taken",
-    "block_between",
     "blockable_user",
-    "blocked_by_staff",
+    "blocked_between",
     "blocked_either_way",
     "blocks_made_by",
     "blocks_page",
     "contactable_user",
     "ids_blocked_either_way",
     "live_devices",
-    "live_sessions",
     "search_people",
     "session_with_user",
+    "sessions_of",
+    "signed_in_sessions",
     "user_by_id",
     "users_by_ids",
 ]

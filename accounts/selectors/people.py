@@ -1,14 +1,12 @@
 """Queries on users and blocks that other apps may use."""
 
 from collections.abc import Iterable, Iterator
-from datetime import datetime
-from typing import Any
 
 from django.db.models import Case, Exists, OuterRef, Q, QuerySet, When
-from django.utils import timezone
 
 from accounts.exceptions import UserNotFound
 from accounts.models import Block, EmailChange, Session, TrustedDevice, User
+from accounts.models.people import blocked_between
 from core.text import fold
 
 
@@ -19,10 +17,7 @@ def users_by_ids(ids: Iterable[int]) -> dict[int, User]:
 
 def blockable_user(user_id: int) -> User:
     """A user that others can block: confirmed and not erased. UserNotFound otherwise."""
-    user = User.objects.filter(id=user_id, email_verified_at__isnull=False).first()
-    if user is None:
-        raise UserNotFound
-    return user
+    return _only(User.objects.verified(), user_id)
 
 
 def blocks_made_by(user_id: int) -> QuerySet[Block]:
@@ -34,7 +29,7 @@ def blocks_made_by(user_id: int) -> QuerySet[Block]:
     had_blocked = Block.objects.filter(
         blocker_id=OuterRef("blocked_id"), blocked_id=OuterRef("blocker_id"), id__lt=OuterRef("id")
     )
-    hidden = Exists(had_blocked) | ~_is_contactable("blocked__")
+    hidden = Exists(had_blocked) | ~Exists(User.objects.contactable().filter(id=OuterRef("blocked_id")))
     made = Block.objects.filter(blocker_id=user_id).select_related("blocked")
     return made.annotate(card_is_hidden=Case(When(hidden, then=True), default=False)).order_by("-id")
 
@@ -48,72 +43,48 @@ def blocks_page(user_id: int, *, limit: int, cursor: tuple[int, int] | None) -> 
     return rows[:limit], rows[limit - 1].id if len(rows) > limit else None
 
 
-def live_sessions(user_id: int) -> list[Session]:
-    """Sessions whose token is still valid, the last used first."""
-    now = timezone.now()
-    live = Session.objects.filter(user_id=user_id, ended_at=None, expires_at__gt=now, token_expires_at__gt=now)
-    return list(live.order_by("-last_used_at", "-id"))
+def signed_in_sessions() -> QuerySet[Session]:
+    """For a query of another app: the sessions whose token is still valid."""
+    return Session.objects.signed_in()
+
+
+def sessions_of(user_id: int) -> list[Session]:
+    """A user's sessions whose token is still valid, the last used first."""
+    return list(Session.objects.signed_in().filter(user_id=user_id).order_by("-last_used_at", "-id"))
 
 
 def live_devices(user_id: int) -> list[TrustedDevice]:
     """Devices that may skip the second step, the last used first."""
-    live = TrustedDevice.objects.filter(user_id=user_id, expires_at__gt=timezone.now())
-    return list(live.order_by("-last_used_at", "-id"))
+    return list(TrustedDevice.objects.live().filter(user_id=user_id).order_by("-last_used_at", "-id"))
 
 
 def address_is_taken(email: str, *, asked_by: int | None = None) -> bool:
     """Registered, or reserved for another user who may still undo a change away from it."""
     if User.objects.filter(email=email).exists():
         return True
-    left = EmailChange.objects.filter(
-        old_email=email, confirmed_at__isnull=False, undone_at=None, expires_at__gt=timezone.now()
-    )
+    left = EmailChange.objects.undoable().filter(old_email=email)
     return left.exclude(user_id=asked_by).exists() if asked_by else left.exists()
 
 
 def blocked_either_way(a_id: int, b_id: int) -> bool:
     """One of the two has blocked the other."""
-    pair = Q(blocker_id=a_id, blocked_id=b_id) | Q(blocker_id=b_id, blocked_id=a_id)
-    return Block.objects.filter(pair).exists()
+    return Block.objects.between(a_id, [b_id]).exists()
 
 
 def ids_blocked_either_way(user_id: int, among: Iterable[int]) -> set[int]:
     """The ids in `among` that the user has blocked, or that have blocked the user."""
-    others = set(among)
-    pairs = Block.objects.filter(
-        Q(blocker_id=user_id, blocked_id__in=others) | Q(blocked_id=user_id, blocker_id__in=others)
-    ).values_list("blocker_id", "blocked_id")
+    pairs = Block.objects.between(user_id, set(among)).values_list("blocker_id", "blocked_id")
     return {other for pair in pairs for other in pair if other != user_id}
-
-
-def block_between(person: Any, other: Any) -> Q:
-    """For a query of another app: one of the two has blocked the other. Each is an id or an OuterRef."""
-    return Q(Exists(Block.objects.filter(blocker_id=person, blocked_id=other))) | Q(
-        Exists(Block.objects.filter(blocker_id=other, blocked_id=person))
-    )
-
-
-def blocked_by_staff(now: datetime, prefix: str = "") -> Q:
-    """For a query of another app: the account is blocked at `now`; `prefix` leads to it ("recipient__")."""
-    return Q(**{f"{prefix}blocked_at__isnull": False}) & (
-        Q(**{f"{prefix}blocked_until__isnull": True}) | Q(**{f"{prefix}blocked_until__gt": now})
-    )
 
 
 def user_by_id(user_id: int) -> User:
     """The user with this id, whatever the account status. UserNotFound."""
-    user = User.objects.filter(id=user_id).first()
-    if user is None:
-        raise UserNotFound
-    return user
+    return _only(User.objects.all(), user_id)
 
 
 def contactable_user(user_id: int) -> User:
     """A user that others can contact: confirmed, no deletion scheduled, not blocked by staff. UserNotFound."""
-    user = _contactable().filter(id=user_id).first()
-    if user is None:
-        raise UserNotFound
-    return user
+    return _only(User.objects.contactable(), user_id)
 
 
 def search_people(viewer: User, q: str, limit: int) -> list[User]:
@@ -125,7 +96,7 @@ def search_people(viewer: User, q: str, limit: int) -> list[User]:
     wanted = fold(q.strip().removeprefix("@"))
     if not wanted or limit < 1:
         return []
-    others = _contactable().exclude(id=viewer.id).exclude(block_between(viewer.id, OuterRef("id")))
+    others = User.objects.contactable().exclude(id=viewer.id).exclude(blocked_between(viewer.id, OuterRef("id")))
     found: dict[int, User] = {}
     for matching, order in _matches(wanted):
         if len(found) < limit:
@@ -134,14 +105,11 @@ def search_people(viewer: User, q: str, limit: int) -> list[User]:
     return list(found.values())[:limit]
 
 
-def _contactable() -> QuerySet[User]:
-    return User.objects.filter(_is_contactable())
-
-
-def _is_contactable(prefix: str = "") -> Q:
-    """Confirmed, no deletion scheduled, not blocked by staff; `prefix` leads to the account ("blocked__")."""
-    confirmed = Q(**{f"{prefix}email_verified_at__isnull": False, f"{prefix}erase_after__isnull": True})
-    return confirmed & ~blocked_by_staff(timezone.now(), prefix)
+def _only(users: QuerySet[User], user_id: int) -> User:
+    user = users.filter(id=user_id).first()
+    if user is None:
+        raise UserNotFound
+    return user
 
 
 def _matches(wanted: str) -> Iterator[tuple[Q, tuple[str, ...]]]:

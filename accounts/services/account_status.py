@@ -1,6 +1,9 @@
 """Changes of the account status by staff. Each adds an audit row and takes effect at once on live tokens."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
+from typing import Any
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -55,26 +58,20 @@ def block(
 
 def unblock(*, user: User, reason: str = "", actor: User | None = None, actor_label: str = "") -> None:
     """Lets a blocked account sign in again; sign-ins that ended stay ended."""
-    with unit_of_work():
-        account = _locked(user, actor)
+    with _audited("user.unblocked", user, reason, actor, actor_label) as account:
         account.blocked_at = account.blocked_until = None
         account.blocked_reason = ""
         account.save(update_fields=["blocked_at", "blocked_until", "blocked_reason"])
-        audit.record(action="user.unblocked", actor=actor, actor_label=actor_label, target=account, reason=reason)
         account_status_changed.send(User, user_id=account.id, status="active")
-    user.refresh_from_db()
 
 
 def unlock(*, user: User, reason: str = "", actor: User | None = None, actor_label: str = "") -> None:
     """Clears wrong passwords and wrong second passwords."""
-    with unit_of_work():
-        account = _locked(user, actor)
+    with _audited("user.unlocked", user, reason, actor, actor_label) as account:
         login_lockout.clear_all(account)
         account.wrong_second_passwords = 0
         account.save(update_fields=["wrong_second_passwords"])
-        audit.record(action="user.unlocked", actor=actor, actor_label=actor_label, target=account, reason=reason)
         account_status_changed.send(User, user_id=account.id, status="active")
-    user.refresh_from_db()
 
 
 def mark_verified(*, user: User, reason: str = "", actor: User | None = None, actor_label: str = "") -> None:
@@ -92,7 +89,7 @@ def sign_out_everywhere(*, user: User, reason: str = "", actor: User | None = No
     """Ends every sign-in and every trusted device. Returns how many sign-ins ended."""
     with unit_of_work():
         account = _locked(user, actor)
-        account.trusted_devices.all().delete()
+        trusted_devices.forget_all(user_id=account.id)
         ended = sessions.revoke_all(user_id=account.id, reason="staff")
         audit.record(
             action="user.signed_out",
@@ -107,40 +104,21 @@ def sign_out_everywhere(*, user: User, reason: str = "", actor: User | None = No
 
 def end_session(*, session: Session, reason: str = "", actor: User | None = None, actor_label: str = "") -> None:
     """Ends one sign-in. NotFound when it has ended already."""
-    with unit_of_work():
-        account = _locked(session.user, actor)
+    with _audited("session.ended", session.user, reason, actor, actor_label, session_id=session.id) as account:
         sessions.end(user=account, session_id=session.id, reason="staff")
-        audit.record(
-            action="session.ended",
-            actor=actor,
-            actor_label=actor_label,
-            target=account,
-            reason=reason,
-            session_id=session.id,
-        )
 
 
 def remove_device(*, device: TrustedDevice, reason: str = "", actor: User | None = None, actor_label: str = "") -> None:
     """Ends the trust in one device and the sign-ins that it opened. NotFound when it is trusted no longer."""
-    with unit_of_work():
-        account = _locked(device.user, actor)
+    name = device.device_name
+    with _audited("trusted_device.removed", device.user, reason, actor, actor_label, device=name) as account:
         trusted_devices.remove(user=account, device_id=device.id)
-        audit.record(
-            action="trusted_device.removed",
-            actor=actor,
-            actor_label=actor_label,
-            target=account,
-            reason=reason,
-            device=device.device_name,
-        )
 
 
 def reset_two_step(*, user: User, reason: str = "", actor: User | None = None, actor_label: str = "") -> None:
     """Switches two-step off for a user who lost the second password; the user is notified by mail."""
-    with unit_of_work():
-        second_password.reset(user=_locked(user, actor))
-        audit.record(action="user.two_step_reset", actor=actor, actor_label=actor_label, target=user, reason=reason)
-    user.refresh_from_db()
+    with _audited("user.two_step_reset", user, reason, actor, actor_label) as account:
+        second_password.reset(user=account)
 
 
 def send_code_again(*, user: User, actor: User | None = None, actor_label: str = "") -> None:
@@ -161,6 +139,18 @@ def erase(*, user: User, reason: str = "", actor: User | None = None, actor_labe
             target_label=f"user {user.id}",
             reason=reason,
         )
+
+
+@contextmanager
+def _audited(
+    action: str, user: User, reason: str, actor: User | None, actor_label: str, **details: Any
+) -> Iterator[User]:
+    """Locks the account for a change of its status, and adds the audit row in the same transaction."""
+    with unit_of_work():
+        account = _locked(user, actor)
+        yield account
+        audit.record(action=action, actor=actor, actor_label=actor_label, target=account, reason=reason, **details)
+    user.refresh_from_db()
 
 
 def _locked(user: User, actor: User | None) -> User:

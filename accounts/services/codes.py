@@ -64,15 +64,9 @@ def refuse(*, purpose: str, address: str, text: str) -> NoReturn:
 
 def _check(owner_id: int, purpose: str, address: str, text: str, network: str) -> Code:
     """Runs two commits and the same statements on every path to InvalidOtp, so that timing reveals nothing."""
-    now = timezone.now()
     with transaction.atomic(durable=True):
-        live = Code.objects.filter(
-            user_id=owner_id,
-            purpose=purpose,
-            address=address,
-            used_at=None,
-            expires_at__gt=now,
-            tries__lt=conf.CODE_TRIES_IN_ALL,
+        live = Code.objects.live().filter(
+            user_id=owner_id, purpose=purpose, address=address, tries__lt=conf.CODE_TRIES_IN_ALL
         )
         code = live.first()
         counted = code is not None and _count_try(code, network)
@@ -92,7 +86,7 @@ def _check(owner_id: int, purpose: str, address: str, text: str, network: str) -
 
 def consume(code: Code) -> None:
     """Consumes a checked code, inside the caller's unit of work. InvalidOtp for all but one of parallel callers."""
-    unused = Code.objects.filter(id=code.id, digest=code.digest, used_at=None)
+    unused = Code.objects.unused().filter(id=code.id, digest=code.digest)
     if unused.update(used_at=timezone.now()) != 1:
         raise InvalidOtp
 
@@ -125,7 +119,7 @@ def _count_try(code: Code, network: str) -> bool:
     own = CodeTries.objects.filter(code=code, digest=code.digest, network=network, tries__lt=conf.CODE_TRIES)
     if own.update(tries=F("tries") + 1) != 1:
         return False
-    live = Code.objects.filter(id=code.id, digest=code.digest, used_at=None, tries__lt=conf.CODE_TRIES_IN_ALL)
+    live = Code.objects.unused().filter(id=code.id, digest=code.digest, tries__lt=conf.CODE_TRIES_IN_ALL)
     return live.update(tries=F("tries") + 1) == 1
 
 

@@ -68,7 +68,7 @@ def verify(*, user: User, code: str, network: str) -> User:
 
     InvalidOtp; EmailTaken when another account has registered the address in the meantime.
     """
-    change = EmailChange.objects.filter(user=user, confirmed_at=None, expires_at__gt=timezone.now()).first()
+    change = EmailChange.objects.pending().filter(user=user).first()
     if change is None:
         raise InvalidOtp
     checked = codes.check(user=user, purpose=PURPOSE, address=change.new_email, text=code, network=network)
@@ -94,9 +94,7 @@ def verify(*, user: User, code: str, network: str) -> User:
 
 def pending_undo(token: str) -> EmailChange:
     """The change that an undo link can still take back. NotFound otherwise."""
-    change = EmailChange.objects.filter(
-        undo_digest=opaque_digest(token), undone_at=None, expires_at__gt=timezone.now()
-    ).first()
+    change = EmailChange.objects.undoable().filter(undo_digest=opaque_digest(token)).first()
     if change is None:
         raise NotFound
     return change
@@ -141,7 +139,7 @@ def _take_credentials_back(user: User, since: datetime) -> None:
 def _move(user: User, email: str) -> None:
     if user.email == email:
         return
-    Code.objects.filter(Q(address=user.email) | Q(purpose=PURPOSE), user=user, used_at=None).delete()
+    Code.objects.unused().filter(Q(address=user.email) | Q(purpose=PURPOSE), user=user).delete()
     if address_is_taken(email, asked_by=user.id):
         raise EmailTaken
     user.email = email

@@ -84,7 +84,7 @@ def _account(user_id: int) -> Files:
         {name: getattr(user, name) for name in PROFILE}
         | {
             "two_step_enabled": user.two_step_enabled,
-            "recovery_codes_left": RecoveryCode.objects.filter(user=user, used_at=None).count(),
+            "recovery_codes_left": RecoveryCode.objects.unused().filter(user=user).count(),
             "exported_at": timezone.now(),
         },
     )

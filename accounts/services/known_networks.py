@@ -5,11 +5,11 @@ Limits count a known network apart from all others, so that an attacker cannot u
 
 from datetime import timedelta
 
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from accounts.conf import conf
-from accounts.models import Session, User
+from accounts.models import Session, TrustedDevice, User
 from core.request_context import network_of
 
 # The newest sign-ins are enough to recognise a network.
@@ -28,8 +28,9 @@ def is_known(user: User | None, network: str) -> bool:
     those that ended in any other way (removed, reuse of a token) count only while their trusted device lives.
     """
     now = timezone.now()
+    trusted = TrustedDevice.objects.live(now).filter(id=OuterRef("trusted_device_id"))
     lately = Session.objects.filter(
-        Q(ended_at=None) | Q(ended_reason__in=_KNOWN_AFTER) | Q(trusted_device__expires_at__gt=now),
+        Q(ended_at=None) | Q(ended_reason__in=_KNOWN_AFTER) | Exists(trusted),
         user_id=user.id if user is not None else _NO_USER,
         last_used_at__gt=now - timedelta(days=conf.KNOWN_NETWORK_DAYS),
     ).order_by("-last_used_at")

@@ -47,10 +47,8 @@ def count_try(pending: PendingToken, *, tries: int) -> bool:
 
     False when the token is not live any more; then nothing may be checked.
     """
-    counted = PendingToken.objects.filter(
-        id=pending.id, used_at=None, expires_at__gt=timezone.now(), tries__lt=tries
-    ).update(tries=F("tries") + 1)
-    return counted == 1
+    live = PendingToken.objects.live().filter(id=pending.id, tries__lt=tries)
+    return live.update(tries=F("tries") + 1) == 1
 
 
 def take_try_back(pending: PendingToken) -> None:
@@ -60,14 +58,12 @@ def take_try_back(pending: PendingToken) -> None:
 
 def consume(pending: PendingToken) -> bool:
     """Consumes the token. Of many parallel callers exactly one gets True."""
-    now = timezone.now()
-    consumed = PendingToken.objects.filter(id=pending.id, used_at=None, expires_at__gt=now)
-    return consumed.update(used_at=now) == 1
+    return PendingToken.objects.live().filter(id=pending.id).update(used_at=timezone.now()) == 1
 
 
 def end_all(*, user_id: int, kind: PendingToken.Kind | None = None) -> None:
     """Ends the unfinished steps of a user; their tokens are then revoked, not unknown."""
-    unused = PendingToken.objects.filter(user_id=user_id, used_at=None)
+    unused = PendingToken.objects.unused().filter(user_id=user_id)
     if kind is not None:
         unused = unused.filter(kind=kind)
     unused.update(used_at=timezone.now())

@@ -31,7 +31,7 @@ def find(*, user: User, typed: str) -> RecoveryCode | None:
     """The unused code of this user that equals the input; case, spaces and dashes are ignored."""
     text = "".join(typed.upper().replace("-", "").split()).translate(_MISREAD)
     found = None
-    for code in RecoveryCode.objects.filter(user=user, used_at=None):
+    for code in RecoveryCode.objects.unused().filter(user=user):
         if keyed_digest_matches(code.digest, "recovery", str(user.id), text):
             found = code
     return found
@@ -39,13 +39,12 @@ def find(*, user: User, typed: str) -> RecoveryCode | None:
 
 def consume(code: RecoveryCode) -> bool:
     """Consumes the code, inside the caller's unit of work. Of many parallel callers one gets True."""
-    unused = RecoveryCode.objects.filter(id=code.id, used_at=None)
-    return unused.update(used_at=timezone.now()) == 1
+    return RecoveryCode.objects.unused().filter(id=code.id).update(used_at=timezone.now()) == 1
 
 
 def left(*, user: User) -> int:
     """The number of unused codes."""
-    return RecoveryCode.objects.filter(user=user, used_at=None).count()
+    return RecoveryCode.objects.unused().filter(user=user).count()
 
 
 def delete_all(*, user: User, made_since: datetime | None = None) -> None:

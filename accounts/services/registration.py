@@ -30,7 +30,7 @@ def sign_up(*, email: str, password: str, first_name: str, last_name: str, langu
     EmailTaken for every registered address, ValidationError (`password`) for a weak password.
     """
     refuse_weak_password(password, User(email=email, first_name=first_name, last_name=last_name), field="password")
-    if _registered(email):
+    if address_is_taken(email):
         _note_second_attempt(email)
         raise EmailTaken
     user = User(email=email, first_name=first_name, last_name=last_name, language=language)
@@ -137,7 +137,7 @@ def mail_owner(*, email: str) -> None:
     """Notifies the owner of a confirmed address that it was used to sign up, a few times an hour at most."""
     if not ratelimits.allows("notice_mails", email):
         return
-    user = User.objects.filter(email=email).exclude(email_verified_at=None).first()
+    user = User.objects.verified().filter(email=email).first()
     if user is not None:
         with unit_of_work():
             emails.send_to(user, "already_registered")
@@ -145,11 +145,11 @@ def mail_owner(*, email: str) -> None:
 
 def purge_unconfirmed(*, created_before: datetime, batch: int) -> int:
     """Removes accounts that were never confirmed. Returns how many."""
-    stale = User.objects.filter(email_verified_at=None, erased_at=None, is_staff=False, created_at__lt=created_before)
+    stale = User.objects.unverified().filter(erased_at=None, is_staff=False, created_at__lt=created_before)
     ids = list(stale.order_by("created_at").values_list("id", flat=True)[:batch])
     removed = 0
     for user_id in ids:
-        unconfirmed = User.objects.filter(id=user_id, email_verified_at=None)
+        unconfirmed = User.objects.unverified().filter(id=user_id)
         with unit_of_work():
             if unconfirmed.select_for_update(skip_locked=True).first() is None:
                 continue  # confirmed in the meantime, or locked by another purge
@@ -168,10 +168,6 @@ def refuse_weak_password(password: str, user: User, *, field: str) -> None:
         raise serializers.ValidationError({field: error.messages}) from error
 
 
-def _registered(email: str) -> bool:
-    return address_is_taken(email)
-
-
 def _mail_code(user: User) -> None:
     code = codes.issue(user=user, purpose=SIGNUP, address=user.email)
     emails.send_to(user, "signup_code", code=code)
@@ -179,5 +175,4 @@ def _mail_code(user: User) -> None:
 
 def _note_second_attempt(email: str) -> None:
     """Remembers that an unconfirmed address is contested."""
-    contested = User.objects.filter(email=email, email_verified_at=None)
-    contested.update(contested_at=timezone.now())
+    User.objects.unverified().filter(email=email).update(contested_at=timezone.now())

@@ -67,7 +67,7 @@ def is_live_in_admin(*, session_id: int, user_id: int) -> bool:
     """Whether this session of the admin is still valid; records its use."""
     now = timezone.now()
     own = Session.objects.filter(id=session_id, user_id=user_id, kind=Session.Kind.ADMIN)
-    session = own.filter(ended_at=None, expires_at__gt=now).first()
+    session = own.live(now).first()
     if session is None:
         return False
     _note_use(session, is_newest=False, now=now)
@@ -76,7 +76,7 @@ def is_live_in_admin(*, session_id: int, user_id: int) -> bool:
 
 def end_in_admin(*, user_id: int, reason: str, session_id: int | None = None) -> int:
     """Ends one admin session, or all of the user. Returns how many ended."""
-    own = Session.objects.filter(user_id=user_id, kind=Session.Kind.ADMIN, ended_at=None)
+    own = Session.objects.not_ended().filter(user_id=user_id, kind=Session.Kind.ADMIN)
     return revoke(own if session_id is None else own.filter(id=session_id), reason=reason)
 
 
@@ -93,7 +93,7 @@ def authenticate(token: str) -> tuple[User, Session]:
     user = session.user
     if user.is_blocked(now):
         raise AccountBlocked
-    if session.ended_at is not None or session.expires_at <= now:
+    if not session.is_live(now):
         raise TokenRevoked
     behind = session.generation - claims.generation
     if behind < 0 or behind > 1 or claims.generation < session.oldest_generation:
@@ -116,7 +116,7 @@ def recheck(*, sid: uuid.UUID, user_id: int, generation: int | None = None) -> t
         raise TokenRevoked
     if session.user.is_blocked(now):
         raise AccountBlocked
-    if session.ended_at is not None or session.expires_at <= now:
+    if not session.is_live(now):
         raise TokenRevoked
     if generation is not None and generation < session.oldest_generation:
         raise TokenRevoked
@@ -134,12 +134,7 @@ def ended(tokens: Iterable[tuple[int, int]]) -> dict[tuple[int, int], str]:
         session = sessions.get(token[0])
         if session is not None and session.user.is_blocked(now):
             codes[token] = "account_blocked"
-        elif (
-            session is None
-            or session.ended_at is not None
-            or session.expires_at <= now
-            or token[1] < session.oldest_generation
-        ):
+        elif session is None or not session.is_live(now) or token[1] < session.oldest_generation:
             codes[token] = "token_revoked"
     return codes
 
@@ -162,7 +157,7 @@ def refresh(token: str) -> str:
         now = timezone.now()
         if user.is_blocked(now):
             raise AccountBlocked
-        if session.ended_at is not None or session.expires_at <= now:
+        if not session.is_live(now):
             raise TokenRevoked
         if claims.generation < session.oldest_generation:
             raise TokenRevoked
@@ -181,12 +176,8 @@ def revoke(sessions: Iterable[Session], *, reason: str) -> int:
     """Ends live sessions of one or more users and sends one signal per user. Returns how many ended."""
     with unit_of_work():
         now = timezone.now()
-        live = list(
-            Session.objects.select_for_update()
-            .filter(id__in=[session.id for session in sessions], ended_at=None)
-            .order_by("id")
-            .values_list("id", "user_id")
-        )
+        not_ended = Session.objects.not_ended().filter(id__in=[session.id for session in sessions])
+        live = list(not_ended.select_for_update().order_by("id").values_list("id", "user_id"))
         ids = [session_id for session_id, _ in live]
         Session.objects.filter(id__in=ids).update(ended_at=now, ended_reason=reason)
         for user_id in sorted({user_id for _, user_id in live}):
@@ -208,7 +199,7 @@ def rotate(session: Session) -> str:
     TokenRevoked when the session has just ended.
     """
     with unit_of_work():
-        live = Session.objects.select_for_update(no_key=True).filter(id=session.id, ended_at=None).first()
+        live = Session.objects.not_ended().select_for_update(no_key=True).filter(id=session.id).first()
         if live is None:
             raise TokenRevoked
         session = live
@@ -233,13 +224,13 @@ def rotate(session: Session) -> str:
 
 def end_grace(*, user_id: int) -> None:
     """Invalidates all but the newest token of every live session. Part of the caller's unit of work."""
-    Session.objects.filter(user_id=user_id, ended_at=None).update(oldest_generation=F("generation"))
+    Session.objects.not_ended().filter(user_id=user_id).update(oldest_generation=F("generation"))
     session_tokens_replaced.send(Session, user_id=user_id)
 
 
 def revoke_all(*, user_id: int, reason: str, but: Session | None = None) -> int:
     """Ends every live session of a user, except `but`."""
-    sessions = Session.objects.filter(user_id=user_id, ended_at=None)
+    sessions = Session.objects.not_ended().filter(user_id=user_id)
     if but is not None:
         sessions = sessions.exclude(id=but.id)
     return revoke(sessions, reason=reason)

@@ -36,7 +36,7 @@ def find_by_token(*, user: User, token: str) -> TrustedDevice | None:
     checked (a trusted device is not locked out), so this notes no use."""
     if not token:
         return None
-    return TrustedDevice.objects.filter(user=user, digest=opaque_digest(token), expires_at__gt=timezone.now()).first()
+    return TrustedDevice.objects.live().filter(user=user, digest=opaque_digest(token)).first()
 
 
 def lock_row(device: TrustedDevice) -> TrustedDevice | None:
@@ -44,8 +44,7 @@ def lock_row(device: TrustedDevice) -> TrustedDevice | None:
 
     A removal waits for a sign-in that is about to use the device, and then ends the session that it opened.
     """
-    live = TrustedDevice.objects.select_for_update().filter(id=device.id, expires_at__gt=timezone.now())
-    return live.first()
+    return TrustedDevice.objects.live().select_for_update().filter(id=device.id).first()
 
 
 def note_use(device: TrustedDevice) -> None:
@@ -56,11 +55,11 @@ def note_use(device: TrustedDevice) -> None:
 def remove(*, user: User, device_id: int | None) -> None:
     """Removes one trusted device and ends the sessions that it opened. NotFound for a device of another user."""
     with unit_of_work():
-        live = TrustedDevice.objects.select_for_update().filter(user=user, expires_at__gt=timezone.now())
+        live = TrustedDevice.objects.live().select_for_update().filter(user=user)
         device = live.filter(id=device_id).first() if device_id is not None else None
         if device is None:
             raise NotFound
-        opened = Session.objects.filter(trusted_device=device, ended_at=None)
+        opened = Session.objects.not_ended().filter(trusted_device=device)
         sessions.revoke(opened, reason="device_removed")
         device.delete()
 

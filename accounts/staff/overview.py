@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
@@ -53,5 +53,4 @@ def _accounts() -> Iterable[Figure]:
         about(User.objects.filter(is_locked(now))),
         f"{users}?standing=locked",
     )
-    blocked = Q(blocked_at__isnull=False) & (Q(blocked_until=None) | Q(blocked_until__gt=now))
-    yield Figure(_("Blocked"), about(User.objects.filter(blocked)), f"{users}?standing=blocked")
+    yield Figure(_("Blocked"), about(User.objects.blocked()), f"{users}?standing=blocked")

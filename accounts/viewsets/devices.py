@@ -28,7 +28,7 @@ class SessionListViewSet(ViewSet):
     @extend_schema(operation_id="auth_sessions_list", responses=SessionsOutput)
     def list(self, request: Request) -> Response:
         current = cast(Session, request.auth)
-        rows = selectors.live_sessions(person(request).id)
+        rows = selectors.sessions_of(person(request).id)
         return Response({"sessions": [session_of(row, current=current) for row in rows]})
 
     @throttles(SIGN_OUT)

@@ -12,7 +12,7 @@ from django.contrib.auth import get_user_model
 from django.db import connection
 from django.db.models import Count, OuterRef, QuerySet
 
-from accounts.selectors import block_between
+from accounts.selectors import blocked_between
 from core.database import moment, prepared
 from core.feed_position import Position
 from notifications.models import Notification, Preferences
@@ -75,7 +75,7 @@ class Page:
 
 def visible(rows: QuerySet[Notification], viewer_id: int) -> QuerySet[Notification]:
     """The viewer's own rows without those whose actor is in a block with the viewer."""
-    return rows.filter(recipient_id=viewer_id).exclude(block_between(viewer_id, OuterRef("actor_id")))
+    return rows.filter(recipient_id=viewer_id).exclude(blocked_between(viewer_id, OuterRef("actor_id")))
 
 
 def unread_count(user_id: int) -> int:
@@ -88,7 +88,7 @@ def unread_count(user_id: int) -> int:
 def unread_counts(user_ids: Iterable[int]) -> dict[int, int]:
     """The same for several users, in one query; users without unread rows are missing."""
     unread = Notification.objects.filter(recipient__id__any=set(user_ids), is_read=False)
-    heard = unread.exclude(block_between(OuterRef("recipient_id"), OuterRef("actor_id")))
+    heard = unread.exclude(blocked_between(OuterRef("recipient_id"), OuterRef("actor_id")))
     return dict(heard.values_list("recipient_id").annotate(number=Count("id")).order_by())
 
 

@@ -19,7 +19,7 @@ class Command(UserCommand):
         )
 
     def preview(self, user: User, **options: Any) -> dict[str, Any]:
-        ending = user.sessions.filter(ended_at=None).count()
+        ending = user.sessions.not_ended().count()
         return {"blocked": True, "until": options["until"], "sessions_ended": ending}
 
     def change(self, user: User, **options: Any) -> None:

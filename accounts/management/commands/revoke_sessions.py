@@ -10,7 +10,7 @@ class Command(UserCommand):
     help = "Sign a user out everywhere: sessions, sockets, pushes, trusted devices."
 
     def preview(self, user: User, **options: Any) -> dict[str, Any]:
-        return {"sessions_ended": user.sessions.filter(ended_at=None).count()}
+        return {"sessions_ended": user.sessions.not_ended().count()}
 
     def change(self, user: User, **options: Any) -> None:
         account_status.sign_out_everywhere(user=user, reason=options["reason"], actor_label=actor())

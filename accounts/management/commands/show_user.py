@@ -18,7 +18,6 @@ class Command(OperatorCommand):
     def act(self, **options: Any) -> dict[str, Any]:
         user = find_user(options["user"])
         now = timezone.now()
-        live = user.sessions.filter(ended_at=None, token_expires_at__gt=now)
         return {
             "user_id": user.id,
             "email": user.email,
@@ -36,8 +35,8 @@ class Command(OperatorCommand):
             "locked_until": login_lockout.locked_until(user, now),
             "wrong_passwords": user.wrong_passwords,
             "two_step": user.two_step_enabled,
-            "recovery_codes_left": user.recovery_codes.filter(used_at=None).count(),
-            "sessions": live.count(),
-            "trusted_devices": user.trusted_devices.filter(expires_at__gt=now).count(),
+            "recovery_codes_left": user.recovery_codes.unused().count(),
+            "sessions": user.sessions.signed_in(now).count(),
+            "trusted_devices": user.trusted_devices.live(now).count(),
             "erase_after": user.erase_after,
         }

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from accounts.selectors import block_between, blocked_by_staff
+from accounts.selectors import blocked_between
 from core.transactions import unit_of_work
 from notifications.conf import conf
 from notifications.kinds import KINDS, Counts, Grouping, Kind
@@ -142,9 +142,9 @@ def _reception(kind_row: Kind, recipient_id: int, actor_id: int, now: datetime) 
     """None if the recipient must not be notified: no such account, blocked by staff, or a block between the two."""
     person = (
         get_user_model()
-        .objects.filter(id=recipient_id)
-        .exclude(blocked_by_staff(now))
-        .exclude(block_between(recipient_id, actor_id))
+        .objects.active(now)
+        .filter(id=recipient_id)
+        .exclude(blocked_between(recipient_id, actor_id))
         .values_list(
             "notification_preferences__enabled",
             f"notification_preferences__{kind_row.switch}",

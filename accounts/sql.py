@@ -1,0 +1,51 @@
+"""The rules and tables of accounts as SQL, for the hand-written statements of every app.
+
+A condition is the same as the QuerySet method that its docstring names; a test compares them. `u`, `a` and `b` are aliases or column names; each %s takes the current time.
+"""
+
+from typing import NamedTuple
+
+from accounts.models import Block, Image, User
+
+USERS = User._meta.db_table
+IMAGES = Image._meta.db_table
+_BLOCKS = Block._meta.db_table
+
+
+class Card(NamedTuple):
+    """The columns of a user that a card shows, in place of a whole user."""
+
+    id: int
+    username: str
+    first_name: str
+    last_name: str
+    avatar_token: str
+
+
+def card(u: str) -> str:
+    """The columns of a `Card`."""
+    return ", ".join(f"{u}.{column}" for column in Card._fields)
+
+
+def is_active(u: str) -> str:
+    """User.objects.active()."""
+    return f"({u}.blocked_at IS NULL OR {u}.blocked_until <= %s)"
+
+
+def blocked_between(a: str, b: str) -> str:
+    """Block.objects.between(), of two columns that hold user ids."""
+    return f"({_has_blocked(a, b)} OR {_has_blocked(b, a)})"
+
+
+def no_block_between(a: str, b: str) -> str:
+    """The opposite, in the form that PostgreSQL plans as two anti-joins."""
+    return f"(NOT {_has_blocked(a, b)} AND NOT {_has_blocked(b, a)})"
+
+
+def who_can_message(u: str) -> str:
+    """The privacy setting; an erased account cannot be contacted."""
+    return f"CASE WHEN {u}.erased_at IS NULL THEN {u}.who_can_message ELSE '{User.WhoCanMessage.NOBODY}' END"
+
+
+def _has_blocked(a: str, b: str) -> str:
+    return f"EXISTS (SELECT 1 FROM {_BLOCKS} made WHERE made.blocker_id = {a} AND made.blocked_id = {b})"
