@@ -105,14 +105,18 @@ class TestSendTestPush:
 
 
 @pytest.mark.django_db
-def test_stats(capsys, alice):
+def test_stats(capsys, alice, bob):
+    now = timezone.now()
+    for user, until in ((alice, now - timedelta(hours=1)), (bob, None)):
+        user.blocked_at, user.blocked_until = now - timedelta(days=1), until
+        user.save()
     row()
     row(state="pending", expires_at=timezone.now() + timedelta(hours=1), finished_at=None)
     ChannelPause.objects.create(channel="mail", reason="down", until=timezone.now())
     found = run(capsys, "stats")
     assert found["deliveries"]["push"]["dead"] == 1 and found["deliveries"]["push"]["pending"] == 1
     assert found["oldest_due_seconds"] >= 0 and found["paused"]["mail"]["reason"] == "down"
-    assert found["people"]["all"] == 1
+    assert found["people"] == {"all": 2, "confirmed": 2, "blocked": 1}
 
 
 @pytest.mark.django_db
