@@ -9,7 +9,7 @@ from django.core.exceptions import ImproperlyConfigured
 from accounts.conf import conf
 from accounts.tokens import MIN_SECRET_BYTES, key_ring
 from core import ratelimits
-from core.conf import ALLOW, COUNT_IN_DATABASE
+from core.conf import ALLOW, COUNT_IN_DATABASE, project
 from core.conf import conf as core_conf
 
 
@@ -68,7 +68,7 @@ def trusted_proxies(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
 @register(Tags.security, deploy=True)
 def rates_are_on(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     """accounts.W001: only tests and benchmarks switch rates off."""
-    if not settings.RATELIMIT_ENABLE:
+    if not project.RATELIMIT_ENABLE:
         hint = "Remove RATELIMIT_ENABLE=0 from the environment."
         return [Warning("Request rates are switched off.", hint=hint, id="accounts.W001")]
     return []

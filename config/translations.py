@@ -35,7 +35,7 @@ KEYWORDS = {
     "npgettext_lazy": ((1, "c"), 2, 3),
 }
 # Folders of templates that bear another name than their app.
-TEMPLATES = {"accounts": ("accounts", "admin")}
+TEMPLATES = {"accounts": ("admin",)}
 # Texts of Django and REST framework that they have not translated into all supported languages: the catalogs of config
 # take precedence.
 OF_LIBRARIES = (
@@ -159,7 +159,8 @@ def collected(app: str) -> Catalog:
         strip_comment_tags=True,
     )
     places = [(f"{app}/{file}", line, text, comments, context) for file, line, text, comments, context in found]
-    folders = [settings.BASE_DIR / "templates" / name for name in TEMPLATES.get(app, (app,))]
+    folders = [settings.BASE_DIR / app / "templates"]
+    folders += [settings.BASE_DIR / "templates" / name for name in TEMPLATES.get(app, (app,))]
     for path in (path for folder in folders for path in folder.rglob("*.*")):
         name = path.relative_to(settings.BASE_DIR).as_posix()
         source = io.BytesIO(templatize(path.read_text(encoding="utf-8"), origin=name).encode())

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from django.conf import settings
@@ -16,11 +17,11 @@ ALLOW = "allow"
 
 class _Prefixed:
     def __init__(self, prefix: str, defaults: object) -> None:
-        self._prefix = prefix
+        self._prefix = f"{prefix}_" if prefix else ""
         self._defaults = defaults
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(settings, f"{self._prefix}_{name}", getattr(self._defaults, name))
+        return getattr(settings, f"{self._prefix}{name}", getattr(self._defaults, name))
 
 
 def prefixed(prefix: str, defaults: D) -> D:
@@ -47,3 +48,23 @@ class Defaults:
 
 
 conf = prefixed("CORE", Defaults())
+
+
+@dataclass(frozen=True)
+class ProjectDefaults:
+    """Settings without a prefix that several apps read, as they are in a project that does not set them."""
+
+    # Where links in mails lead.
+    SITE_URL: str = "http://127.0.0.1:8000"
+    # The folder of what commands write.
+    VAR_DIR: Path = Path("var")
+    # Empty: one process, nothing is shared.
+    REDIS_URL: str = ""
+    RATELIMIT_ENABLE: bool = True
+    # Where the proxy serves the images: the prefix of X-Accel-Redirect. Empty: this process sends them.
+    MEDIA_SENDFILE: str = ""
+    MEDIA_REDIRECT: bool = False
+    CORS_ALLOWED_ORIGINS: Sequence[str] = ()
+
+
+project = prefixed("", ProjectDefaults())

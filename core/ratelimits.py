@@ -16,7 +16,7 @@ from django.conf import settings
 from django.utils.crypto import salted_hmac
 from django_ratelimit.core import get_usage
 
-from core.conf import COUNT_IN_DATABASE, Rate, conf
+from core.conf import COUNT_IN_DATABASE, Rate, conf, project
 from core.exceptions import RateLimited
 
 logger = logging.getLogger("parley.ratelimits")
@@ -94,7 +94,7 @@ def forget_failures() -> None:
 def _count(scope: str, key: str) -> int:
     """0 when this use is allowed, otherwise the seconds to wait."""
     rates = rates_of(scope)
-    if not settings.RATELIMIT_ENABLE:
+    if not project.RATELIMIT_ENABLE:
         return 0
     # The cache and the fall-back rows hold no address in plain text.
     digest = salted_hmac("core.ratelimits", f"{scope}:{key}", algorithm="sha256").hexdigest()

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from django.conf import settings
+from core.conf import project
 
 if TYPE_CHECKING:
     import redis
@@ -71,7 +71,7 @@ def parse(value: str) -> list[RedisServer]:
 
 def configured() -> list[RedisServer]:
     """The servers of this deployment; empty without REDIS_URL."""
-    return parse(settings.REDIS_URL) if settings.REDIS_URL else []
+    return parse(project.REDIS_URL) if project.REDIS_URL else []
 
 
 def _sentinel_service(rest: str) -> RedisServer:

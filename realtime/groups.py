@@ -21,6 +21,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from core import redis_servers
+from core.conf import project
 from realtime.conf import conf
 
 logger = logging.getLogger("parley.realtime")
@@ -104,7 +105,7 @@ def publish(messages: Iterable[Message]) -> None:
     messages = list(messages)
     if not messages:
         return
-    if not settings.REDIS_URL or not _publish_to_redis(messages):
+    if not project.REDIS_URL or not _publish_to_redis(messages):
         _deliver_here(messages)
 
 

@@ -5,7 +5,6 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
-from django.conf import settings
 from django.core.mail import EmailMultiAlternatives
 from django.template.loader import render_to_string
 from django.utils import translation
@@ -13,6 +12,7 @@ from django.utils import translation
 from accounts.conf import conf
 from accounts.emails.texts import EMAIL_TEXTS
 from accounts.models import User
+from core.conf import project
 from core.text import clean_name
 
 # A name must not advertise: words that a mail program or a reader could take for a link are removed.
@@ -75,7 +75,7 @@ def clean(name: str) -> str:
 
 def link(path: str) -> str:
     """The URL of a page of this service, from SITE_URL; never from request headers, which the client controls."""
-    return f"{settings.SITE_URL}{path}"
+    return f"{project.SITE_URL}{path}"
 
 
 def _is_link(word: str) -> bool:

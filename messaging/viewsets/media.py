@@ -1,6 +1,5 @@
 """Serves an image to a user who may see it, or to a request with a signed path."""
 
-from django.conf import settings
 from django.core.files.storage import FileSystemStorage, default_storage
 from django.http import FileResponse, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from drf_spectacular.types import OpenApiTypes
@@ -10,6 +9,7 @@ from rest_framework.viewsets import ViewSet
 
 from accounts.authentication import BearerAuthentication, bearer_token
 from accounts.services import pictures
+from core.conf import project
 from core.exceptions import ApiError, NotFound, ServiceUnavailable
 from core.images import signature_is_valid
 from messaging import selectors
@@ -76,11 +76,11 @@ class MediaViewSet(ViewSet):
 
 def _file(name: str, mime: str) -> HttpResponseBase:
     in_folder = isinstance(default_storage, FileSystemStorage)
-    if settings.MEDIA_REDIRECT and not in_folder:
+    if project.MEDIA_REDIRECT and not in_folder:
         return HttpResponseRedirect(default_storage.url(name))
-    if settings.MEDIA_SENDFILE and in_folder:
+    if project.MEDIA_SENDFILE and in_folder:
         response = HttpResponse(content_type=mime)
-        response["X-Accel-Redirect"] = f"{settings.MEDIA_SENDFILE.rstrip('/')}/{name}"
+        response["X-Accel-Redirect"] = f"{project.MEDIA_SENDFILE.rstrip('/')}/{name}"
         return response
     try:
         return FileResponse(default_storage.open(name), content_type=mime)

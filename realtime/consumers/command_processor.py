@@ -11,7 +11,6 @@ import logging
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
-from django.conf import settings
 from django.utils import translation
 from django.utils.translation import gettext_lazy as _
 from rest_framework.exceptions import ParseError, ValidationError
@@ -21,6 +20,7 @@ from accounts.exceptions import AccountBlocked, EmailNotVerified, TokenInvalid, 
 from accounts.services import sessions
 from accounts.tokens import decode_session_token
 from core import ratelimits
+from core.conf import project
 from core.exceptions import ApiError, RateLimited
 from realtime import socket_commands, socket_events
 from realtime.calls import services as calls
@@ -100,7 +100,7 @@ class CommandProcessor:
         else:
             self._bad_frames = 0
         cost = SIGNAL_COST if isinstance(item, frames.CommandFrame) and item.type == "call.signal" else 1
-        if settings.RATELIMIT_ENABLE and not self._may_command(cost):
+        if project.RATELIMIT_ENABLE and not self._may_command(cost):
             self._refused += 1
             if self._refused > conf.COMMANDS_BURST:
                 self._connection.close(FLOODING, "flooding")

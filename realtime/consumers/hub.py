@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakKeyDictionary
 
 from channels.layers import get_channel_layer
-from django.conf import settings
 
+from core.conf import project
 from realtime import groups, selectors
 from realtime.calls import services as calls
 from realtime.conf import conf
@@ -66,13 +66,13 @@ class Hub:
         """Subscribes the socket to the messages for this user. While Redis is away, the sweep replaces them."""
         self.sockets.setdefault(user_id, set()).add(connection)
         self.start()
-        if not settings.REDIS_URL or user_id in self._joined:
+        if not project.REDIS_URL or user_id in self._joined:
             return
         await asyncio.wait({self._subscribe(user_id)}, timeout=JOIN_SECONDS)
 
     def rejoin(self, user_id: int) -> None:
         """Renews the subscription if it is missing; every ping calls this."""
-        if settings.REDIS_URL and user_id not in self._joined and user_id in self.sockets:
+        if project.REDIS_URL and user_id not in self._joined and user_id in self.sockets:
             self._subscribe(user_id)
 
     def leave(self, user_id: int, connection: Connection) -> None:
@@ -145,7 +145,7 @@ class Hub:
     # --- Periodic work -------------------------------------------------------------------------
 
     async def _sweep_for_ever(self) -> None:
-        every = conf.SWEEP_SECONDS if settings.REDIS_URL else conf.SWEEP_SECONDS_EMBEDDED
+        every = conf.SWEEP_SECONDS if project.REDIS_URL else conf.SWEEP_SECONDS_EMBEDDED
         while True:
             await asyncio.sleep(every * random.uniform(0.8, 1.0))
             try:
@@ -196,7 +196,7 @@ class Hub:
             return
         groups.register(self.deliver)
         endless = [self._sweep_for_ever(), self._end_calls_for_ever(), self._tick_for_ever()]
-        if settings.REDIS_URL:
+        if project.REDIS_URL:
             endless.append(self._listen())
         self._tasks = [asyncio.ensure_future(coroutine) for coroutine in endless]
 

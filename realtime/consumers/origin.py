@@ -9,6 +9,8 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.http.request import validate_host
 
+from core.conf import project
+
 
 def is_allowed_origin(headers: Iterable[tuple[bytes, bytes]]) -> bool:
     """No Origin, one in a list of trusted sites, or one with a host that this server serves."""
@@ -32,7 +34,7 @@ def is_allowed_origin(headers: Iterable[tuple[bytes, bytes]]) -> bool:
 
 
 def _is_listed(origin: str) -> bool:
-    for site in (*settings.CORS_ALLOWED_ORIGINS, *settings.CSRF_TRUSTED_ORIGINS):
+    for site in (*project.CORS_ALLOWED_ORIGINS, *settings.CSRF_TRUSTED_ORIGINS):
         site = site.lower().rstrip("/")
         scheme, wildcard, domain = site.partition("://*")
         if origin == site or (wildcard and origin.startswith(f"{scheme}://") and origin.endswith(domain)):

@@ -2,18 +2,18 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
 from accounts.management.user_commands import find_user
 from accounts.services import audit, export
+from core.conf import project
 from core.operator import OperatorCommand, actor
 
 
 def default_path(username: str) -> Path:
     """A new file below VAR_DIR."""
-    folder = Path(settings.VAR_DIR) / "exports"
+    folder = Path(project.VAR_DIR) / "exports"
     folder.mkdir(parents=True, exist_ok=True)
     return folder / f"parley-{username}-{timezone.now():%Y-%m-%dT%H%M%S}.zip"
 

@@ -1,12 +1,12 @@
 import secrets
 from typing import Any
 
-from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
 from accounts.conf import conf
 from accounts.services import audit
+from core.conf import project
 from core.operator import OperatorCommand, actor
 
 
@@ -35,7 +35,7 @@ class Command(OperatorCommand):
         else:
             pairs.pop()
         kids = [pair.split(":")[0] for pair in pairs]
-        kept_in = settings.VAR_DIR / "token_keys.txt"
+        kept_in = project.VAR_DIR / "token_keys.txt"
         is_ours = kept_in.exists() and kept_in.read_text().strip() == conf.TOKEN_KEYS
         if not options["dry_run"]:
             if is_ours:

@@ -10,9 +10,9 @@ from typing import Any
 
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
-from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from core.conf import project
 from notifications.management.fcm_server import Fake, FcmServer
 
 
@@ -29,7 +29,7 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print the settings as one line of JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        path: Path = options["credentials"] or Path(settings.VAR_DIR) / "fake_fcm.json"
+        path: Path = options["credentials"] or Path(project.VAR_DIR) / "fake_fcm.json"
         key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
         public = key.public_key().public_bytes(
             serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo

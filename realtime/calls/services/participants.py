@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.conf import settings
 from django.db.models import Q
 from django.utils import timezone
 
+from core.conf import project
 from core.exceptions import NotFound
 from core.fields import parse_id
 from realtime.calls.models import Call, CallParty
@@ -103,5 +103,5 @@ def _not_closed(parties: Iterable[CallParty]) -> list[str]:
 
 def _silence() -> timedelta:
     """A socket that its process has not touched for this long counts as closed."""
-    every = conf.SWEEP_SECONDS if settings.REDIS_URL else conf.SWEEP_SECONDS_EMBEDDED
+    every = conf.SWEEP_SECONDS if project.REDIS_URL else conf.SWEEP_SECONDS_EMBEDDED
     return timedelta(seconds=2.5 * every)
