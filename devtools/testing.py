@@ -1,0 +1,102 @@
+"""`dev.py test`: the checks, then the tests on every database that answers."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import queue
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from devtools.checks import lint
+from devtools.environment import PYTHON, ROOT, say, setup
+from devtools.services import missing_parts, missing_services, service_urls
+
+# The environment variables that set the size of the tests.
+FULL_SIZES = {"FULL": "1", "FUZZ": "10000"}
+# The tests in parts that need nothing of each other. Two run at the same time: each part waits a lot, and uses one core
+# at most times. The longest come first. What knows nothing of the database (the marker `once`) is two parts.
+ON_SQLITE, ON_POSTGRES = "SQLite + memory", "PostgreSQL + Redis"
+PARTS = ((ON_POSTGRES, "each"), (ON_SQLITE, "each"), ("browser, once", "browser"), ("other, once", "once"))
+NO_TESTS = 5  # pytest's exit code when it found none to run
+
+
+def test(options: argparse.Namespace) -> int:
+    """Lint, then pytest on SQLite + memory and, where they answer, on PostgreSQL + Redis; `--full` in full size."""
+    setup(dev=True)
+    failed = [f"lint: {name}" for name in lint()] if not options.no_lint else []
+    left_out = [] if not options.no_lint else ["lint: switched off by --no-lint"]
+    left_out += [f"{part}: {why}" for part, why in missing_parts().items()]
+
+    parts = {name: {"BACKEND": "", "PART": part} for name, part in PARTS}
+    if missing := missing_services():
+        left_out.append(f"{ON_POSTGRES}: {missing}")
+        del parts[ON_POSTGRES]
+    else:
+        parts[ON_POSTGRES] |= {"BACKEND": "postgres"} | service_urls()
+    sizes = FULL_SIZES if options.full else {}
+    # Faults in full size measure times: nothing else runs beside them.
+    jobs = options.jobs or (1 if options.full else 2)
+    ended = []
+    with ThreadPoolExecutor(jobs) as pool:
+        runs = [PytestRun(name, options.pytest, sizes | env, pool) for name, env in parts.items()]
+        for run in runs:
+            say(f"\n=== pytest: {run.name} ===")
+            ended.append((run.name, run.show(), run.last))
+    # A choice of tests may leave a part without any, but not all of them.
+    some = any(code != NO_TESTS for _, code, _ in ended)
+    failed += [f"pytest: {name}" for name, code, _ in ended if code != 0 and not (some and code == NO_TESTS)]
+
+    if options.all:
+        failed += [f"left out: {part}" for part in left_out]
+    say()
+    for name, _, last in ended:
+        say(f"{name}: {last}")
+    for line in left_out:
+        say(f"Left out: {line}")
+    if not left_out:
+        say("Nothing was left out.")
+    for line in failed:
+        say(f"FAILED: {line}")
+    say("FAILED" if failed else "All good.")
+    return 1 if failed else 0
+
+
+class PytestRun:
+    """One run of pytest in a thread of the pool; its output waits until it is shown."""
+
+    def __init__(self, name: str, arguments: Sequence[str], env: Mapping[str, str], pool: ThreadPoolExecutor) -> None:
+        self.name = name
+        self.last = ""
+        self.lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self.done = pool.submit(self._run, arguments, env)
+
+    def show(self) -> int:
+        """Print the output, as it comes if it is still running. Returns pytest's exit code."""
+        while (line := self.lines.get()) is not None:
+            print(line, end="", flush=True)
+            self.last = line.strip().strip("=").strip() or self.last
+        return self.done.result()
+
+    def _run(self, arguments: Sequence[str], env: Mapping[str, str]) -> int:
+        command = [str(PYTHON), "-m", "pytest", *arguments]
+        if sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
+            command.insert(3, "--color=yes")
+        try:
+            process = subprocess.Popen(
+                command,
+                cwd=ROOT,
+                env={**os.environ, "PYTHONUNBUFFERED": "1", **env},
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors="replace",
+            )
+            assert process.stdout is not None
+            for line in process.stdout:
+                self.lines.put(line)
+            return process.wait()
+        finally:
+            self.lines.put(None)
