@@ -4,15 +4,20 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.contrib import admin
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils.translation import gettext_lazy as _
 
 from accounts.services import audit
+from accounts.staff import tasks
 from accounts.staff.actions import ReasonForm, confirmed_action
+from accounts.staff.charts import Chart, add_chart
 from accounts.staff.lists import StaffAdmin
 from accounts.staff.overview import Figure, about, add_section
+from accounts.staff.panels import Panel, add_panel
 from messaging.models import Conversation, Message, Report
+from messaging.selectors.by_time import first_id_since
 from messaging.services import reports
 
 if TYPE_CHECKING:
@@ -40,6 +45,7 @@ def _show(page: admin.ModelAdmin, request: HttpRequest, rows: list[Message]) -> 
 class ConversationAdmin(StaffAdmin):
     """Shows the participants of a conversation, never its messages."""
 
+    task = tasks.REPORTS
     list_display = ("id", "user_low", "user_high", "created_at")
     list_select_related = ("user_low", "user_high")
     search_fields = ("=id", "=user_low__email", "=user_high__email", "=user_low__id", "=user_high__id")
@@ -49,6 +55,7 @@ class ConversationAdmin(StaffAdmin):
 
 @admin.register(Message)
 class MessageAdmin(StaffAdmin):
+    task = tasks.REPORTS
     list_display = ("id", "conversation_number", "sender", "kind", "length", "created_at", "edited_at", "deleted_at")
     list_select_related = ("sender",)
     list_filter = ("kind",)
@@ -83,6 +90,8 @@ class MessageAdmin(StaffAdmin):
 
 @admin.register(Report)
 class ReportAdmin(StaffAdmin):
+    task = tasks.REPORTS
+    leads_task = True
     list_display = ("id", "state", "reason", "reported", "reporter", "created_at", "resolved_by", "resolved_at")
     list_select_related = ("reported", "reporter", "resolved_by")
     list_filter = ("state", "reason", "created_at")
@@ -121,3 +130,18 @@ def _figures() -> list[Figure]:
 
 
 add_section(_figures)
+add_panel(
+    Panel(
+        Report,
+        lambda user: Report.objects.filter(Q(reported=user) | Q(reporter=user)).order_by("-id"),
+        ("id", "state", "reason", "reported", "reporter", "created_at", "resolved_by", "resolved_at"),
+    )
+)
+add_chart(
+    Chart(
+        "messages",
+        _("Messages"),
+        "messaging.view_message",
+        lambda start: Message.objects.filter(id__gte=first_id_since(start)),
+    )
+)

@@ -7,15 +7,20 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from accounts.services import audit
+from accounts.staff import tasks
 from accounts.staff.actions import NoChange, NoForm, ReasonForm, confirmed_action
+from accounts.staff.charts import Chart, add_chart
 from accounts.staff.lists import StaffAdmin
 from accounts.staff.overview import Figure, about, add_section
+from accounts.staff.panels import Panel, add_panel
 from core.transactions import unit_of_work
 from notifications.models import ChannelPause, Delivery, Device, Notification
 from notifications.services import delivery
 
 if TYPE_CHECKING:
     from accounts.models import User
+
+FINISHED = (Delivery.State.SENT, Delivery.State.DEAD, Delivery.State.EXPIRED, Delivery.State.CANCELLED)
 
 
 def _retry(by: "User", row: Delivery, data: dict[str, Any]) -> None:
@@ -34,6 +39,7 @@ def _test_push(by: "User", device: Device, data: dict[str, Any]) -> None:
 
 @admin.register(Notification)
 class NotificationAdmin(StaffAdmin):
+    task = tasks.DELIVERY
     list_display = ("id", "recipient", "kind", "actor", "count", "is_read", "created_at")
     list_select_related = ("recipient", "actor")
     list_filter = ("kind", "is_read")
@@ -47,6 +53,7 @@ class NotificationAdmin(StaffAdmin):
 
 @admin.register(Device)
 class DeviceAdmin(StaffAdmin):
+    task = tasks.DELIVERY
     list_display = ("id", "user", "type", "masked_token", "active", "locale", "app_version", "last_seen_at")
     list_select_related = ("user",)
     list_filter = ("type", "active")
@@ -73,8 +80,10 @@ class DeviceAdmin(StaffAdmin):
 
 @admin.register(Delivery)
 class DeliveryAdmin(StaffAdmin):
+    task = tasks.DELIVERY
+    leads_task = True
     list_display = (
-        "id", "channel", "kind", "recipient", "state", "tries", "due_at", "finished_at", "last_error",
+        "id", "state", "last_error", "recipient", "channel", "kind", "tries", "due_at", "finished_at",
     )  # fmt: skip
     list_select_related = ("recipient",)
     list_filter = ("channel", "state", "kind")
@@ -97,6 +106,7 @@ class DeliveryAdmin(StaffAdmin):
 
 @admin.register(ChannelPause)
 class ChannelPauseAdmin(StaffAdmin):
+    task = tasks.DELIVERY
     list_display = ("channel", "reason", "failures", "started_at", "until")
 
     def get_search_fields(self, request: HttpRequest) -> tuple[str, ...]:
@@ -113,3 +123,22 @@ def _figures() -> list[Figure]:
 
 
 add_section(_figures)
+add_panel(
+    Panel(
+        Delivery,
+        # Not the payload: nothing on the page is read from it.
+        lambda user: Delivery.objects.filter(recipient=user).defer("payload").order_by("-id"),
+        ("id", "state", "last_error", "channel", "kind", "tries", "due_at", "finished_at"),
+    )
+)
+add_chart(
+    Chart(
+        "deliveries",
+        _("Deliveries by result"),
+        "notifications.view_delivery",
+        lambda start: Delivery.objects.filter(finished_at__isnull=False),
+        at="finished_at",
+        by="state",
+        labels={state: state.label for state in FINISHED},
+    )
+)

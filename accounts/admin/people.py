@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django import forms
 from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
@@ -10,108 +9,37 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from accounts.admin.filters import AccountStatusFilter, TwoStepFilter
+from accounts.admin.user_actions import UserActions
 from accounts.models import Block, User
-from accounts.services import account_status as staff
-from accounts.services import audit, recovery_codes
-from accounts.staff.actions import NoChange, NoForm, ReasonForm, confirmed_action
-from accounts.staff.downloads import confirmed_download
+from accounts.services import recovery_codes
+from accounts.staff import panels, tasks
 from accounts.staff.lists import AuditedAdmin, ReasonModelForm, StaffAdmin
 from accounts.staff.lookups import MAX_SEARCH
 from core.fields import parse_id
 from core.text import fold
 
-EXPORTED = ("id", "email", "username", "first_name", "last_name", "language", "created_at", "last_seen_at")
-
-
-class BlockForm(ReasonForm):
-    until = forms.DateTimeField(
-        label=_("Until"),
-        required=False,
-        help_text=_("Leave blank to block indefinitely. Times are in UTC."),
-        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}),
-    )
-
-    def clean_until(self) -> Any:
-        until = self.cleaned_data["until"]
-        if until is not None and until <= timezone.now():
-            raise forms.ValidationError(_("This is in the past."))
-        return until
-
-
-def _block(by: User, user: User, data: dict[str, Any]) -> None:
-    staff.block(user=user, reason=data["reason"], until=data["until"], actor=by)
-
-
-def _unblock(by: User, user: User, data: dict[str, Any]) -> None:
-    if user.blocked_at is None:
-        raise NoChange(_("This account is not blocked."))
-    staff.unblock(user=user, reason=data["reason"], actor=by)
-
-
-def _unlock(by: User, user: User, data: dict[str, Any]) -> None:
-    staff.unlock(user=user, reason=data["reason"], actor=by)
-
-
-def _resend(by: User, user: User, data: dict[str, Any]) -> None:
-    if user.is_verified:
-        raise NoChange(_("The address is confirmed already; no code was sent."))
-    if user.is_blocked(timezone.now()):
-        raise NoChange(_("A blocked account gets no code."))
-    staff.send_code_again(user=user, actor=by)
-
-
-def _sign_out(by: User, user: User, data: dict[str, Any]) -> None:
-    staff.sign_out_everywhere(user=user, reason=data["reason"], actor=by)
-
-
-def _reset_two_step(by: User, user: User, data: dict[str, Any]) -> None:
-    if not user.two_step_enabled:
-        raise NoChange(_("Two-step is off for this account."))
-    staff.reset_two_step(user=user, reason=data["reason"], actor=by)
-
-
-def _erase(by: User, user: User, data: dict[str, Any]) -> None:
-    if user.erased_at is not None:
-        raise NoChange(_("This account has been erased already."))
-    staff.erase(user=user, reason=data["reason"], actor=by)
-
-
-def _exported(by: User, user: User, data: dict[str, Any]) -> None:
-    audit.record(action="user.exported", actor=by, target=user, reason=data["reason"])
-
-
-def _download(kind: str) -> Any:
-    return confirmed_download(
-        kind=kind,
-        columns=EXPORTED,
-        permission="accounts.export_user",
-        consequences=lambda chosen: [
-            _("You download a file with the names and addresses of these users."),
-            _("Your name and the reason are kept in the audit log, for each user."),
-        ],
-        perform=_exported,
-    )
-
 
 @admin.register(User)
-class UserAdmin(AuditedAdmin):
+class UserAdmin(UserActions, AuditedAdmin):
+    task = tasks.PEOPLE
+    leads_task = True
     form = ReasonModelForm
     list_display = (
         "id",
         "email",
-        "username",
         "name",
         "standing",
         "two_step",
-        "language",
-        "created_at",
         "last_seen_at",
+        "created_at",
+        "username",
+        "language",
     )
     list_display_links = ("id", "email")
     list_filter = (AccountStatusFilter, TwoStepFilter, "is_staff", "language", "created_at", "last_seen_at")
     ordering = ("-id",)
     search_fields = ("email", "username", "first_name")  # shows the box; the search is our own
-    search_help_text = _("Id, e-mail address, or the beginning of a username or name")
+    search_help_text = _("Id, e-mail address, or the beginning of a username or name")  # type: ignore[assignment]
     fieldsets = (
         (None, {"fields": ("id", "email", "username", "first_name", "last_name", "bio", "language")}),
         (
@@ -136,80 +64,12 @@ class UserAdmin(AuditedAdmin):
     )
     staff_fields = ("is_staff", "is_superuser", "groups")
 
-    block = confirmed_action(
-        name="block",
-        label=_("Block"),
-        permission="accounts.block_user",
-        form_class=BlockForm,
-        consequences=lambda chosen: [
-            _("Every session ends at once, on phones and in browsers."),
-            _("Signing in answers that the account is blocked."),
-            _("No push and no message reaches the account."),
-            _("The reason is kept in the audit log."),
-        ],
-        perform=_block,
-    )
-    unblock = confirmed_action(
-        name="unblock",
-        label=_("Unblock"),
-        permission="accounts.block_user",
-        consequences=lambda chosen: [_("The user can sign in again. Sessions that ended stay ended.")],
-        perform=_unblock,
-    )
-    unlock = confirmed_action(
-        name="unlock",
-        label=_("Unlock"),
-        permission="accounts.unlock_user",
-        consequences=lambda chosen: [_("The count of wrong passwords is reset; the user can sign in at once.")],
-        perform=_unlock,
-    )
-    resend_code = confirmed_action(
-        name="resend_code",
-        label=_("Send the confirmation code again"),
-        permission="accounts.unlock_user",
-        form_class=NoForm,
-        consequences=lambda chosen: [_("A new code is mailed; the one before stops working.")],
-        perform=_resend,
-    )
-    sign_out = confirmed_action(
-        name="sign_out",
-        label=_("Sign out everywhere"),
-        permission="accounts.sign_out_user",
-        consequences=lambda chosen: [_("Every session and every trusted device ends."), _("Pushes stop.")],
-        perform=_sign_out,
-    )
-    reset_two_step = confirmed_action(
-        name="reset_two_step",
-        label=_("Switch two-step off"),
-        permission="accounts.reset_two_step",
-        consequences=lambda chosen: [
-            _("The second password and the recovery codes are removed."),
-            _("The user is notified by mail."),
-        ],
-        perform=_reset_two_step,
-    )
-    erase = confirmed_action(
-        name="erase",
-        label=_("Erase"),
-        permission="accounts.erase_user",
-        consequences=lambda chosen: [
-            _("The account and everything personal is erased now. This cannot be undone."),
-        ],
-        perform=_erase,
-    )
-    download_csv = _download("csv")
-    download_json = _download("json")
-    actions = (
-        "block",
-        "unblock",
-        "unlock",
-        "resend_code",
-        "sign_out",
-        "reset_two_step",
-        "erase",
-        "download_csv",
-        "download_json",
-    )
+    change_form_template = "admin/accounts/user/change_form.html"
+
+    def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **options: Any) -> Any:
+        if context["original"] is not None:
+            context["panels"] = panels.about(context["original"], self.admin_site, request)
+        return super().render_change_form(request, context, *args, **options)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
         return super().get_queryset(request).prefetch_related("network_locks")
@@ -279,6 +139,8 @@ class UserAdmin(AuditedAdmin):
 class BlockAdmin(StaffAdmin):
     """The blocks between users."""
 
+    task = tasks.PEOPLE
+    search_fields = ("=blocker__id", "=blocker__email", "=blocked__id", "=blocked__email")
     list_display = ("id", "blocker", "blocked", "created_at")
     list_select_related = ("blocker", "blocked")
     ordering = ("-id",)

@@ -3,6 +3,7 @@
 from django.contrib import admin
 
 from accounts.models import AuditEntry
+from accounts.staff import tasks
 from accounts.staff.downloads import download_action
 from accounts.staff.lists import StaffAdmin
 
@@ -21,7 +22,8 @@ COLUMNS = (
 
 @admin.register(AuditEntry)
 class AuditEntryAdmin(StaffAdmin):
-    list_display = ("id", "created_at", "actor_label", "action", "target_label", "reason", "ip", "request_id")
+    task = tasks.RECORDS
+    list_display = ("created_at", "action", "target_label", "reason", "actor_label", "ip", "request_id", "id")
     list_filter = ("action", "created_at")
     search_fields = ("=actor_label", "=target_label", "=request_id")
     ordering = ("-id",)

@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.admin.filters import LiveFilter
 from accounts.models import Code, Session, TrustedDevice, User
 from accounts.services import account_status as account_status
+from accounts.staff import tasks
 from accounts.staff.actions import NoChange, confirmed_action
 from accounts.staff.lists import StaffAdmin
 from core.exceptions import NotFound
@@ -23,6 +24,7 @@ def _end(by: User, session: Session, data: dict[str, Any]) -> None:
 
 @admin.register(Session)
 class SessionAdmin(StaffAdmin):
+    task = tasks.PEOPLE
     list_display = ("id", "user", "kind", "device_name", "ip", "created_at", "last_used_at", "ended_at", "ended_reason")
     list_select_related = ("user",)
     list_filter = (LiveFilter, "kind", "created_at")
@@ -58,6 +60,7 @@ def _forget(by: User, device: TrustedDevice, data: dict[str, Any]) -> None:
 
 @admin.register(TrustedDevice)
 class TrustedDeviceAdmin(StaffAdmin):
+    task = tasks.PEOPLE
     list_display = ("id", "user", "device_name", "created_at", "last_used_at", "expires_at")
     list_select_related = ("user",)
     search_fields = ("=user__id", "=user__email")
@@ -80,6 +83,7 @@ class TrustedDeviceAdmin(StaffAdmin):
 class CodeAdmin(StaffAdmin):
     """The status of codes (sent, used, expired). The codes themselves are never shown."""
 
+    task = tasks.PEOPLE
     list_display = ("id", "user", "purpose", "address", "status", "tries", "created_at", "expires_at")
     list_select_related = ("user",)
     list_filter = ("purpose",)

@@ -16,7 +16,7 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from accounts.models import User
 from accounts.services import audit
-from accounts.staff import second_factor
+from accounts.staff import second_factor, tasks
 from accounts.staff.actions import confirmed_action
 from accounts.staff.lists import AuditedAdmin, ReasonModelForm, StaffAdmin
 from core.transactions import unit_of_work
@@ -42,6 +42,7 @@ def _remove_group(by: User, group: Group, data: dict[str, Any]) -> None:
 
 @admin.register(Group)
 class GroupAdmin(AuditedAdmin, DjangosGroupAdmin):
+    task = tasks.STAFF
     form = ReasonModelForm
     fields = ("name", "permissions", "reason")
     filter_horizontal = ()
@@ -114,6 +115,7 @@ class WithoutHelp(forms.ModelForm):
 class AppAdmin(StaffAdmin):
     """TOTP devices; their keys are never shown."""
 
+    task = tasks.STAFF
     form = WithoutHelp
     list_display = ("id", "user", "name", "confirmed", "created_at", "last_used_at")
     list_select_related = ("user",)
@@ -138,6 +140,7 @@ class AppAdmin(StaffAdmin):
 class StaticCodesAdmin(StaffAdmin):
     """The number of static codes that a staff member has left; never the codes."""
 
+    task = tasks.STAFF
     form = WithoutHelp
     list_display = ("id", "user", "codes_left", "created_at", "last_used_at")
     list_select_related = ("user",)

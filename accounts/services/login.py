@@ -12,7 +12,7 @@ from accounts import emails
 from accounts.conf import conf
 from accounts.exceptions import AccountBlocked, AccountLocked, InvalidCredentials
 from accounts.models import PasswordLock, TrustedDevice, User
-from accounts.services import login_lockout, rate_counts, sign_in, trusted_devices, two_step
+from accounts.services import audit, login_lockout, rate_counts, sign_in, trusted_devices, two_step
 from accounts.services.sign_in import Caller
 from accounts.tokens import keyed_digest
 from core.request_context import network_of
@@ -138,6 +138,7 @@ def _may_try_while_locked(device: TrustedDevice | None) -> bool:
 
 
 def _announce_lock(user: User, lock: PasswordLock) -> None:
-    """Mails the owner once per series of wrong passwords, not once per lockout."""
+    """Mails the owner and writes the audit log, once per series of wrong passwords and not once per lockout."""
     if lock.wrong_passwords == conf.LOCK_STEPS[0][0]:
+        audit.record(action="user.locked", target=user)
         emails.send_to(user, "locked")

@@ -5,9 +5,11 @@ from typing import Any, cast
 
 from django import forms
 from django.contrib import admin, messages
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
+from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from rest_framework.exceptions import APIException
@@ -35,6 +37,13 @@ OnSuccess = Callable[[admin.ModelAdmin, HttpRequest, list[Any]], HttpResponse]
 Consequences = Callable[[QuerySet], Iterable[str | Promise]]
 
 
+def _own_page(page: admin.ModelAdmin, request: HttpRequest, rows: list[Any]) -> str:
+    """The page of the row whose button started the action; empty for actions of the list."""
+    if "from_row" not in request.POST or len(rows) != 1:
+        return ""
+    return reverse(f"admin:{page.opts.app_label}_{page.opts.model_name}_change", args=[rows[0].pk])
+
+
 def confirmed_action(
     *,
     name: str,
@@ -45,11 +54,14 @@ def confirmed_action(
     form_class: type[forms.Form] = ReasonForm,
     at_most: int = 500,
     on_success: OnSuccess | None = None,
+    is_dangerous: bool = False,
+    is_offered: Callable[[Any], bool] = lambda row: True,
 ) -> Callable[[StaffAdmin, HttpRequest, QuerySet], HttpResponse | None]:
     """An admin action with a confirmation page: its consequences and a form.
 
     `perform(staff_member, row, cleaned_data)` is called for each row; NoChange and what a service refuses are shown.
-    `on_success(admin, request, rows)` answers with a page of its own instead of the list.
+    `on_success(admin, request, rows)` answers with a page of its own instead of the list. The same action is a button on
+    the page of a row, where `is_offered(row)`; a dangerous one is red.
     """
 
     def action(self: StaffAdmin, request: HttpRequest, queryset: QuerySet) -> HttpResponse | None:
@@ -57,6 +69,7 @@ def confirmed_action(
             messages.error(request, _("You may not do this."))
             return None
         rows = list(queryset[: at_most + 1])
+        own_page = _own_page(self, request, rows)
         if len(rows) > at_most:
             messages.error(request, _("Please choose at most %(most)d rows.") % {"most": at_most})
             return None
@@ -78,6 +91,9 @@ def confirmed_action(
                 names = [self.named(row) for row in done[:NAMED_AT_MOST]] + ["…"] * (len(done) > NAMED_AT_MOST)
                 details = {"action": label, "count": len(done), "rows": ", ".join(names)}
                 messages.success(request, _("%(action)s: done for %(count)d: %(rows)s.") % details)
+            # Without its row, as after a removal, the list is the place to return to.
+            if own_page and self.model._base_manager.filter(pk=request.POST[ACTION_CHECKBOX_NAME]).exists():
+                return HttpResponseRedirect(own_page)
             return None
         context = {
             **self.admin_site.each_context(request),
@@ -87,12 +103,16 @@ def confirmed_action(
             "consequences": list(consequences(queryset)),
             "form": form,
             "action": name,
+            "is_dangerous": is_dangerous,
+            "own_page": own_page,
             "media": self.media,
         }
         return TemplateResponse(request, "admin/confirmed_action.html", context)
 
     action.__name__ = name
     action.short_description = label  # type: ignore[attr-defined]
+    action.is_dangerous = is_dangerous  # type: ignore[attr-defined]
+    action.is_offered = is_offered  # type: ignore[attr-defined]
     codename = permission.rsplit(".", 1)[-1]
     action.allowed_permissions = (codename,)  # type: ignore[attr-defined]
     return action

@@ -8,6 +8,7 @@ from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.core.exceptions import BadRequest, PermissionDenied
 from django.core.paginator import Paginator
 from django.db.models import ManyToManyField, Model
+from django.db.models.constants import LOOKUP_SEP
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.functional import cached_property
 from django.utils.text import capfirst
@@ -15,6 +16,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
 from accounts.services import audit
+from accounts.staff import tasks
 from accounts.staff.lookups import ShownColumnsOnly, can_compare
 
 COUNTED_AT_MOST = 10_000
@@ -28,8 +30,22 @@ class LargeTablePaginator(Paginator):
         return len(self.object_list.order_by().values_list("pk")[:COUNTED_AT_MOST])  # type: ignore[attr-defined]
 
 
+def _name_of_column(model: type[Model], path: str) -> str:
+    names, opts = [], model._meta
+    for part in path.split(LOOKUP_SEP):
+        field = opts.get_field(part)
+        names.append(str(getattr(field, "verbose_name", part)))
+        if field.related_model:
+            opts = field.related_model._meta  # type: ignore[union-attr]
+    return " – ".join(names)
+
+
 class StaffAdmin(ShownColumnsOnly):
     """A read-only admin: changes go through actions, which call services."""
+
+    task = tasks.OTHER
+    # Leads its task on the index page.
+    leads_task = False
 
     paginator = LargeTablePaginator
     show_full_result_count = False
@@ -57,11 +73,26 @@ class StaffAdmin(ShownColumnsOnly):
         """The name of a row in the audit log; empty for models that are not audited."""
         return ""
 
+    @property
+    def search_help_text(self) -> str:  # type: ignore[override]
+        """What the search box compares; in sync with `search_fields`."""
+        names = [_name_of_column(self.model, path.lstrip("=^@")) for path in self.search_fields]
+        return str(_("Whole values of: %(columns)s")) % {"columns": ", ".join(names)}
+
+    def row_actions(self, request: HttpRequest, row: Model) -> list[dict[str, Any]]:
+        """The confirmed actions that this staff member may do on the page of this row."""
+        return [
+            {"name": name, "label": label, "is_dangerous": getattr(action, "is_dangerous", False)}
+            for action, name, label in self.get_actions(request).values()
+            if hasattr(action, "is_offered") and action.is_offered(row)
+        ]
+
     def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **options: Any) -> Any:
         row = context["original"]
         if row is not None:
             title = capfirst(self.opts.verbose_name)
             context |= {"title": title, "subtitle": self.named(row), "audit_label": self.audit_label(row)}
+            context["row_actions"] = self.row_actions(request, row)
         return super().render_change_form(request, context, *args, **options)
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:

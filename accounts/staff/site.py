@@ -15,7 +15,7 @@ from django.views.decorators.cache import never_cache
 
 from accounts.models import User
 from accounts.services import audit
-from accounts.staff import second_factor, sessions
+from accounts.staff import charts, second_factor, sessions, tasks
 from accounts.staff.forms import FirstCodeForm, SecondPasswordForm, StaffLoginForm
 from accounts.staff.limits import writes_limited
 from accounts.staff.lookups import ShownColumnsOnly
@@ -135,5 +135,10 @@ class StaffSite(AdminSite):
         }
         return TemplateResponse(request, "admin/second_factor.html", context)
 
+    def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[Any]:
+        apps = super().get_app_list(request, app_label)
+        return apps if app_label else tasks.grouped(self, apps)
+
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
-        return super().index(request, {"overview": overview(), **(extra_context or {})})
+        figures = {"overview": overview(), "charts": charts.drawn(request)}
+        return super().index(request, figures | (extra_context or {}))

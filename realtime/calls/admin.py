@@ -6,6 +6,8 @@ from django.contrib import admin
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from accounts.staff import tasks
+from accounts.staff.charts import Chart, add_chart
 from accounts.staff.lists import StaffAdmin
 from accounts.staff.overview import Figure, about, add_section
 from realtime.calls.models import Call
@@ -13,6 +15,7 @@ from realtime.calls.models import Call
 
 @admin.register(Call)
 class CallAdmin(StaffAdmin):
+    task = tasks.CALLS
     list_display = ("id", "caller", "callee", "media", "state", "outcome", "created_at", "duration_s")
     list_select_related = ("caller", "callee")
     list_filter = ("state", "outcome", "media")
@@ -34,3 +37,14 @@ def _figures() -> list[Figure]:
 
 
 add_section(_figures)
+add_chart(
+    Chart(
+        "calls",
+        _("Calls by outcome"),
+        "realtime.view_call",
+        # A call that is not over yet has no outcome.
+        lambda start: Call.objects.exclude(outcome=""),
+        by="outcome",
+        labels={outcome: outcome.label for outcome in Call.Outcome},
+    )
+)

@@ -40,6 +40,12 @@ def test_an_agent_blocks_somebody_who_is_online(house):
         page.locator(".static-codes li").first.wait_for()
         assert page.locator(".static-codes li").count() == 10
         assert barriers(page) == []
+        with page.expect_download() as started:
+            page.get_by_role("link", name="Download").click()
+        assert started.value.path().read_text().split() == page.locator(".static-codes li").all_inner_texts()
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        page.get_by_role("button", name="Copy").click()
+        page.get_by_text("Copied").wait_for()
         page.get_by_role("link", name="Go on").click()
         page.locator(".figures li").first.wait_for()
         assert page.locator(".figures li").count() >= 6

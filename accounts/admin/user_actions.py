@@ -1,0 +1,173 @@
+"""What staff does to an account: the same actions on the list of users and on the page of one."""
+
+from typing import Any
+
+from django import forms
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from accounts.models import User
+from accounts.services import account_status as staff
+from accounts.services import audit
+from accounts.staff.actions import NoChange, NoForm, ReasonForm, confirmed_action
+from accounts.staff.downloads import confirmed_download
+
+EXPORTED = ("id", "email", "username", "first_name", "last_name", "language", "created_at", "last_seen_at")
+
+
+class BlockForm(ReasonForm):
+    until = forms.DateTimeField(
+        label=_("Until"),
+        required=False,
+        help_text=_("Leave blank to block indefinitely. Times are in UTC."),
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}),
+    )
+
+    def clean_until(self) -> Any:
+        until = self.cleaned_data["until"]
+        if until is not None and until <= timezone.now():
+            raise forms.ValidationError(_("This is in the past."))
+        return until
+
+
+def _block(by: User, user: User, data: dict[str, Any]) -> None:
+    staff.block(user=user, reason=data["reason"], until=data["until"], actor=by)
+
+
+def _unblock(by: User, user: User, data: dict[str, Any]) -> None:
+    if user.blocked_at is None:
+        raise NoChange(_("This account is not blocked."))
+    staff.unblock(user=user, reason=data["reason"], actor=by)
+
+
+def _unlock(by: User, user: User, data: dict[str, Any]) -> None:
+    staff.unlock(user=user, reason=data["reason"], actor=by)
+
+
+def _resend(by: User, user: User, data: dict[str, Any]) -> None:
+    if user.is_verified:
+        raise NoChange(_("The address is confirmed already; no code was sent."))
+    if user.is_blocked(timezone.now()):
+        raise NoChange(_("A blocked account gets no code."))
+    staff.send_code_again(user=user, actor=by)
+
+
+def _sign_out(by: User, user: User, data: dict[str, Any]) -> None:
+    staff.sign_out_everywhere(user=user, reason=data["reason"], actor=by)
+
+
+def _reset_two_step(by: User, user: User, data: dict[str, Any]) -> None:
+    if not user.two_step_enabled:
+        raise NoChange(_("Two-step is off for this account."))
+    staff.reset_two_step(user=user, reason=data["reason"], actor=by)
+
+
+def _erase(by: User, user: User, data: dict[str, Any]) -> None:
+    if user.erased_at is not None:
+        raise NoChange(_("This account has been erased already."))
+    staff.erase(user=user, reason=data["reason"], actor=by)
+
+
+def _exported(by: User, user: User, data: dict[str, Any]) -> None:
+    audit.record(action="user.exported", actor=by, target=user, reason=data["reason"])
+
+
+def _download(kind: str) -> Any:
+    return confirmed_download(
+        kind=kind,
+        columns=EXPORTED,
+        permission="accounts.export_user",
+        consequences=lambda chosen: [
+            _("You download a file with the names and addresses of these users."),
+            _("Your name and the reason are kept in the audit log, for each user."),
+        ],
+        perform=_exported,
+    )
+
+
+class UserActions:
+    """The actions of the users' admin."""
+
+    block = confirmed_action(
+        name="block",
+        label=_("Block"),
+        permission="accounts.block_user",
+        form_class=BlockForm,
+        consequences=lambda chosen: [
+            _("Every session ends at once, on phones and in browsers."),
+            _("Signing in answers that the account is blocked."),
+            _("No push and no message reaches the account."),
+            _("The reason is kept in the audit log."),
+        ],
+        perform=_block,
+        is_dangerous=True,
+    )
+    unblock = confirmed_action(
+        name="unblock",
+        label=_("Unblock"),
+        permission="accounts.block_user",
+        consequences=lambda chosen: [_("The user can sign in again. Sessions that ended stay ended.")],
+        perform=_unblock,
+        is_offered=lambda user: user.blocked_at is not None,
+    )
+    unlock = confirmed_action(
+        name="unlock",
+        label=_("Unlock"),
+        permission="accounts.unlock_user",
+        consequences=lambda chosen: [_("The count of wrong passwords is reset; the user can sign in at once.")],
+        perform=_unlock,
+        is_offered=lambda user: user.wrong_passwords > 0 or bool(user.network_locks.all()),
+    )
+    resend_code = confirmed_action(
+        name="resend_code",
+        label=_("Send the confirmation code again"),
+        permission="accounts.unlock_user",
+        form_class=NoForm,
+        consequences=lambda chosen: [_("A new code is mailed; the one before stops working.")],
+        perform=_resend,
+        is_offered=lambda user: not user.is_verified,
+    )
+    sign_out = confirmed_action(
+        name="sign_out",
+        label=_("Sign out everywhere"),
+        permission="accounts.sign_out_user",
+        consequences=lambda chosen: [_("Every session and every trusted device ends."), _("Pushes stop.")],
+        perform=_sign_out,
+        is_dangerous=True,
+    )
+    reset_two_step = confirmed_action(
+        name="reset_two_step",
+        label=_("Switch two-step off"),
+        permission="accounts.reset_two_step",
+        consequences=lambda chosen: [
+            _("The second password and the recovery codes are removed."),
+            _("The user is notified by mail."),
+        ],
+        perform=_reset_two_step,
+        is_dangerous=True,
+        is_offered=lambda user: user.two_step_enabled,
+    )
+    erase = confirmed_action(
+        name="erase",
+        label=_("Erase"),
+        permission="accounts.erase_user",
+        consequences=lambda chosen: [
+            _("The account and everything personal is erased now. This cannot be undone."),
+        ],
+        perform=_erase,
+        is_dangerous=True,
+        is_offered=lambda user: user.erased_at is None,
+    )
+    download_csv = _download("csv")
+    download_json = _download("json")
+    actions = (
+        "block",
+        "unblock",
+        "unlock",
+        "resend_code",
+        "sign_out",
+        "reset_two_step",
+        "erase",
+        "download_csv",
+        "download_json",
+    )

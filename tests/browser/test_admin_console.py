@@ -1,0 +1,48 @@
+"""The page of a user and the dashboard, as a support agent uses them on a desk and on a phone."""
+
+import pytest
+
+from tests.browser.chromium import needs_chromium
+from tests.browser.staff import barriers
+
+pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(180)]
+
+FITS = "() => document.documentElement.scrollWidth <= document.documentElement.clientWidth + 1"
+# The reason of the audit log and the last error of a delivery are inside the window, without scrolling.
+IN_VIEW = "element => element.getBoundingClientRect().right <= innerWidth"
+
+
+def test_a_user_page_is_the_place_of_work(page_of, house):
+    page, complaints = page_of("support")
+    path = f"{house.base}/admin/accounts/user/{house.rows['keyboard']}/change/"
+    page.goto(path)
+    assert barriers(page) == []
+    red = page.get_by_role("button", name="Block", exact=True).evaluate("one => getComputedStyle(one).backgroundColor")
+    assert red == "rgb(164, 38, 44)"
+    page.get_by_role("button", name="Sign out everywhere").click()
+    page.get_by_label("Reason").fill("lost the phone")
+    page.get_by_role("button", name="Sign out everywhere").click()
+    page.locator(".messagelist .success").wait_for()
+    assert page.url == path
+    log = page.get_by_role("region", name="Audit log")
+    assert "lost the phone" in log.inner_text()
+    assert complaints == []
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_dashboard_and_the_lists_fit_the_window(page_of, house, width):
+    page, complaints = page_of("auditor")
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(f"{house.base}/admin/")
+    page.get_by_text("Show as a table").first.click()
+    assert page.locator(".chart svg").count() == 5
+    assert barriers(page) == []
+    paths = ["", f"accounts/user/{house.rows['ann']}/change/", "accounts/user/", "accounts/auditentry/"]
+    for path in [*paths, "notifications/delivery/"]:
+        page.goto(f"{house.base}/admin/{path}")
+        assert page.evaluate(FITS), path
+        if width == 1280 and path in ("accounts/auditentry/", "notifications/delivery/"):
+            column = ".column-reason" if "audit" in path else ".column-last_error"
+            assert page.locator(f"th{column}").evaluate(IN_VIEW), path
+    page.set_viewport_size({"width": 1280, "height": 900})
+    assert complaints == []

@@ -1,0 +1,213 @@
+"""The page of a user as the place of work, and the charts of the index page."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.contrib import admin
+from django.core.cache import cache
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from accounts.models import AuditEntry, Block, Session, User
+from accounts.services import audit, blocks, trusted_devices
+from accounts.staff import panels
+from messaging.models import Message, Report
+from messaging.selectors.by_time import first_id_since
+from messaging.services import conversations, messages, reports
+from notifications.models import Delivery
+from realtime.models import Call
+from tests.factories import make_user, sign_in
+from tests.staff import admin_client, staff
+
+BUTTON = re.compile(r'<button type="submit" class="(button[^"]*)" name="action" value="(\w+)">')
+LIST = "/admin/accounts/user/"
+
+
+def page_of(user):
+    return f"{LIST}{user.id}/change/"
+
+
+def buttons(client, user):
+    """The actions on the page, and which of them are red."""
+    found = BUTTON.findall(client.get(page_of(user)).content.decode())
+    return {name for _, name in found}, {name for style, name in found if "danger" in style}
+
+
+def shown_panels(client, user):
+    return [panel["name"] for panel in client.get(page_of(user)).context["panels"]]
+
+
+@pytest.fixture
+def history(alice, bob):
+    """history(3): three more rows in each panel of Bob."""
+    conversation, _ = conversations.start(starter=alice, user_id=bob.id)
+
+    def add(number):
+        for _ in range(number):
+            sign_in(bob)
+            trusted_devices.remember(user=bob, device_name="phone")
+            blocks.block(blocker=make_user("Dora"), blocked_id=bob.id)
+            audit.record(action="user.unlocked", target=bob, reason="asked on the phone")
+            message, _ = messages.send(sender=bob, conversation_id=conversation["id"], body="hello")
+            reports.report(reporter=alice, message_id=message["id"], reason="spam")
+            key = f"key-{Delivery.objects.count()}"
+            Delivery.objects.create(
+                channel="push", kind="test", recipient=bob, dedupe_key=key, expires_at=timezone.now(), last_error="gone"
+            )
+
+    return add
+
+
+@pytest.mark.parametrize(
+    ("role", "offered", "red", "seen"),
+    [
+        (
+            "Support",
+            {"block", "sign_out", "erase", "download_csv", "download_json"},
+            {"block", "sign_out", "erase"},
+            ["session", "trusteddevice", "block", "auditentry", "delivery"],
+        ),
+        ("Moderator", {"block"}, {"block"}, ["session", "trusteddevice", "block", "auditentry", "report"]),
+        ("Auditor", set(), set(), ["session", "trusteddevice", "block", "auditentry", "report", "delivery"]),
+        ("Operations", {"sign_out"}, {"sign_out"}, ["session", "trusteddevice", "block", "auditentry", "delivery"]),
+    ],
+)
+def test_a_role_sees_its_buttons_and_panels(bob, role, offered, red, seen):
+    client = admin_client(staff(role))
+    assert buttons(client, bob) == (offered, red)
+    assert sorted(shown_panels(client, bob)) == sorted(seen)
+
+
+def test_buttons_fit_the_state_of_the_account(db):
+    client = admin_client(staff("Support"))
+    person = make_user("Vera", verified=False, second_password="argon2$never-compared", wrong_passwords=5)
+    User.objects.filter(id=person.id).update(blocked_at=timezone.now())
+    assert buttons(client, person)[0] >= {"unblock", "unlock", "resend_code", "reset_two_step"}
+
+
+def test_a_button_asks_acts_and_returns_to_the_user(bob):
+    client = admin_client(staff("Support"))
+    session, _ = sign_in(bob)
+    form = {"action": "block", "_selected_action": [bob.id], "index": "0", "from_row": "1"}
+    asked = client.post(LIST, form).content.decode()
+    assert "Every session ends at once" in asked
+    assert 'class="danger"' in asked
+    assert f'href="{page_of(bob)}"' in asked  # Cancel
+    done = client.post(LIST, form | {"confirmed": "1", "reason": "spam"})
+    assert done.headers["Location"] == page_of(bob)
+    assert Session.objects.get(id=session.id).ended_reason == "blocked"
+    assert AuditEntry.objects.get(action="user.blocked").reason == "spam"
+    page = client.get(page_of(bob)).content.decode()
+    assert "user.blocked" in page and "Block: done for 1" in page
+
+
+def test_a_button_of_another_role_is_refused(bob):
+    client = admin_client(staff("Operations"))
+    form = {"action": "erase", "_selected_action": [bob.id], "index": "0", "from_row": "1"}
+    assert client.post(LIST, form | {"confirmed": "1", "reason": "spam"}).status_code == 403
+    assert User.objects.get(id=bob.id).erased_at is None
+
+
+def test_panels_are_bounded_and_take_the_same_queries(bob, history):
+    client = admin_client(staff("Auditor"))
+
+    def opened():
+        with CaptureQueriesContext(connection) as queries:
+            answer = client.get(page_of(bob))
+        return len(queries), {panel["name"]: len(panel["rows"]) for panel in answer.context["panels"]}
+
+    history(1)
+    one, rows = opened()
+    assert set(rows.values()) == {1}
+    history(panels.ROWS_SHOWN + 1)
+    many, rows = opened()
+    assert many == one
+    assert set(rows.values()) == {panels.ROWS_SHOWN}
+
+
+def test_panels_show_columns_of_the_lists_only(db):
+    for panel in panels.registered():
+        page = admin.site.get_model_admin(panel.model)
+        assert set(panel.columns) <= {*page.list_display, *(page.fields or ())}, panel.model
+
+
+def test_the_index_page_starts_with_the_tasks_of_support(db):
+    groups = admin_client(staff("Auditor")).get("/admin/").context["app_list"]
+    assert [group["app_label"] for group in groups] == ["people", "reports", "calls", "delivery", "records"]
+    assert [group["models"][0]["object_name"] for group in groups[:2]] == ["User", "Report"]
+
+
+def test_charts_count_by_day_and_series_with_one_query_each(alice, bob):
+    cache.clear()
+    now = timezone.now()
+    User.objects.filter(id=alice.id).update(created_at=now - timedelta(days=3))
+    User.objects.filter(id=bob.id).update(created_at=now - timedelta(days=40))
+    conversation, _ = conversations.start(starter=alice, user_id=bob.id)
+    for age in (31, 2, 2, 0):
+        message, _ = messages.send(sender=alice, conversation_id=conversation["id"], body="hello")
+        Message.objects.filter(id=message["id"]).update(created_at=now - timedelta(days=age))
+    ended = {"state": "ended", "ended_at": now, "expires_at": now, "conversation_id": conversation["id"]}
+    for outcome in ("missed", "missed", "completed"):
+        Call.objects.create(caller=alice, callee=bob, media="audio", outcome=outcome, **ended)
+    Delivery.objects.filter().delete()
+    for number, state in enumerate(("sent", "dead")):
+        Delivery.objects.create(
+            channel="push", kind="test", dedupe_key=str(number), state=state, expires_at=now, finished_at=now
+        )
+    audit.record(action="user.locked", target=bob)
+    client = admin_client(staff("Auditor"))
+    with CaptureQueriesContext(connection) as first:
+        charts = {chart["name"]: chart for chart in client.get("/admin/").context["charts"]}
+    with CaptureQueriesContext(connection) as second:
+        assert client.get("/admin/").status_code == 200
+    assert {name: chart["total"] for name, chart in charts.items()} == {
+        "sign-ups": 2,  # Alice and the Auditor
+        "messages": 3,
+        "calls": 3,
+        "deliveries": 2,
+        "lock-outs": 1,
+    }
+    series = {str(row["label"]): row["total"] for row in charts["calls"]["series"]}
+    assert (series["missed"], series["completed"]) == (2, 1)
+    days = {row["day"]: row["numbers"] for row in charts["messages"]["table"]}
+    assert len(days) == 30
+    assert days[(now - timedelta(days=2)).date().isoformat()] == [2]
+    grouped = [query["sql"] for query in first if "GROUP BY" in query["sql"]]
+    assert len(grouped) == 10  # finished days and the current one
+    assert not [query["sql"] for query in second if "GROUP BY" in query["sql"]]
+
+
+def test_charts_are_drawn_without_any_data_and_only_for_who_may_see_them(db):
+    cache.clear()
+    User.objects.update(created_at=timezone.now() - timedelta(days=60))
+    answer = admin_client(staff("Support", created_at=timezone.now() - timedelta(days=60))).get("/admin/")
+    assert {chart["total"] for chart in answer.context["charts"]} == {0}
+    assert answer.content.decode().count("<svg viewBox") == 5
+
+
+def test_the_first_message_of_a_time_is_found_by_the_primary_key(alice, bob):
+    conversation, _ = conversations.start(starter=alice, user_id=bob.id)
+    now = timezone.now()
+    sent = [messages.send(sender=alice, conversation_id=conversation["id"], body="hello")[0]["id"] for _ in range(20)]
+    for age, message_id in zip(range(20, 0, -1), sent, strict=True):
+        Message.objects.filter(id=message_id).update(created_at=now - timedelta(days=age))
+    assert first_id_since(now - timedelta(days=100)) <= sent[0]
+    assert sent[9] < first_id_since(now - timedelta(days=10, hours=1)) <= sent[10]
+    assert first_id_since(now) > sent[-1]
+
+
+def test_search_boxes_say_what_they_search(db):
+    client = admin_client(staff(is_superuser=True))
+    for model, page in admin.site._registry.items():
+        path = f"/admin/{model._meta.app_label}/{model._meta.model_name}/"
+        text = client.get(path).content.decode()
+        assert ("searchbar_helptext" in text) == bool(page.get_search_fields(None)), path
+    assert "e-mail address" in admin.site.get_model_admin(Report).search_help_text
+    assert "blocked" in admin.site.get_model_admin(Block).search_help_text.lower()
+
+
+def test_times_name_their_zone(bob):
+    page = admin_client(staff("Support")).get(page_of(bob)).content.decode()
+    assert re.search(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", page)
