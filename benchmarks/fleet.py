@@ -26,10 +26,9 @@ class Costs:
     # One HTTP worker, the CPU of a request under granian (sizing.md: send 4 ms, list 3.2 ms, unread-count 2.1 ms).
     http_send: float = 0.004
     http_read: float = 0.0032
-    # A socket process: a frame relayed (sizing.md: 2,900 a second), and an idle socket.
+    # A socket process: a frame relayed (sizing.md: 2,900 a second), and the sockets that it serves (operations.md).
     socket_frame: float = 0.00034
-    socket_memory: int = 27_000
-    socket_process_memory: int = 2_000_000_000
+    sockets_a_process: int = 5_000
     # PostgreSQL: CPU of a send and of a read, WAL and disk of a message with its index entries and events.
     database_send: float = 0.0022
     database_read: float = 0.0003
@@ -114,7 +113,7 @@ def simulate(
     # A message goes to the devices of two users; ticks and typing notices double that.
     frames = sends * 4
     socket_cores = frames * costs.socket_frame
-    socket_processes = max(_enough(socket_cores), _enough(online * costs.socket_memory / costs.socket_process_memory))
+    socket_processes = max(_enough(socket_cores), _enough(online / costs.sockets_a_process))
     workers = _enough(sends * habits.push_share * costs.delivery_row)
     sized = Fleet(
         http=fleet.http or _enough(http_cores),
@@ -134,7 +133,7 @@ def simulate(
     used = {
         "http processes": http_cores / sized.http,
         "socket processes, CPU": socket_cores / sized.sockets,
-        "socket processes, memory": online * costs.socket_memory / costs.socket_process_memory / sized.sockets,
+        "socket processes, sockets": online / costs.sockets_a_process / sized.sockets,
         "delivery workers": sends * habits.push_share * costs.delivery_row / sized.deliver,
         "database, CPU": database,
         "database, commits": flushes,

@@ -81,6 +81,7 @@ GROUPS = (
             guide("operations", "Operations", "Commands, backups, monitoring."),
             guide("upgrading", "Upgrading", "Move to a new release without downtime."),
             guide("sizing", "Sizing", "Measured throughput and memory."),
+            guide("scaling", "Scaling", "What grows, what is full first, and what to do then."),
             guide("security", "Security", "What protects accounts and data."),
             guide("architecture", "Architecture", "Layers, transactions, and how a message and a call travel."),
             guide("glossary", "Glossary", "The terms of the code and of these pages."),
