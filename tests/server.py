@@ -1,5 +1,6 @@
 """The real server as a process of its own, with a database, a folder and a port of its own."""
 
+import http.client
 import os
 import secrets
 import signal
@@ -8,10 +9,8 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from urllib.parse import urlsplit, urlunsplit
 
-import httpx
-import psycopg
+from tests import databases
 
 ROOT = Path(__file__).resolve().parent.parent
 ON_POSTGRES = os.environ.get("BACKEND") == "postgres"
@@ -25,32 +24,13 @@ def free_port() -> int:
         return int(listener.getsockname()[1])
 
 
-class TemporaryDatabase:
-    """A PostgreSQL database that exists while the block runs, on the server that the tests use."""
-
-    def __init__(self) -> None:
-        parts = urlsplit(os.environ.get("TEST_DATABASE_URL", "postgres://postgres@127.0.0.1:5432/parley"))
-        self.name = f"parley_flow_{secrets.token_hex(4)}"
-        self.url = urlunsplit(parts._replace(path=f"/{self.name}"))
-        self.server = urlunsplit(parts._replace(scheme="postgresql", path="/postgres"))
-
-    def __enter__(self) -> str:
-        self._run(f'CREATE DATABASE "{self.name}"')
-        return self.url
-
-    def __exit__(self, *_: object) -> None:
-        self._run(f'DROP DATABASE IF EXISTS "{self.name}" WITH (FORCE)')
-
-    def _run(self, statement: str) -> None:
-        with psycopg.connect(self.server, autocommit=True) as connection:
-            connection.execute(statement)
-
-
 class RunningServer:
     """`manage.py serve`, started, killed and started again on the same port and data."""
 
     # What a client needs to trust it; None for plain HTTP.
     tls = None
+    # Whether it makes the tables itself instead of getting a copy of a migrated database (SQLite).
+    empty = False
 
     def __init__(self, folder: Path, **environment: str) -> None:
         self.port = free_port()
@@ -77,6 +57,8 @@ class RunningServer:
         command = [sys.executable, "manage.py", "serve", "--prepare", "--port", str(self.port)]
         if not demo:
             command.append("--no-demo")
+        if not self.empty and "DATABASE_URL" not in self.environment:
+            databases.copy_sqlite(Path(self.environment["VAR_DIR"]))
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [*command, *arguments], cwd=ROOT, env=self.environment, stdout=log, stderr=subprocess.STDOUT
@@ -84,12 +66,21 @@ class RunningServer:
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline:
             assert self.process.poll() is None, self.output()
-            try:
-                if httpx.get(f"{self.base}/healthz", timeout=2).status_code == 200:
-                    return
-            except httpx.TransportError:
-                time.sleep(0.1)
+            if self.answers():
+                return
+            time.sleep(0.1)
         raise AssertionError(f"no answer within {START_SECONDS} s\n{self.output()}")
+
+    def answers(self) -> bool:
+        # Not httpx: asked every 0.1 s, its TLS settings would cost more than the answers.
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=2)
+        try:
+            connection.request("GET", "/healthz")
+            return connection.getresponse().status == 200
+        except (OSError, http.client.HTTPException):
+            return False
+        finally:
+            connection.close()
 
     def kill(self) -> None:
         """kill -9: nothing is finished, nothing is flushed."""

@@ -13,8 +13,9 @@ import httpx
 import pytest
 
 from tests.browser.chromium import browser, needs_chromium, watch
+from tests.databases import TemporaryDatabase
 from tests.flows.people import eventually
-from tests.server import ON_POSTGRES, RunningServer, TemporaryDatabase, free_port
+from tests.server import ON_POSTGRES, RunningServer, free_port
 
 TURNSERVER = shutil.which("turnserver")
 SIDE = Path(__file__).with_name("call.js")

@@ -10,7 +10,8 @@ from tests.browser.call_pages import PATIENCE, CallWindow
 from tests.browser.chromium import EXECUTABLE, FLAGS, browser, needs_chromium
 from tests.browser.client_pages import Api, demo_people
 from tests.browser.test_calls import SECRET, TURNSERVER, turn  # noqa: F401 (fixture)
-from tests.server import ON_POSTGRES, RunningServer, TemporaryDatabase
+from tests.databases import TemporaryDatabase
+from tests.server import ON_POSTGRES, RunningServer
 
 pytestmark = [needs_chromium, pytest.mark.timeout(300)]
 

@@ -8,12 +8,14 @@ import socket
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import httpx
 import pytest
 import websockets
 
 from config import server as parley_server
+from tests import databases
 from tests.server import ROOT, RunningServer, free_port
 
 pytestmark = pytest.mark.once
@@ -149,6 +151,7 @@ def test_a_body_in_chunks_is_a_body_with_its_limit(server):
 
 
 def test_serve_takes_the_next_free_port_unless_one_is_named(server):
+    databases.copy_sqlite(Path(server.environment["VAR_DIR"]))
     first = subprocess.Popen(
         [sys.executable, "manage.py", "serve", "--prepare", "--no-demo"],
         cwd=ROOT,

@@ -9,7 +9,8 @@ from email.message import EmailMessage
 import pytest
 from aiosmtpd.controller import Controller
 
-from tests.server import ON_POSTGRES, RunningServer, TemporaryDatabase, free_port
+from tests.databases import TemporaryDatabase
+from tests.server import ON_POSTGRES, RunningServer, free_port
 
 
 class MailSink:
@@ -54,15 +55,16 @@ def mail_sink():
 
 
 @contextlib.contextmanager
-def running_server(folder, mail_sink):
-    """A server on the backend under test, not yet started; its mail goes to the sink."""
+def running_server(folder, mail_sink, *, empty=False):
+    """A server on the backend under test, not yet started; its mail goes to the sink. `empty`: it makes its tables."""
     with contextlib.ExitStack() as stack:
         # Sockets and messages come faster here than a person types.
         environment = {"EMAIL_URL": mail_sink.url, "RATELIMIT_ENABLE": "0"}
         if ON_POSTGRES:
-            environment["DATABASE_URL"] = stack.enter_context(TemporaryDatabase())
+            environment["DATABASE_URL"] = stack.enter_context(TemporaryDatabase(empty=empty))
             environment["REDIS_URL"] = os.environ.get("TEST_REDIS_URL", "redis://127.0.0.1:6379/0")
         running = RunningServer(folder, **environment)
+        running.empty = empty
         stack.callback(running.kill)
         yield running
 

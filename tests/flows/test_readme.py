@@ -13,6 +13,7 @@ from django.test import Client
 
 from config.site import markdown
 from config.site.views import QUICK_START, README_ADDRESS
+from tests.flows.conftest import running_server
 
 ROOT = Path(settings.BASE_DIR)
 NAMED = re.compile(
@@ -23,6 +24,13 @@ NAMED = re.compile(
 def blocks():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     return re.findall(r"^```bash\n(.*?)^```$", markdown.section(text, QUICK_START), re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture
+def server(tmp_path, mail_sink):
+    """As on a new machine: it makes its tables itself."""
+    with running_server(tmp_path, mail_sink, empty=True) as running:
+        yield running
 
 
 @pytest.mark.skipif(not shutil.which("curl"), reason="needs curl")

@@ -10,8 +10,9 @@ import pytest
 import redis
 
 from realtime import groups
+from tests.databases import TemporaryDatabase
 from tests.flows.people import Person
-from tests.server import ON_POSTGRES, RunningServer, TemporaryDatabase, free_port
+from tests.server import ON_POSTGRES, RunningServer, free_port
 
 pytestmark = pytest.mark.skipif(shutil.which("redis-server") is None, reason="needs redis-server")
 
