@@ -1,6 +1,7 @@
 """Applications, middleware and the REST framework."""
 
 import sys
+from typing import Any
 
 from config import environment
 from config.settings.base import BASE_DIR
@@ -80,7 +81,7 @@ REST_FRAMEWORK = {
     "UNAUTHENTICATED_USER": None,
     "UNAUTHENTICATED_TOKEN": None,
 }
-SPECTACULAR_SETTINGS = {
+SPECTACULAR_SETTINGS: dict[str, Any] = {
     "TITLE": "Parley",
     "DESCRIPTION": "Accounts, one-to-one messaging, calls and notifications behind one API.",
     "VERSION": "1.0.0",

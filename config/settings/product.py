@@ -44,7 +44,7 @@ NOTIFICATIONS_PUSH_OUTBOX = VAR_DIR / "push"
 # --- Mail: accounts call Django's send_mail, the queue stands in between -----------------------
 
 EMAIL_BACKEND = "notifications.mail_backend.QueueingEmailBackend"
-DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="Parley <no-reply@localhost>")
+DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="Parley <no-reply@parley.localhost>")
 EMAIL_TIMEOUT = 10
 
 

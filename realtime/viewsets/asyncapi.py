@@ -1,8 +1,10 @@
 """The AsyncAPI 3 document of the socket, built from the tables that dispatch its frames."""
 
+from email.utils import parseaddr
 from functools import cache
 from typing import Any
 
+from django.conf import settings
 from django.utils import translation
 from drf_spectacular.plumbing import ComponentRegistry
 from drf_spectacular.types import OpenApiTypes
@@ -54,7 +56,14 @@ def document() -> dict[str, Any]:
             message["examples"] = [{"name": name, "payload": _frame(name, message["payload"], schemas)}]
     return {
         "asyncapi": "3.0.0",
-        "info": {"title": "Parley, real time", "version": "1.0.0", "description": asyncapi_texts.ABOUT},
+        "info": {
+            "title": "Parley, real time",
+            "version": "1.0.0",
+            "description": asyncapi_texts.ABOUT,
+            "contact": _contact(),
+            "license": {"name": settings.SPECTACULAR_SETTINGS["LICENSE"]["name"]},
+            "tags": [{"name": name, "description": text} for name, text in asyncapi_texts.TAGS.items()],
+        },
         "defaultContentType": "application/json",
         "channels": {
             "realtime": {
@@ -71,6 +80,13 @@ def document() -> dict[str, Any]:
             "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}},
         },
     }
+
+
+def _contact() -> dict[str, str]:
+    """Who runs this installation: its pages, and the address that its mails come from."""
+    address = parseaddr(settings.DEFAULT_FROM_EMAIL)[1]
+    name: str = settings.SPECTACULAR_SETTINGS["CONTACT"]["name"]
+    return {"name": name, "url": f"{settings.SITE_URL}/", "email": address}
 
 
 class _Shapes:
@@ -220,6 +236,8 @@ def _operations() -> dict[str, Any]:
         operation = {
             "action": "receive",
             "channel": {"$ref": CHANNEL},
+            "description": _summary(f"command.{name}"),
+            "tags": [{"name": "commands"}],
             "messages": [_in_channel(f"command.{name}")],
             "reply": {
                 "channel": {"$ref": CHANNEL},
@@ -231,6 +249,8 @@ def _operations() -> dict[str, Any]:
         operations[f"send.{name}"] = {
             "action": "send",
             "channel": {"$ref": CHANNEL},
+            "description": _summary(name),
+            "tags": [{"name": "durable events" if name in events.DURABLE else "transient events"}],
             "messages": [_in_channel(name)],
         }
     return operations

@@ -13,6 +13,13 @@ Tokens in the query string are refused. Frames are JSON text of at most 65,536 b
 `ack` for the events that you have stored: the server pauses when 200 events or 512 KiB are not acknowledged."""
 
 
+TAGS = {
+    "commands": "Frames from the client. Each is answered by a reply with the same `ref`.",
+    "durable events": "Events with a `seq`. They are kept in a log and replayed after `resume`.",
+    "transient events": "Events without a `seq`. They are never replayed.",
+}
+
+
 class CloseCode(NamedTuple):
     code: int
     reason: str
