@@ -3,8 +3,6 @@
 A condition is the same as the QuerySet method that its docstring names; a test compares them. `u`, `a` and `b` are aliases or column names; each %s takes the current time.
 """
 
-from typing import NamedTuple
-
 from accounts.models import Block, Image, User
 
 USERS = User._meta.db_table
@@ -12,19 +10,24 @@ IMAGES = Image._meta.db_table
 _BLOCKS = Block._meta.db_table
 
 
-class Card(NamedTuple):
-    """The columns of a user that a card shows, in place of a whole user."""
-
-    id: int
-    username: str
-    first_name: str
-    last_name: str
-    avatar_token: str
-
-
 def card(u: str) -> str:
-    """The columns of a `Card`."""
-    return ", ".join(f"{u}.{column}" for column in Card._fields)
+    """The columns of a user that a card shows."""
+    return f"{u}.id, {u}.username, {u}.first_name, {u}.last_name, {u}.avatar_token"
+
+
+def image(i: str) -> str:
+    """The columns of an image that a message shows."""
+    return f"{i}.token, {i}.width, {i}.height, {i}.mime, {i}.size, {i}.blurhash"
+
+
+def image_token(i: str) -> str:
+    """What the path of an image is made of."""
+    return f"{i}.token"
+
+
+def read_receipts(u: str) -> str:
+    """Whether the user sends and gets read receipts."""
+    return f"{u}.read_receipts"
 
 
 def is_active(u: str) -> str:

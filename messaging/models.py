@@ -1,5 +1,7 @@
 """Conversations of two users, their messages and reports."""
 
+from typing import Self
+
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q, Value
@@ -7,6 +9,12 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from core.text import row_name
+
+
+class ConversationQuerySet(models.QuerySet["Conversation"]):
+    def of(self, user_id: int) -> Self:
+        """Conversations in which the user takes part."""
+        return self.filter(Q(user_low_id=user_id) | Q(user_high_id=user_id))
 
 
 class Conversation(models.Model):
@@ -21,6 +29,7 @@ class Conversation(models.Model):
     # Messages up to this id were cleared by both participants and have been deleted.
     purged_up_to_id = models.BigIntegerField(_("cleared up to message"), default=0)
     created_at = models.DateTimeField(_("created at"), default=timezone.now, editable=False)
+    objects = ConversationQuerySet.as_manager()
 
     class Meta:
         verbose_name = _("conversation")
@@ -62,6 +71,26 @@ class Participant(models.Model):
             models.UniqueConstraint(fields=["conversation", "user"], name="participant_once"),
         ]
 
+    @property
+    def read_up_to(self) -> int:
+        """No message up to this id is unread: it was read or cleared."""
+        return max(self.last_read_id, self.cleared_up_to_id)
+
+    def is_unread(self, message: "Message") -> bool:
+        """Whether a message that is not deleted counts in `unread_count`; selectors.tables.UNREAD says it as SQL."""
+        return message.counts_as_unread and message.sender_id != self.user_id and message.id > self.read_up_to
+
+
+class MessageQuerySet(models.QuerySet["Message"]):
+    def not_deleted(self) -> Self:
+        return self.filter(deleted_at=None)
+
+    def visible_to(self, user_id: int | None) -> Self:
+        """Messages of the user's conversations that are not deleted, nor cleared by the user."""
+        return self.not_deleted().filter(
+            conversation__participants__user_id=user_id, conversation__participants__cleared_up_to_id__lt=F("id")
+        )
+
 
 class Message(models.Model):
     """One message. A deleted message stays as an empty row, so that order and replies remain valid."""
@@ -97,6 +126,7 @@ class Message(models.Model):
     edited_at = models.DateTimeField(_("edited at"), null=True, blank=True)
     deleted_at = models.DateTimeField(_("deleted at"), null=True, blank=True)
     created_at = models.DateTimeField(_("created at"), default=timezone.now, editable=False)
+    objects = MessageQuerySet.as_manager()
 
     class Meta:
         verbose_name = _("message")

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from django.db.models import Case, Exists, OuterRef, Q, QuerySet, When
 
 from accounts.exceptions import UserNotFound
-from accounts.models import Block, EmailChange, Session, TrustedDevice, User
+from accounts.models import Block, EmailChange, Image, Session, TrustedDevice, User
 from accounts.models.people import blocked_between
 from core.text import fold
 
@@ -85,6 +85,17 @@ def user_by_id(user_id: int) -> User:
 def contactable_user(user_id: int) -> User:
     """A user that others can contact: confirmed, no deletion scheduled, not blocked by staff. UserNotFound."""
     return _only(User.objects.contactable(), user_id)
+
+
+def image_by_token(token: str) -> Image | None:
+    if not token.isascii() or not token.isprintable():
+        return None  # PostgreSQL refuses a NUL in a text
+    return Image.objects.filter(token=token[:32]).first()
+
+
+def message_images() -> QuerySet[Image]:
+    """For a query of another app: the images uploaded for messages."""
+    return Image.objects.filter(kind=Image.Kind.MESSAGE)
 
 
 def search_people(viewer: User, q: str, limit: int) -> list[User]:

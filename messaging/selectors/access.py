@@ -3,8 +3,10 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from django.contrib.auth import get_user_model
 from django.db.models import Q, QuerySet
 
+from accounts import sql
 from accounts.exceptions import EmailNotVerified, UserBlocked
 from core.exceptions import ApiError
 from core.fields import parse_id
@@ -12,16 +14,14 @@ from messaging.exceptions import ConversationNotFound, MessageNotFound, MessageP
 from messaging.models import Conversation, Message, Participant
 from messaging.selectors.tables import (
     PARTICIPANT,
-    USER,
-    WHO_CAN_MESSAGE,
-    User,
-    blocked_either_way,
     row,
     rows_unprepared,
 )
 
 if TYPE_CHECKING:
     from accounts.models import User as Person
+
+WhoCanMessage = get_user_model().WhoCanMessage
 
 
 def conversation_for(user: "Person", conversation_id: object) -> Conversation:
@@ -31,8 +31,7 @@ def conversation_for(user: "Person", conversation_id: object) -> Conversation:
 
 def _conversation_of(user_id: int, conversation_id: object) -> Conversation:
     number = parse_id(conversation_id)
-    mine = Q(user_low_id=user_id) | Q(user_high_id=user_id)
-    conversation = Conversation.objects.filter(mine, id=number).first() if number else None
+    conversation = Conversation.objects.of(user_id).filter(id=number).first() if number else None
     if conversation is None:
         raise ConversationNotFound
     return conversation
@@ -53,11 +52,8 @@ def watermark_for(user_id: int, conversation_id: object) -> tuple[int, int]:
 def message_for(user_id: int, message_id: object) -> Message:
     """A message that this user can see. MessageNotFound: deleted, cleared, of other users or nonexistent."""
     number = parse_id(message_id)
-    message = number and Message.objects.filter(id=number, deleted_at=None).first()
-    side = message and Participant.objects.filter(
-        conversation_id=message.conversation_id, user_id=user_id, cleared_up_to_id__lt=message.id
-    )
-    if not message or not side or not side.exists():
+    message = Message.objects.visible_to(user_id).filter(id=number).first() if number else None
+    if message is None:
         raise MessageNotFound
     return message
 
@@ -70,8 +66,8 @@ def check_can_contact(actor: "Person", conversation: Conversation) -> None:
     """
     other_id = conversation.other_id(actor.id)
     found = row(
-        f"SELECT {WHO_CAN_MESSAGE}, o.has_written, {blocked_either_way('o.user_id', '%s')}"
-        f" FROM {PARTICIPANT} o JOIN {USER} u ON u.id = o.user_id"
+        f"SELECT {sql.who_can_message('u')}, o.has_written, {sql.blocked_between('o.user_id', '%s')}"
+        f" FROM {PARTICIPANT} o JOIN {sql.USERS} u ON u.id = o.user_id"
         " WHERE o.conversation_id = %s AND o.user_id = %s",
         [actor.id, actor.id, conversation.id, other_id],
     )
@@ -97,9 +93,9 @@ def raise_if_contact_denied(actor: "Person", *, who_can_message: str, has_writte
 def _refusal(who_can_message: str, has_written: Any, blocked: Any) -> type[ApiError] | None:
     if blocked:
         return UserBlocked
-    if who_can_message == User.WhoCanMessage.NOBODY:
+    if who_can_message == WhoCanMessage.NOBODY:
         return MessagePermissionDenied
-    if who_can_message == User.WhoCanMessage.CONTACTS and not has_written:
+    if who_can_message == WhoCanMessage.CONTACTS and not has_written:
         return MessagePermissionDenied
     return None
 
@@ -113,11 +109,11 @@ def reachable_peers(pairs: Iterable[tuple[int, int]]) -> dict[tuple[int, int], i
     if not wanted:
         return {}
     found = rows_unprepared(
-        f"SELECT me.conversation_id, me.user_id, o.user_id, {WHO_CAN_MESSAGE}, o.has_written,"
-        f" {blocked_either_way('o.user_id', 'me.user_id')}"
+        f"SELECT me.conversation_id, me.user_id, o.user_id, {sql.who_can_message('u')}, o.has_written,"
+        f" {sql.blocked_between('o.user_id', 'me.user_id')}"
         f" FROM {PARTICIPANT} me JOIN {PARTICIPANT} o"
         " ON o.conversation_id = me.conversation_id AND o.user_id <> me.user_id"
-        f" JOIN {USER} u ON u.id = o.user_id"
+        f" JOIN {sql.USERS} u ON u.id = o.user_id"
         f" WHERE (me.conversation_id, me.user_id) IN (VALUES {', '.join(['(%s, %s)'] * len(wanted))})",
         [number for pair in wanted for number in pair],
     )
@@ -136,7 +132,7 @@ def _presence_is_visible(watched: str, viewer: str) -> Q:
     has_message = Q()
     for side in (watched, viewer):
         has_message |= Q(**{f"{side}has_written": True}) | Q(**{f"{side}last_message_id__isnull": False})
-    everyone = Q(**{f"{watched}user__who_can_message": User.WhoCanMessage.EVERYONE})
+    everyone = Q(**{f"{watched}user__who_can_message": WhoCanMessage.EVERYONE})
     return has_message & (Q(**{f"{watched}has_written": True}) | everyone)
 
 

@@ -3,12 +3,11 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from accounts import sql
 from accounts.serializers import user_card
 from messaging.selectors.tables import (
     MESSAGE,
     PARTICIPANT,
-    USER,
-    blocked_either_way,
     moment,
     places,
     row,
@@ -31,14 +30,14 @@ class Person(NamedTuple):
 
 _COLUMNS = (
     "SELECT p.conversation_id, p.activity_id, p.unread_count, p.last_read_id, o.last_read_id, o.delivered_id,"
-    f" me.read_receipts, u.read_receipts, {blocked_either_way('p.user_id', 'o.user_id')},"
+    f" {sql.read_receipts('me')}, {sql.read_receipts('u')}, {sql.blocked_between('p.user_id', 'o.user_id')},"
     " m.id, m.kind, m.body, m.sender_id, m.created_at,"
-    " u.id, u.username, u.first_name, u.last_name, u.avatar_token"
+    f" {sql.card('u')}"
     " FROM"
 )
 _JOINS = (
     f" JOIN {PARTICIPANT} o ON o.conversation_id = p.conversation_id AND o.user_id <> p.user_id"
-    f" JOIN {USER} u ON u.id = o.user_id JOIN {USER} me ON me.id = p.user_id"
+    f" JOIN {sql.USERS} u ON u.id = o.user_id JOIN {sql.USERS} me ON me.id = p.user_id"
     f" LEFT JOIN {MESSAGE} m ON m.id = p.last_message_id"
 )
 

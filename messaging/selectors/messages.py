@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
+from accounts import sql
 from core import images
 from core.fields import MAX_ID, parse_id
 from messaging.conf import conf
@@ -13,9 +14,9 @@ from messaging.models import Message, Reaction
 from messaging.selectors.access import watermark_for
 from messaging.selectors.tables import (
     BETWEEN,
-    IMAGE,
     MESSAGE,
     NEWEST_FIRST,
+    NOT_DELETED,
     OLDEST_FIRST,
     PARTICIPANT,
     REACTION,
@@ -23,6 +24,7 @@ from messaging.selectors.tables import (
     moment,
     places,
     rows,
+    visible,
 )
 
 
@@ -61,15 +63,14 @@ def select(cleared: str = "%s", join: str = "") -> str:
     return (
         "SELECT m.id, m.conversation_id, m.sender_id, m.kind, m.body, m.reply_to_id, m.edited_at, m.created_at,"
         " m.client_id, m.call_id, m.call_media, m.call_outcome, m.call_duration_s,"
-        " i.token, i.width, i.height, i.mime, i.size, i.blurhash,"
-        " r.sender_id, r.kind, r.body, ri.token,"
+        f" {sql.image('i')}, r.sender_id, r.kind, r.body, {sql.image_token('ri')},"
         f" (SELECT {aggregate}(x.id || ' ' || x.user_id || ' ' || x.emoji, '|')"
         f"  FROM {REACTION} x WHERE x.message_id = m.id)"
         f" FROM {MESSAGE} m{join}"
-        f" LEFT JOIN {IMAGE} i ON i.id = m.image_id"
+        f" LEFT JOIN {sql.IMAGES} i ON i.id = m.image_id"
         f" LEFT JOIN {MESSAGE} r ON r.id = m.reply_to_id AND r.conversation_id = m.conversation_id"
-        f"  AND r.deleted_at IS NULL AND r.id > {cleared}"
-        f" LEFT JOIN {IMAGE} ri ON ri.id = r.image_id"
+        f"  AND {visible('r', cleared)}"
+        f" LEFT JOIN {sql.IMAGES} ri ON ri.id = r.image_id"
     )
 
 
@@ -111,7 +112,7 @@ def message_page(
     # For a user who does not take part the watermark is NULL, and no id is above it. The limit is a literal:
     # a plan for any limit might read the whole conversation first.
     found = rows(
-        f"{select(_CLEARED)} WHERE m.deleted_at IS NULL AND {BETWEEN} AND (m.id * -1) < -{_CLEARED}"
+        f"{select(_CLEARED)} WHERE {NOT_DELETED} AND {BETWEEN} AND (m.id * -1) < -{_CLEARED}"
         f" {order} LIMIT {int(limit) + 1}",
         [number, user_id, *between(number, after or 0, before or MAX_ID), number, user_id],
     )
@@ -134,7 +135,7 @@ def messages_for(viewer_id: int, ids: Iterable[int]) -> dict[int, dict[str, Any]
     side = f" JOIN {PARTICIPANT} p ON p.conversation_id = m.conversation_id AND p.user_id = %s"
     found = rows(
         f"{select('p.cleared_up_to_id', side)}"
-        f" WHERE m.id IN ({places(wanted)}) AND m.deleted_at IS NULL AND m.id > p.cleared_up_to_id",
+        f" WHERE m.id IN ({places(wanted)}) AND {visible('m', 'p.cleared_up_to_id')}",
         [viewer_id, *wanted],
     )
     return {row[0]: render(MessageRow(*row), viewer_id) for row in found}

@@ -14,7 +14,16 @@ from core.fields import MAX_ID
 from messaging.conf import conf
 from messaging.selectors.access import watermark_for
 from messaging.selectors.messages import MessageRow, render, select
-from messaging.selectors.tables import BETWEEN, MESSAGE, NEWEST_FIRST, between, places, rows, rows_unprepared
+from messaging.selectors.tables import (
+    BETWEEN,
+    MESSAGE,
+    NEWEST_FIRST,
+    NOT_DELETED,
+    between,
+    places,
+    rows,
+    rows_unprepared,
+)
 
 # A trigram index is usable from three letters in a row.
 _INDEXABLE = re.compile(r"[^\W_]{3}")
@@ -32,7 +41,7 @@ def search_page(
     if not ids:
         return [], go_on
     found = rows(
-        f"{select()} WHERE m.id IN ({places(ids)}) AND m.deleted_at IS NULL ORDER BY m.id DESC",
+        f"{select()} WHERE m.id IN ({places(ids)}) AND {NOT_DELETED} ORDER BY m.id DESC",
         [cleared, *ids],
     )
     return [render(MessageRow(*found_row), user_id) for found_row in found], go_on
@@ -65,12 +74,14 @@ def _scan(
 ) -> tuple[list[int], int | None]:
     """Hits among the newest rows below `before`, and the lowest id read when more rows may follow."""
     place = "strpos(body_folded, %s)" if connection.vendor == "postgresql" else "instr(body_folded, %s)"
-    newest = f"SELECT m.id, m.body_folded, m.deleted_at FROM {MESSAGE} m WHERE {BETWEEN} {NEWEST_FIRST} LIMIT %s"
+    newest = (
+        f"SELECT m.id, m.body_folded, {NOT_DELETED} AS is_kept FROM {MESSAGE} m WHERE {BETWEEN} {NEWEST_FIRST} LIMIT %s"
+    )
     found = rows_unprepared(
         f"WITH newest AS ({newest})"
         " SELECT hit.id, edge.lowest, edge.rows_read"
         " FROM (SELECT MIN(id) AS lowest, COUNT(*) AS rows_read FROM newest) edge"
-        f" LEFT JOIN (SELECT id FROM newest WHERE deleted_at IS NULL AND {place} > 0 ORDER BY id DESC LIMIT %s) hit"
+        f" LEFT JOIN (SELECT id FROM newest WHERE is_kept AND {place} > 0 ORDER BY id DESC LIMIT %s) hit"
         "  ON TRUE ORDER BY hit.id DESC",
         [*between(conversation_id, cleared, before or MAX_ID), conf.SEARCH_SCAN, folded, wanted],
     )
@@ -81,7 +92,7 @@ def _scan(
 def _look_up(conversation_id: int, folded: str, cleared: int, before: int, wanted: int) -> list[int]:
     escaped = re.sub(r"([\\%_])", r"\\\1", folded)
     hits = rows_unprepared(
-        f"SELECT m.id FROM {MESSAGE} m WHERE m.deleted_at IS NULL AND m.body_folded LIKE %s"
+        f"SELECT m.id FROM {MESSAGE} m WHERE {NOT_DELETED} AND m.body_folded LIKE %s"
         f" AND {BETWEEN} {NEWEST_FIRST} LIMIT %s",
         [f"%{escaped}%", *between(conversation_id, cleared, before), wanted],
     )

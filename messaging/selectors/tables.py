@@ -8,33 +8,27 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from django.contrib.auth import get_user_model
 from django.db import connection
 
 from core.database import prepared
 from core.fields import MAX_ID
 from messaging.models import Conversation, Message, Participant, Reaction
 
-User = get_user_model()
-
 CONVERSATION = Conversation._meta.db_table
 PARTICIPANT = Participant._meta.db_table
 MESSAGE = Message._meta.db_table
 REACTION = Reaction._meta.db_table
-USER = User._meta.db_table
-IMAGE = Message._meta.get_field("image").related_model._meta.db_table
-BLOCK = User._meta.get_field("blocks_made").related_model._meta.db_table
 
-# SQL: the privacy setting of a user `u`; an erased account cannot be contacted.
-WHO_CAN_MESSAGE = "CASE WHEN u.erased_at IS NULL THEN u.who_can_message ELSE 'nobody' END"
+# SQL: a message `m` that is not deleted, as Message.objects.not_deleted().
+NOT_DELETED = "m.deleted_at IS NULL"
+# SQL: a message `m` above Participant.read_up_to for which Participant.is_unread() holds; takes the participant's id.
+UNREAD = f"{NOT_DELETED} AND m.counts_as_unread AND m.sender_id <> %s"
 
 
-def blocked_either_way(a: str, b: str) -> str:
-    """SQL: one of the two (column names) has blocked the other."""
-    return (
-        f"(EXISTS (SELECT 1 FROM {BLOCK} b WHERE b.blocker_id = {a} AND b.blocked_id = {b})"
-        f" OR EXISTS (SELECT 1 FROM {BLOCK} b WHERE b.blocker_id = {b} AND b.blocked_id = {a}))"
-    )
+def visible(m: str, cleared: str) -> str:
+    """SQL: a message of a participant's conversation that Message.objects.visible_to() finds; `cleared` is the SQL of
+    the participant's watermark."""
+    return f"{m}.deleted_at IS NULL AND {m}.id > {cleared}"
 
 
 # SQL: messages `m` of one conversation between two ids, both excluded; takes `between(…)`.

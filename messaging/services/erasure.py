@@ -8,7 +8,7 @@ from core.transactions import unit_of_work
 from messaging import signals
 from messaging.conf import conf
 from messaging.models import Conversation, Message, MessageRevision, Reaction, Report
-from messaging.selectors.tables import BETWEEN, MESSAGE, NEWEST_FIRST, between, rows
+from messaging.selectors.tables import BETWEEN, MESSAGE, NEWEST_FIRST, NOT_DELETED, between, rows
 from messaging.services import locking
 
 
@@ -18,8 +18,7 @@ def erase_person(user_id: int) -> None:
     The conversations stay for the other users, with their own messages. Of many messages in one
     conversation only the newest are announced one by one: clients do not display older ones.
     """
-    mine = Q(user_low_id=user_id) | Q(user_high_id=user_id)
-    for conversation_id in list(Conversation.objects.filter(mine).order_by("id").values_list("id", flat=True)):
+    for conversation_id in list(Conversation.objects.of(user_id).order_by("id").values_list("id", flat=True)):
         with unit_of_work():
             _erase_in(locking.lock(conversation_id, user_id), user_id)
     with unit_of_work():
@@ -30,10 +29,9 @@ def erase_person(user_id: int) -> None:
 
 def _erase_in(line: locking.LockedConversation, user_id: int) -> None:
     now = timezone.now()
-    written = Message.objects.filter(conversation=line.conversation, sender_id=user_id, deleted_at=None)
+    written = Message.objects.not_deleted().filter(conversation=line.conversation, sender_id=user_id)
     newest = rows(
-        f"SELECT m.id FROM {MESSAGE} m WHERE m.sender_id = %s AND m.deleted_at IS NULL"
-        f" AND {BETWEEN} {NEWEST_FIRST} LIMIT %s",
+        f"SELECT m.id FROM {MESSAGE} m WHERE m.sender_id = %s AND {NOT_DELETED} AND {BETWEEN} {NEWEST_FIRST} LIMIT %s",
         [user_id, *between(line.conversation.id), conf.ERASURE_ANNOUNCED],
     )
     announced = list(written.filter(id__in=[found[0] for found in newest]).order_by("-id"))
@@ -43,11 +41,7 @@ def _erase_in(line: locking.LockedConversation, user_id: int) -> None:
     )
     image_ids = list(written.exclude(image=None).values_list("image_id", flat=True))
     sides = line.sides()
-    unread_before = {
-        message.id
-        for message in announced
-        if message.counts_as_unread and message.id > max(sides[1].last_read_id, sides[1].cleared_up_to_id)
-    }
+    unread_before = {message.id for message in announced if sides[1].is_unread(message)}
     MessageRevision.objects.filter(message__conversation=line.conversation, message__sender_id=user_id).delete()
     reactions.filter(Q(user_id=user_id) | Q(message__sender_id=user_id)).delete()
     written.update(body=None, body_folded="", request_digest="", image=None, deleted_at=now)

@@ -23,7 +23,7 @@ def export_files(user_id: int) -> Iterator[tuple[str, Any]]:
         yield f"{folder}/conversation.json", conversations_for(user_id, [conversation_id])[conversation_id]
         for number, part in enumerate(_parts(user_id, conversation_id), start=1):
             yield f"{folder}/messages-{number:04d}.json", part
-    sent = Message.objects.filter(sender_id=user_id, deleted_at=None).exclude(image=None)
+    sent = Message.objects.not_deleted().filter(sender_id=user_id).exclude(image=None)
     for message in sent.filter(conversation__in=mine).select_related("image").order_by("id").iterator():
         image: Any = message.image
         name = pictures.file_name(image.token, image.mime)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import connection
 
+from accounts import sql
 from core.fields import parse_id
 from messaging.exceptions import ConversationNotFound, MessageNotFound
 from messaging.models import Conversation, Message, Participant
@@ -18,11 +19,10 @@ from messaging.selectors.tables import (
     CONVERSATION,
     MESSAGE,
     NEWEST_FIRST,
+    NOT_DELETED,
     PARTICIPANT,
-    USER,
-    WHO_CAN_MESSAGE,
+    UNREAD,
     between,
-    blocked_either_way,
     row,
 )
 
@@ -70,12 +70,12 @@ def lock(conversation_id: object, user_id: int) -> LockedConversation:
     found: tuple[Any, ...] | None = None
     if number is not None:
         found = row(
-            f"SELECT c.user_low_id, c.user_high_id, u.id, {WHO_CAN_MESSAGE}, o.has_written,"
-            f" {blocked_either_way('o.user_id', '%s')}, o.is_shown,"
+            f"SELECT c.user_low_id, c.user_high_id, u.id, {sql.who_can_message('u')}, o.has_written,"
+            f" {sql.blocked_between('o.user_id', '%s')}, o.is_shown,"
             f" (SELECT me.is_shown FROM {PARTICIPANT} me WHERE me.conversation_id = c.id AND me.user_id = %s)"
             f" FROM {CONVERSATION} c"
             f" JOIN {PARTICIPANT} o ON o.conversation_id = c.id AND o.user_id <> %s"
-            f" JOIN {USER} u ON u.id = o.user_id"
+            f" JOIN {sql.USERS} u ON u.id = o.user_id"
             f" WHERE c.id = %s AND (c.user_low_id = %s OR c.user_high_id = %s){locking}",
             [user_id, user_id, user_id, user_id, number, user_id, user_id],
         )
@@ -111,13 +111,8 @@ def lock_message(message_id: object, user_id: int) -> tuple[LockedConversation, 
 
 def visible(line: LockedConversation, message_id: int) -> Message:
     """The message inside the locked conversation if this participant can see it. MessageNotFound."""
-    message = Message.objects.filter(
-        id=message_id,
-        conversation_id=line.conversation.id,
-        deleted_at=None,
-        conversation__participants__user_id=line.user_id,
-        conversation__participants__cleared_up_to_id__lt=message_id,
-    ).first()
+    seen = Message.objects.visible_to(line.user_id).filter(id=message_id, conversation_id=line.conversation.id)
+    message = seen.first()
     if message is None:
         raise MessageNotFound
     return message
@@ -125,7 +120,7 @@ def visible(line: LockedConversation, message_id: int) -> Message:
 
 def newest_visible_id(conversation_id: int, cleared_up_to_id: int) -> int | None:
     found = row(
-        f"SELECT m.id FROM {MESSAGE} m WHERE m.deleted_at IS NULL AND {BETWEEN} {NEWEST_FIRST} LIMIT 1",
+        f"SELECT m.id FROM {MESSAGE} m WHERE {NOT_DELETED} AND {BETWEEN} {NEWEST_FIRST} LIMIT 1",
         between(conversation_id, cleared_up_to_id),
     )
     return int(found[0]) if found else None
@@ -133,10 +128,8 @@ def newest_visible_id(conversation_id: int, cleared_up_to_id: int) -> int | None
 
 def count_unread(side: Participant) -> int:
     """Counts the unread messages above the participant's watermarks: the source of `unread_count`."""
-    watermark = max(side.last_read_id, side.cleared_up_to_id)
     found = row(
-        f"SELECT COUNT(*) FROM {MESSAGE} m WHERE {BETWEEN}"
-        " AND m.sender_id <> %s AND m.counts_as_unread AND m.deleted_at IS NULL",
-        [*between(side.conversation_id, watermark), side.user_id],
+        f"SELECT COUNT(*) FROM {MESSAGE} m WHERE {BETWEEN} AND {UNREAD}",
+        [*between(side.conversation_id, side.read_up_to), side.user_id],
     )
     return int(found[0]) if found else 0

@@ -1,11 +1,11 @@
 """Retention: deletes messages that both participants have cleared, and images without a message."""
 
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.db.models import Exists, Min, OuterRef
 from django.db.models.functions import Greatest
 
+from accounts.selectors import message_images
 from accounts.services import pictures
 from core.transactions import unit_of_work
 from messaging.conf import conf
@@ -51,11 +51,10 @@ def _purge_cleared(batch: int) -> int:
 
 
 def _purge_images(now: datetime, batch: int) -> int:
-    Image: Any = Message._meta.get_field("image").related_model
     abandoned = list(
-        Image.objects.filter(
+        message_images()
+        .filter(
             ~Exists(Message.objects.filter(image_id=OuterRef("id"))),
-            kind=Image.Kind.MESSAGE,
             created_at__lt=now - timedelta(hours=conf.ORPHAN_IMAGE_HOURS),
         )
         .order_by("id")

@@ -123,8 +123,7 @@ def erase(message: Message, line: locking.LockedConversation, *, now: datetime) 
     was_unread = False
     for side in sides:
         changed = []
-        watermark = max(side.last_read_id, side.cleared_up_to_id)
-        if message.counts_as_unread and side.user_id != message.sender_id and message.id > watermark:
+        if side.is_unread(message):
             side.unread_count = locking.count_unread(side)
             was_unread = True
             changed.append("unread_count")
