@@ -249,7 +249,8 @@ class CommandProcessor:
     async def _recheck(self) -> None:
         token = self._connection.token
         code = (await in_database(sockets.ended, [token])).get(token)
-        if code is not None:
+        # Renewed meanwhile: what was read is about the earlier token.
+        if code is not None and self._connection.token == token:
             self._connection.end(code)
 
     # --- Signing in ----------------------------------------------------------------------------
