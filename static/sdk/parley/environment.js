@@ -1,5 +1,7 @@
 /** What differs between a browser and Node, and between one tab and several. */
 
+const PROPAGATION_MS = 300;
+
 /** The Storage interface in memory. */
 export class MemoryStorage {
   #rows = new Map();
@@ -47,6 +49,23 @@ export function sleep(ms) {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
+/**
+ * In a browser: calls `online` when the network is back or the page is looked at again, `offline` when the network
+ * is gone. Returns the function that ends this.
+ */
+export function onNetwork({ online, offline }) {
+  if (!isBrowser()) return () => {};
+  const visible = () => document.visibilityState === "visible" && online();
+  addEventListener("online", online);
+  addEventListener("offline", offline);
+  document.addEventListener("visibilitychange", visible);
+  return () => {
+    removeEventListener("online", online);
+    removeEventListener("offline", offline);
+    document.removeEventListener("visibilitychange", visible);
+  };
+}
+
 /** The tabs of one browser that share a sign-in: messages among them, and locks. */
 export class Tabs {
   #channel = null;
@@ -85,6 +104,11 @@ export class Tabs {
     const result = before.then(work, work);
     this.#queues.set(full, result.catch(() => {}));
     return result;
+  }
+
+  /** Waits until what another tab has just stored can be read here: browsers pass it on a moment later. */
+  async waitForStorage() {
+    if (this.isShared) await sleep(PROPAGATION_MS);
   }
 
   close() {

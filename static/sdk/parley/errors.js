@@ -1,3 +1,6 @@
+// A reply on the socket has no status; these are the ones that make a difference to callers.
+const STATUS_OF = { rate_limited: 429, account_locked: 429, server_error: 500, service_unavailable: 503, call_conflict: 409 };
+
 /** What the API, the socket or the network answered. Branch on `code`, never on the text. */
 export class ParleyError extends Error {
   constructor(code, { message = code, status = 0, fields = null, retryAfter = null, requestId = null, cause } = {}) {
@@ -25,5 +28,10 @@ export class ParleyError extends Error {
       retryAfter,
       requestId: body?.request_id ?? headers?.get("X-Request-Id") ?? null,
     });
+  }
+
+  /** Of a reply on the socket. */
+  static fromFrame(body) {
+    return ParleyError.fromBody(body, STATUS_OF[body.error] ?? 400);
   }
 }

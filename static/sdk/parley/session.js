@@ -100,7 +100,7 @@ export class Session {
    * A change of password ends the old token a moment before its reply brings the new one, maybe to another tab.
    */
   async endUnlessRenewed(reason, usedToken) {
-    if (usedToken === this.token) await this.exclusively(() => {});
+    if (usedToken === this.token) await this.exclusively(() => this.#tabs.waitForStorage());
     if (usedToken === this.token) this.end(reason);
     return this.token ? "renewed" : "ended";
   }

@@ -1,5 +1,5 @@
 import { ParleyError } from "./errors.js";
-import { isBrowser } from "./environment.js";
+import { onNetwork } from "./environment.js";
 
 const READY_MS = 10_000;
 const ANSWER_MS = 15_000;
@@ -19,7 +19,9 @@ export class Socket {
   #parley;
   #WebSocket;
   #socket = null;
+  // The token that the server has accepted on this socket, or will with `ready`.
   #usedToken = null;
+  #offeredToken = null;
   #isWanted = false;
   #isReady = false;
   #status = "offline";
@@ -90,18 +92,10 @@ export class Socket {
   // --- Connecting ------------------------------------------------------------------------------
 
   #listen() {
-    if (!isBrowser()) return;
-    const online = () => (this.#socket ? this.#ping() : this.#retryNow());
-    const offline = () => this.#lose({ code: 0, reason: "offline" });
-    const visible = () => document.visibilityState === "visible" && online();
-    addEventListener("online", online);
-    addEventListener("offline", offline);
-    document.addEventListener("visibilitychange", visible);
-    this.#stopListening = () => {
-      removeEventListener("online", online);
-      removeEventListener("offline", offline);
-      document.removeEventListener("visibilitychange", visible);
-    };
+    this.#stopListening = onNetwork({
+      online: () => (this.#socket ? this.#ping() : this.#retryNow()),
+      offline: () => this.#lose({ code: 0, reason: "offline" }),
+    });
   }
 
   #retryNow() {
@@ -114,7 +108,7 @@ export class Socket {
     const token = this.#parley.session.token;
     if (!token) return;
     this.#setStatus("connecting", {});
-    this.#usedToken = token;
+    this.#usedToken = this.#offeredToken = token;
     const socket = new this.#WebSocket(`${this.#parley.baseUrl.replace(/^http/, "ws")}/api/v1/realtime`);
     this.#socket = socket;
     this.#readyTimer = setTimeout(() => this.#lose({ code: 0, reason: "no_answer" }), READY_MS);
@@ -209,7 +203,7 @@ export class Socket {
     this.#pending.delete(ref);
     clearTimeout(waiting?.timer);
     if (ok) return waiting?.resolve(data);
-    waiting?.reject(ParleyError.fromBody(error, STATUS_OF[error.error] ?? 400));
+    waiting?.reject(ParleyError.fromFrame(error));
   }
 
   #ready(data) {
@@ -285,14 +279,20 @@ export class Socket {
     this.#silenceTimer ??= setTimeout(() => this.#lose({ code: 0, reason: "silence" }), SILENCE_MS);
   }
 
-  /** Sends the newest token of the session to the socket. */
-  #renew() {
+  /**
+   * Offers the session's newest token to the socket. Until the server has accepted it, the earlier one counts: a
+   * change of the password ends that one, and the socket is closed because of it, not because of the new token.
+   */
+  async #renew() {
     const { token } = this.#parley.session;
-    if (!this.#isReady || !token || token === this.#usedToken) return;
-    this.#usedToken = token;
-    this.command("auth", { token }).catch(() => {});
+    if (!this.#isReady || !token || token === this.#offeredToken) return;
+    const socket = this.#socket;
+    this.#offeredToken = token;
+    try {
+      await this.command("auth", { token });
+      if (socket === this.#socket) this.#usedToken = token;
+    } catch {
+      if (socket === this.#socket) this.#offeredToken = this.#usedToken;
+    }
   }
 }
-
-// A reply on the socket has no status; these are the ones that make a difference to callers.
-const STATUS_OF = { rate_limited: 429, account_locked: 429, server_error: 500, service_unavailable: 503, call_conflict: 409 };
