@@ -17,6 +17,7 @@ export class Outbox {
   #here = new Map();
   #running = new Map();
   #timer = null;
+  #wakesAt = Infinity;
   #failures = 0;
   #count = 0;
 
@@ -74,7 +75,6 @@ export class Outbox {
 
   /** Sends what can be sent now. Called by itself whenever the connection comes back. */
   flush() {
-    clearTimeout(this.#timer);
     const waiting = this.items().filter(({ state }) => state !== "failed");
     for (const conversationId of new Set(waiting.map((item) => item.conversation_id))) {
       if (this.#running.has(conversationId)) continue;
@@ -82,8 +82,11 @@ export class Outbox {
       this.#running.set(conversationId, work);
       work.finally(() => {
         this.#running.delete(conversationId);
+        const next = this.#next(conversationId);
+        if (!next) return;
+        if (this.#isPaused(conversationId)) this.#wakeAt(this.#here.get(next.client_id).retryAt);
         // Something may have been added after the last look.
-        if (this.#next(conversationId) && !this.#isPaused(conversationId)) this.flush();
+        else this.flush();
       });
     }
   }
@@ -147,9 +150,21 @@ export class Outbox {
     // A refused connection is tried again with the socket; a rate limit has its own time.
     here.retryAt = Date.now() + wait;
     here.isHeldByServer = error.status !== 0;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.flush(), wait);
     return false;
+  }
+
+  /** Timers may fire a moment early: what is still paused then is waited for again. */
+  #wakeAt(time) {
+    if (time >= this.#wakesAt) return;
+    clearTimeout(this.#timer);
+    this.#wakesAt = time;
+    this.#timer = setTimeout(
+      () => {
+        this.#wakesAt = Infinity;
+        this.flush();
+      },
+      Math.max(1, Math.ceil(time - Date.now())),
+    );
   }
 
   #arrived(message) {
