@@ -4,6 +4,7 @@ import base64
 import binascii
 import re
 from collections.abc import Mapping
+from typing import Any
 
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import ValidationError
@@ -49,3 +50,8 @@ def decode_cursor(cursor: str | None) -> tuple[int, int] | None:
     if not 0 <= first <= MAX_ID or not 0 < second <= MAX_ID or encode_cursor(first, second) != cursor:
         raise ValidationError({"cursor": [_("This cursor is not valid.")]})
     return first, second
+
+
+def page(position: tuple[int, int] | None, **data: Any) -> dict[str, Any]:
+    """The data of a reply with `has_more` and `next_cursor`; `position` is that of the next page, None at the end."""
+    return data | {"has_more": position is not None, "next_cursor": encode_cursor(*position) if position else None}

@@ -24,7 +24,7 @@ class CommandContext(NamedTuple):
 class CommandSpec(NamedTuple):
     input: type[Serializer[Any]]
     run: Callable[[CommandContext, dict[str, Any]], dict[str, Any]]
-    # The shape of the reply's data, for the AsyncAPI document.
+    # The reply over REST, or the shape of the reply's data.
     reply: type[Serializer[Any]]
     # Commands that reach another user need a verified e-mail address.
     for_verified: bool = True

@@ -1,5 +1,6 @@
 """Serializers of accounts; this module names those that other apps use."""
 
-from accounts.serializers.people import avatar_url, user_card
+from accounts.serializers.account import ProfileSerializer
+from accounts.serializers.people import PersonRow, PersonSerializer
 
-__all__ = ["avatar_url", "user_card"]
+__all__ = ["PersonRow", "PersonSerializer", "ProfileSerializer"]

@@ -6,31 +6,12 @@ from rest_framework import serializers
 
 from accounts.models import User
 from accounts.serializers.people import avatar_url
-
-
-def account(user: User) -> dict[str, Any]:
-    """Section 2.1 of the contract: the user who has just signed in."""
-    return {
-        "id": user.id,
-        "username": user.username,
-        "email": user.email,
-        "first_name": user.first_name,
-        "last_name": user.last_name,
-        "is_verified": user.is_verified,
-    }
-
-
-def own_account(user: User) -> dict[str, Any]:
-    """Section 2.1 with what `me` adds."""
-    return account(user) | {
-        "bio": user.bio,
-        "avatar_url": avatar_url(user),
-        "is_admin": user.is_staff,
-        "created_at": user.created_at,
-    }
+from core.serializers import OkReply
 
 
 class AccountOutput(serializers.Serializer):
+    """Section 2.1 of the contract: the user who has just signed in."""
+
     id = serializers.IntegerField()
     username = serializers.CharField()
     email = serializers.EmailField()
@@ -38,35 +19,66 @@ class AccountOutput(serializers.Serializer):
     last_name = serializers.CharField()
     is_verified = serializers.BooleanField()
 
+    @classmethod
+    def render(cls, user: User) -> dict[str, Any]:
+        return {
+            "id": user.id,
+            "username": user.username,
+            "email": user.email,
+            "first_name": user.first_name,
+            "last_name": user.last_name,
+            "is_verified": user.is_verified,
+        }
 
-class OwnAccountOutput(AccountOutput):
+
+class FullAccount(AccountOutput):
+    """What the two shapes below share."""
+
     bio = serializers.CharField(allow_null=True)
     avatar_url = serializers.CharField(allow_null=True)
-    is_admin = serializers.BooleanField()
     created_at = serializers.DateTimeField()
 
+    @classmethod
+    def render(cls, user: User) -> dict[str, Any]:
+        return super().render(user) | {
+            "bio": user.bio,
+            "avatar_url": avatar_url(user),
+            "created_at": user.created_at,
+        }
 
-class MeOutput(serializers.Serializer):
-    ok = serializers.BooleanField()
+
+class OwnAccountOutput(FullAccount):
+    """Section 2.1 with what `me` adds."""
+
+    is_admin = serializers.BooleanField()
+
+    @classmethod
+    def render(cls, user: User) -> dict[str, Any]:
+        return super().render(user) | {"is_admin": user.is_staff}
+
+
+class ProfileSerializer(FullAccount):
+    """The user's own profile, as GET and PATCH /profile return it."""
+
+    language = serializers.CharField()
+
+    @classmethod
+    def render(cls, user: User) -> dict[str, Any]:
+        return super().render(user) | {"language": user.language}
+
+
+class MeOutput(OkReply):
     user = OwnAccountOutput()
 
 
-class OkOutput(serializers.Serializer):
-    """The reply of a write without further data."""
-
-    ok = serializers.BooleanField()
-
-
-class SentenceOutput(serializers.Serializer):
+class SentenceOutput(OkReply):
     """A reply with a sentence for the user."""
 
-    ok = serializers.BooleanField()
     message = serializers.CharField()
 
 
-class SignedInOutput(serializers.Serializer):
+class SignedInOutput(OkReply):
     """A session token and its user."""
 
-    ok = serializers.BooleanField()
     token = serializers.CharField()
     user = AccountOutput()

@@ -3,14 +3,14 @@
 from rest_framework import serializers
 
 from core.fields import CodeField, TextField
+from core.serializers import OkReply
 
 
 class ChallengeInput(serializers.Serializer):
     action = TextField(max_length=64)
 
 
-class ChallengeOutput(serializers.Serializer):
-    ok = serializers.BooleanField()
+class ChallengeOutput(OkReply):
     challenge_token = serializers.CharField()
     expires_in = serializers.IntegerField(help_text="Seconds.")
 
@@ -20,7 +20,6 @@ class ActionVerifyInput(serializers.Serializer):
     code = CodeField()
 
 
-class ActionOutput(serializers.Serializer):
-    ok = serializers.BooleanField()
+class ActionOutput(OkReply):
     action_token = serializers.CharField()
     expires_in = serializers.IntegerField(help_text="Seconds.")

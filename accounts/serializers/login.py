@@ -5,6 +5,7 @@ from rest_framework import serializers
 
 from accounts.serializers.account import SignedInOutput
 from core.fields import AddressField, PasswordField
+from core.serializers import OkReply
 
 
 class LoginInput(serializers.Serializer):
@@ -12,10 +13,9 @@ class LoginInput(serializers.Serializer):
     password = PasswordField()
 
 
-class TwoStepRequiredOutput(serializers.Serializer):
+class TwoStepRequiredOutput(OkReply):
     """The reply with two-step verification on: the data for the second step."""
 
-    ok = serializers.BooleanField()
     two_step_required = serializers.BooleanField()
     two_step_token = serializers.CharField()
     hint = serializers.CharField(allow_blank=True)
@@ -28,6 +28,5 @@ LoginResponse = PolymorphicProxySerializer(
 )
 
 
-class TokenOutput(serializers.Serializer):
-    ok = serializers.BooleanField()
+class TokenOutput(OkReply):
     token = serializers.CharField()

@@ -6,10 +6,10 @@ from rest_framework import serializers
 from rest_framework.fields import SkipField, empty
 
 from accounts.models import Block, User
-from accounts.serializers.people import PersonSerializer, avatar_url, hidden_card, user_card
+from accounts.serializers.account import ProfileSerializer
+from accounts.serializers.people import PersonSerializer
 from core.fields import IdField, LanguageField, NameField, StrictBooleanField, TextField
-
-PRIVACY = ("who_can_message", "read_receipts", "show_last_seen", "relay_calls")
+from core.serializers import OkReply, PageReply
 
 
 class NewLanguageField(LanguageField):
@@ -32,21 +32,7 @@ class ProfileInput(serializers.Serializer):
         return None if value is None else value.strip()
 
 
-class ProfileSerializer(serializers.Serializer):
-    id = serializers.IntegerField()
-    username = serializers.CharField()
-    email = serializers.EmailField()
-    first_name = serializers.CharField()
-    last_name = serializers.CharField(allow_blank=True)
-    bio = serializers.CharField(allow_null=True, allow_blank=True)
-    avatar_url = serializers.CharField(allow_null=True)
-    language = serializers.CharField()
-    is_verified = serializers.BooleanField()
-    created_at = serializers.DateTimeField()
-
-
-class ProfileOutput(serializers.Serializer):
-    ok = serializers.BooleanField()
+class ProfileOutput(OkReply):
     profile = ProfileSerializer()
 
 
@@ -65,9 +51,17 @@ class PrivacySerializer(serializers.Serializer):
     show_last_seen = serializers.BooleanField()
     relay_calls = serializers.BooleanField()
 
+    @classmethod
+    def render(cls, user: User) -> dict[str, Any]:
+        return {
+            "who_can_message": user.who_can_message,
+            "read_receipts": user.read_receipts,
+            "show_last_seen": user.show_last_seen,
+            "relay_calls": user.relay_calls,
+        }
 
-class PrivacyOutput(serializers.Serializer):
-    ok = serializers.BooleanField()
+
+class PrivacyOutput(OkReply):
     privacy = PrivacySerializer()
 
 
@@ -80,45 +74,24 @@ class BlockSerializer(serializers.Serializer):
     user = PersonSerializer()
     created_at = serializers.DateTimeField()
 
+    @classmethod
+    def render(cls, block: Block) -> dict[str, Any]:
+        """The row comes from `selectors.blocks_page`."""
+        is_hidden: bool = block.card_is_hidden  # type: ignore[attr-defined]
+        return {
+            "user_id": block.blocked_id,
+            "user": (
+                PersonSerializer.render_hidden(block.blocked_id)
+                if is_hidden
+                else PersonSerializer.render(block.blocked)
+            ),
+            "created_at": block.created_at,
+        }
 
-class BlockOutput(serializers.Serializer):
-    ok = serializers.BooleanField()
+
+class BlockOutput(OkReply):
     block = BlockSerializer()
 
 
-class BlocksOutput(serializers.Serializer):
-    ok = serializers.BooleanField()
+class BlocksOutput(PageReply):
     blocks = BlockSerializer(many=True)
-    has_more = serializers.BooleanField()
-    next_cursor = serializers.CharField(allow_null=True)
-
-
-def profile_of(user: User) -> dict[str, Any]:
-    """The user's own profile, as GET and PATCH /profile return it."""
-    return {
-        "id": user.id,
-        "username": user.username,
-        "email": user.email,
-        "first_name": user.first_name,
-        "last_name": user.last_name,
-        "bio": user.bio,
-        "avatar_url": avatar_url(user),
-        "language": user.language,
-        "is_verified": user.is_verified,
-        "created_at": user.created_at,
-    }
-
-
-def privacy_of(user: User) -> dict[str, Any]:
-    """The four privacy settings."""
-    return {name: getattr(user, name) for name in PRIVACY}
-
-
-def block_of(block: Block) -> dict[str, Any]:
-    """One entry of the list of blocked users; the row comes from `selectors.blocks_made_by`."""
-    is_hidden: bool = block.card_is_hidden  # type: ignore[attr-defined]
-    return {
-        "user_id": block.blocked_id,
-        "user": hidden_card(block.blocked_id) if is_hidden else user_card(block.blocked),
-        "created_at": block.created_at,
-    }

@@ -3,6 +3,7 @@
 from rest_framework import serializers
 
 from core.fields import AddressField, CodeField, PasswordField, TextField
+from core.serializers import OkReply
 
 
 class ChangePasswordInput(serializers.Serializer):
@@ -10,8 +11,7 @@ class ChangePasswordInput(serializers.Serializer):
     new_password = PasswordField()
 
 
-class NewTokenOutput(serializers.Serializer):
-    ok = serializers.BooleanField()
+class NewTokenOutput(OkReply):
     message = serializers.CharField()
     token = serializers.CharField()
 
@@ -35,13 +35,11 @@ class ChoosePasswordInput(serializers.Serializer):
     new_password = PasswordField()
 
 
-class DeletionOutput(serializers.Serializer):
-    ok = serializers.BooleanField()
+class DeletionOutput(OkReply):
     message = serializers.CharField()
     erase_after = serializers.DateTimeField()
 
 
-class ChangeEmailOutput(serializers.Serializer):
-    ok = serializers.BooleanField()
+class ChangeEmailOutput(OkReply):
     message = serializers.CharField()
     email = serializers.EmailField()

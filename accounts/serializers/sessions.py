@@ -5,6 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from accounts.models import Session, TrustedDevice
+from core.serializers import OkReply
 
 
 class SessionSerializer(serializers.Serializer):
@@ -16,14 +17,24 @@ class SessionSerializer(serializers.Serializer):
     last_used_at = serializers.DateTimeField()
     is_current = serializers.BooleanField()
 
+    @classmethod
+    def render(cls, session: Session, *, current: Session) -> dict[str, Any]:
+        return {
+            "id": session.id,
+            "device_name": _device_name(session),
+            "ip": session.ip,
+            "user_agent": session.user_agent,
+            "created_at": session.created_at,
+            "last_used_at": session.last_used_at,
+            "is_current": session.id == current.id,
+        }
 
-class SessionsOutput(serializers.Serializer):
-    ok = serializers.BooleanField()
+
+class SessionsOutput(OkReply):
     sessions = SessionSerializer(many=True)
 
 
-class RevokedOutput(serializers.Serializer):
-    ok = serializers.BooleanField()
+class RevokedOutput(OkReply):
     revoked = serializers.IntegerField(help_text="How many sessions ended.")
 
 
@@ -34,23 +45,19 @@ class DeviceSerializer(serializers.Serializer):
     last_used_at = serializers.DateTimeField()
     expires_at = serializers.DateTimeField()
 
+    @classmethod
+    def render(cls, device: TrustedDevice) -> dict[str, Any]:
+        return {
+            "id": device.id,
+            "device_name": device.device_name,
+            "created_at": device.created_at,
+            "last_used_at": device.last_used_at,
+            "expires_at": device.expires_at,
+        }
 
-class DevicesOutput(serializers.Serializer):
-    ok = serializers.BooleanField()
+
+class DevicesOutput(OkReply):
     devices = DeviceSerializer(many=True)
-
-
-def session_of(session: Session, *, current: Session) -> dict[str, Any]:
-    """One entry of the list of sessions."""
-    return {
-        "id": session.id,
-        "device_name": _device_name(session),
-        "ip": session.ip,
-        "user_agent": session.user_agent,
-        "created_at": session.created_at,
-        "last_used_at": session.last_used_at,
-        "is_current": session.id == current.id,
-    }
 
 
 def _device_name(session: Session) -> str:
@@ -58,14 +65,3 @@ def _device_name(session: Session) -> str:
     if session.kind != Session.Kind.ADMIN:
         return session.device_name
     return " · ".join(filter(None, [str(Session.Kind.ADMIN.label), session.device_name]))
-
-
-def device_of(device: TrustedDevice) -> dict[str, Any]:
-    """One entry of the list of trusted devices."""
-    return {
-        "id": device.id,
-        "device_name": device.device_name,
-        "created_at": device.created_at,
-        "last_used_at": device.last_used_at,
-        "expires_at": device.expires_at,
-    }

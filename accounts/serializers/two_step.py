@@ -7,6 +7,7 @@ from rest_framework import serializers
 from accounts.models import User
 from accounts.serializers.account import SignedInOutput
 from core.fields import PasswordField, StrictBooleanField, TextField
+from core.serializers import OkReply
 
 
 class HintField(TextField):
@@ -28,12 +29,20 @@ class RecoveryInput(serializers.Serializer):
     recovery_code = TextField(max_length=256)
 
 
-class TwoStepStatusOutput(serializers.Serializer):
-    ok = serializers.BooleanField()
+class TwoStepStatusOutput(OkReply):
     enabled = serializers.BooleanField()
     hint = serializers.CharField(allow_blank=True)
     recovery_codes_left = serializers.IntegerField()
     updated_at = serializers.DateTimeField(allow_null=True)
+
+    @classmethod
+    def render(cls, user: User, *, codes_left: int) -> dict[str, Any]:
+        return {
+            "enabled": user.two_step_enabled,
+            "hint": user.second_password_hint,
+            "recovery_codes_left": codes_left,
+            "updated_at": user.second_password_changed_at,
+        }
 
 
 class TwoStepEnableInput(serializers.Serializer):
@@ -53,8 +62,7 @@ class TwoStepDisableInput(serializers.Serializer):
     password = PasswordField()
 
 
-class RecoveryCodesOutput(serializers.Serializer):
-    ok = serializers.BooleanField()
+class RecoveryCodesOutput(OkReply):
     recovery_codes = serializers.ListField(child=serializers.CharField(), help_text="Shown once.")
 
 
@@ -66,13 +74,3 @@ class SecondStepOutput(SignedInOutput):
 
 class RecoveredOutput(SignedInOutput):
     recovery_codes_left = serializers.IntegerField()
-
-
-def two_step_status_of(user: User, *, codes_left: int) -> dict[str, Any]:
-    """The state of two-step verification, for the user."""
-    return {
-        "enabled": user.two_step_enabled,
-        "hint": user.second_password_hint,
-        "recovery_codes_left": codes_left,
-        "updated_at": user.second_password_changed_at,
-    }

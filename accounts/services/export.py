@@ -24,6 +24,7 @@ from accounts.models import (
 )
 from accounts.selectors import blocks_made_by
 from accounts.services import pictures, step_up
+from core.times import json_time
 
 # What an exporter gives: names of files with JSON values, or with bytes as they are.
 Files = Iterator[tuple[str, Any]]
@@ -128,7 +129,7 @@ def _bytes_of(picture: Image) -> bytes:
 class _Encoder(DjangoJSONEncoder):
     def default(self, o: Any) -> Any:
         if isinstance(o, datetime):
-            return o.isoformat().replace("+00:00", "Z")
+            return json_time(o)
         return super().default(o)
 
 

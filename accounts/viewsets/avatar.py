@@ -7,7 +7,7 @@ from rest_framework.viewsets import ViewSet
 
 from accounts.authentication import person
 from accounts.permissions import IsVerified
-from accounts.serializers import avatar_url
+from accounts.serializers.people import avatar_url
 from accounts.serializers.pictures import AvatarOutput, PictureInput
 from accounts.services import pictures
 from core.throttles import UPLOADS, throttles

@@ -10,17 +10,17 @@ from rest_framework.viewsets import ViewSet
 from accounts import selectors
 from accounts.authentication import person
 from accounts.models import Session
-from accounts.serializers.account import OkOutput
 from accounts.serializers.sessions import (
+    DeviceSerializer,
     DevicesOutput,
     RevokedOutput,
+    SessionSerializer,
     SessionsOutput,
-    device_of,
-    session_of,
 )
 from accounts.services import sessions, trusted_devices
 from accounts.throttles import SIGN_OUT
 from core.fields import parse_id
+from core.serializers import OkReply
 from core.throttles import throttles
 
 
@@ -29,10 +29,10 @@ class SessionListViewSet(ViewSet):
     def list(self, request: Request) -> Response:
         current = cast(Session, request.auth)
         rows = selectors.sessions_of(person(request).id)
-        return Response({"sessions": [session_of(row, current=current) for row in rows]})
+        return Response({"sessions": [SessionSerializer.render(row, current=current) for row in rows]})
 
     @throttles(SIGN_OUT)
-    @extend_schema(operation_id="auth_sessions_end", request=None, responses=OkOutput)
+    @extend_schema(operation_id="auth_sessions_end", request=None, responses=OkReply)
     def end(self, request: Request, session_id: str) -> Response:
         sessions.end(user=person(request), session_id=parse_id(session_id))
         return Response()
@@ -48,10 +48,10 @@ class DeviceViewSet(ViewSet):
     @extend_schema(operation_id="auth_devices_list", responses=DevicesOutput)
     def list(self, request: Request) -> Response:
         rows = selectors.live_devices(person(request).id)
-        return Response({"devices": [device_of(row) for row in rows]})
+        return Response({"devices": [DeviceSerializer.render(row) for row in rows]})
 
     @throttles(SIGN_OUT)
-    @extend_schema(operation_id="auth_devices_remove", request=None, responses=OkOutput)
+    @extend_schema(operation_id="auth_devices_remove", request=None, responses=OkReply)
     def remove(self, request: Request, device_id: str) -> Response:
         trusted_devices.remove(user=person(request), device_id=parse_id(device_id))
         return Response()

@@ -8,11 +8,12 @@ from rest_framework.viewsets import ViewSet
 
 from accounts.authentication import bearer_token, person
 from accounts.exceptions import TokenInvalid
-from accounts.serializers.account import MeOutput, OkOutput, account, own_account
+from accounts.serializers.account import AccountOutput, MeOutput, OwnAccountOutput
 from accounts.serializers.login import LoginInput, LoginResponse, TokenOutput
 from accounts.services import login, sessions
 from accounts.throttles import SIGN_OUT, network_and_email, session_of_token
 from accounts.viewsets.callers import DEVICE_NAME, DEVICE_TOKEN, caller_of, device_token_of
+from core.serializers import OkReply
 from core.throttles import Throttle, network, throttles
 from core.validation import checked
 
@@ -32,7 +33,7 @@ class LoginViewSet(ViewSet):
         outcome = login.with_password(**form, caller=caller_of(request), device_token=device_token_of(request))
         if isinstance(outcome, login.SecondStepNeeded):
             return Response({"two_step_required": True, "two_step_token": outcome.two_step_token, "hint": outcome.hint})
-        return Response({"token": outcome.token, "user": account(outcome.user)})
+        return Response({"token": outcome.token, "user": AccountOutput.render(outcome.user)})
 
     @throttles(Throttle("refresh", by=session_of_token))
     @extend_schema(operation_id="auth_refresh", request=None, responses=TokenOutput)
@@ -48,10 +49,10 @@ class OwnSessionViewSet(ViewSet):
 
     @extend_schema(operation_id="auth_me", responses=MeOutput)
     def me(self, request: Request) -> Response:
-        return Response({"user": own_account(person(request))})
+        return Response({"user": OwnAccountOutput.render(person(request))})
 
     @throttles(SIGN_OUT)
-    @extend_schema(operation_id="auth_logout", request=None, responses=OkOutput)
+    @extend_schema(operation_id="auth_logout", request=None, responses=OkReply)
     def logout(self, request: Request) -> Response:
         sessions.revoke([request.auth], reason="logout")
         return Response({})

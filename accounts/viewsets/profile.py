@@ -9,22 +9,22 @@ from accounts import selectors
 from accounts.authentication import person
 from accounts.conf import conf
 from accounts.permissions import IsVerified
-from accounts.serializers.account import OkOutput
 from accounts.serializers.profile import (
     BlockInput,
     BlockOutput,
+    BlockSerializer,
     BlocksOutput,
     PrivacyInput,
     PrivacyOutput,
+    PrivacySerializer,
     ProfileInput,
     ProfileOutput,
-    block_of,
-    privacy_of,
-    profile_of,
+    ProfileSerializer,
 )
 from accounts.services import blocks, profile
 from core.fields import parse_id
-from core.pagination import decode_cursor, encode_cursor, page_size
+from core.pagination import decode_cursor, page, page_size
+from core.serializers import OkReply
 from core.throttles import Throttle, throttles, user
 from core.validation import checked
 
@@ -32,25 +32,25 @@ from core.validation import checked
 class ProfileViewSet(ViewSet):
     @extend_schema(operation_id="profile_get", responses=ProfileOutput)
     def get(self, request: Request) -> Response:
-        return Response({"profile": profile_of(person(request))})
+        return Response({"profile": ProfileSerializer.render(person(request))})
 
     @extend_schema(operation_id="profile_update", request=ProfileInput, responses=ProfileOutput)
     def update(self, request: Request) -> Response:
         form = checked(ProfileInput, request)
         user = profile.update(user=person(request), **form)
-        return Response({"profile": profile_of(user)})
+        return Response({"profile": ProfileSerializer.render(user)})
 
 
 class PrivacyViewSet(ViewSet):
     @extend_schema(operation_id="profile_privacy_get", responses=PrivacyOutput)
     def get(self, request: Request) -> Response:
-        return Response({"privacy": privacy_of(person(request))})
+        return Response({"privacy": PrivacySerializer.render(person(request))})
 
     @extend_schema(operation_id="profile_privacy_set", request=PrivacyInput, responses=PrivacyOutput)
     def set(self, request: Request) -> Response:
         form = checked(PrivacyInput, request)
         user = profile.set_privacy(user=person(request), **form)
-        return Response({"privacy": privacy_of(user)})
+        return Response({"privacy": PrivacySerializer.render(user)})
 
 
 class BlockViewSet(ViewSet):
@@ -72,11 +72,10 @@ class BlockViewSet(ViewSet):
             cursor=decode_cursor(query.get("cursor")),
         )
         return Response(
-            {
-                "blocks": [block_of(row) for row in rows],
-                "has_more": last_id is not None,
-                "next_cursor": encode_cursor(0, last_id) if last_id is not None else None,
-            }
+            page(
+                None if last_id is None else (0, last_id),
+                blocks=[BlockSerializer.render(row) for row in rows],
+            )
         )
 
     @throttles(Throttle("block", by=user))
@@ -84,9 +83,9 @@ class BlockViewSet(ViewSet):
     def add(self, request: Request) -> Response:
         form = checked(BlockInput, request)
         row = blocks.block(blocker=person(request), blocked_id=form["user_id"])
-        return Response({"block": block_of(row)})
+        return Response({"block": BlockSerializer.render(row)})
 
-    @extend_schema(operation_id="profile_blocks_remove", request=None, responses=OkOutput)
+    @extend_schema(operation_id="profile_blocks_remove", request=None, responses=OkReply)
     def remove(self, request: Request, user_id: str) -> Response:
         blocks.unblock(blocker=person(request), blocked_id=parse_id(user_id))
         return Response()

@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from accounts.exceptions import EmailTaken
-from accounts.serializers.account import SentenceOutput, SignedInOutput, account
+from accounts.serializers.account import AccountOutput, SentenceOutput, SignedInOutput
 from accounts.serializers.registration import AddressInput, SignUpInput, VerifyInput
 from accounts.services import registration
 from accounts.throttles import network_and_email
@@ -40,7 +40,7 @@ class RegistrationViewSet(ViewSet):
     def verify(self, request: Request) -> Response:
         form = checked(VerifyInput, request)
         user, token = registration.verify_email(**form, caller=caller_of(request))
-        return Response({"token": token, "user": account(user)})
+        return Response({"token": token, "user": AccountOutput.render(user)})
 
     @throttles(Throttle("resend_otp_network", by=network), Throttle("resend_otp", by=network_and_email))
     @extend_schema(operation_id="auth_resend_otp", request=AddressInput, responses=SentenceOutput)

@@ -7,17 +7,16 @@ from rest_framework.viewsets import ViewSet
 
 from accounts.authentication import person, session_of
 from accounts.permissions import IsVerified
-from accounts.serializers.account import OkOutput
 from accounts.serializers.two_step import (
     RecoveryCodesOutput,
     TwoStepChangeInput,
     TwoStepDisableInput,
     TwoStepEnableInput,
     TwoStepStatusOutput,
-    two_step_status_of,
 )
 from accounts.services import recovery_codes, second_password, step_up
 from accounts.viewsets.actions import ACTION_TOKEN, require_action_token
+from core.serializers import OkReply
 from core.validation import checked
 
 
@@ -27,7 +26,7 @@ class SecondPasswordViewSet(ViewSet):
     @extend_schema(operation_id="auth_two_step_status", responses=TwoStepStatusOutput)
     def status(self, request: Request) -> Response:
         user = person(request)
-        return Response(two_step_status_of(user, codes_left=recovery_codes.left(user=user)))
+        return Response(TwoStepStatusOutput.render(user, codes_left=recovery_codes.left(user=user)))
 
     @extend_schema(
         operation_id="auth_two_step_enable",
@@ -45,7 +44,7 @@ class SecondPasswordViewSet(ViewSet):
         operation_id="auth_two_step_change",
         parameters=[ACTION_TOKEN],
         request=TwoStepChangeInput,
-        responses=OkOutput,
+        responses=OkReply,
     )
     def change(self, request: Request) -> Response:
         action_token = require_action_token(request, step_up.TWO_STEP_CHANGE)
@@ -57,7 +56,7 @@ class SecondPasswordViewSet(ViewSet):
         operation_id="auth_two_step_disable",
         parameters=[ACTION_TOKEN],
         request=TwoStepDisableInput,
-        responses=OkOutput,
+        responses=OkReply,
     )
     def disable(self, request: Request) -> Response:
         action_token = require_action_token(request, step_up.TWO_STEP_DISABLE)

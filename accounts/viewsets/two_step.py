@@ -11,7 +11,7 @@ from rest_framework.viewsets import ViewSet
 
 from accounts.authentication import TwoStepAuthentication, second_step_of
 from accounts.conf import conf
-from accounts.serializers.account import SentenceOutput, account
+from accounts.serializers.account import AccountOutput, SentenceOutput
 from accounts.serializers.two_step import (
     RecoveredOutput,
     RecoveryInput,
@@ -36,7 +36,7 @@ class TwoStepViewSet(ViewSet):
     def verify(self, request: Request) -> Response:
         form = checked(TwoStepInput, request)
         done = two_step.with_password(pending=second_step_of(request), **form, caller=caller_of(request))
-        body: dict[str, Any] = {"token": done.token, "user": account(done.user)}
+        body: dict[str, Any] = {"token": done.token, "user": AccountOutput.render(done.user)}
         is_browser = "Origin" in request.headers
         if done.device_token is not None and not is_browser:
             body["device_token"] = done.device_token
@@ -66,7 +66,7 @@ class TwoStepViewSet(ViewSet):
         return Response(
             {
                 "token": done.token,
-                "user": account(done.user),
+                "user": AccountOutput.render(done.user),
                 "recovery_codes_left": done.recovery_codes_left,
             }
         )

@@ -1,32 +1,19 @@
 """Conversations as one participant sees them: one statement for any number."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any
 
 from accounts import sql
-from accounts.serializers import user_card
+from accounts.serializers import PersonRow
 from messaging.selectors.tables import (
     MESSAGE,
     PARTICIPANT,
-    moment,
     places,
     row,
     rows,
 )
-
-if TYPE_CHECKING:
-    from accounts.models import User
-
-
-class Person(NamedTuple):
-    """The columns of a user that a card shows, in place of a whole user."""
-
-    id: int
-    username: str
-    first_name: str
-    last_name: str
-    avatar_token: str
-
+from messaging.serializers.outputs import ConversationOutput
+from messaging.serializers.rows import ConversationRow
 
 _COLUMNS = (
     "SELECT p.conversation_id, p.activity_id, p.unread_count, p.last_read_id, o.last_read_id, o.delivered_id,"
@@ -65,7 +52,7 @@ def conversation_page(
     )
     page = found[:limit]
     following = (page[-1][1], page[-1][0]) if len(found) > limit else None
-    return [_render(*found_row) for found_row in page], following
+    return [_render(found_row) for found_row in page], following
 
 
 def conversations_for(viewer_id: int, ids: Iterable[int]) -> dict[int, dict[str, Any]]:
@@ -77,7 +64,7 @@ def conversations_for(viewer_id: int, ids: Iterable[int]) -> dict[int, dict[str,
         f"{_COLUMNS} {PARTICIPANT} p{_JOINS} WHERE p.user_id = %s AND p.conversation_id IN ({places(wanted)})",
         [viewer_id, *wanted],
     )
-    return {found_row[0]: _render(*found_row) for found_row in found}
+    return {found_row[0]: _render(found_row) for found_row in found}
 
 
 def unread_counts_for(viewer_id: int, ids: Iterable[int]) -> dict[int, int]:
@@ -99,40 +86,5 @@ def message_unread_count(user_id: int) -> int:
     return int(found[0]) if found else 0
 
 
-def _render(
-    conversation_id: int,
-    activity_id: int,
-    unread_count: int,
-    last_read_id: int,
-    other_last_read_id: int,
-    other_delivered_id: int,
-    my_receipts: Any,
-    other_receipts: Any,
-    is_blocked: Any,
-    message_id: int | None,
-    kind: str,
-    body: str | None,
-    sender_id: int,
-    created_at: Any,
-    *person: Any,
-) -> dict[str, Any]:
-    receipts = my_receipts and other_receipts and not is_blocked
-    last_message = None
-    if message_id is not None:
-        last_message = {
-            "id": message_id,
-            "kind": kind,
-            "body": body or "",
-            "sender_id": sender_id,
-            "created_at": moment(created_at),
-        }
-    return {
-        "id": conversation_id,
-        "other_user": user_card(cast("User", Person(*person))),
-        "last_message": last_message,
-        "unread_count": unread_count,
-        "last_read_id": last_read_id,
-        "other_last_read_id": other_last_read_id if receipts else None,
-        "other_delivered_id": None if is_blocked else other_delivered_id,
-        "is_blocked": bool(is_blocked),
-    }
+def _render(row: tuple[Any, ...]) -> dict[str, Any]:
+    return ConversationOutput.render(ConversationRow._make((*row[:-5], PersonRow._make(row[-5:]))))

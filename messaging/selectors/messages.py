@@ -1,16 +1,14 @@
 """Messages as one participant sees them: one statement for any number, reactions and previews included."""
 
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import Any
 
 from django.db import connection
 
 from accounts import sql
-from core import images
 from core.fields import MAX_ID, parse_id
-from messaging.conf import conf
 from messaging.exceptions import ConversationNotFound
-from messaging.models import Message, Reaction
+from messaging.models import Reaction
 from messaging.selectors.access import watermark_for
 from messaging.selectors.tables import (
     BETWEEN,
@@ -21,40 +19,12 @@ from messaging.selectors.tables import (
     PARTICIPANT,
     REACTION,
     between,
-    moment,
     places,
     rows,
     visible,
 )
-
-
-class MessageRow(NamedTuple):
-    id: int
-    conversation_id: int
-    sender_id: int
-    kind: str
-    body: str | None
-    reply_to_id: int | None
-    edited_at: Any
-    created_at: Any
-    client_id: str | None
-    call_id: int | None = None
-    call_media: str = ""
-    call_outcome: str = ""
-    call_duration_s: int | None = None
-    image_token: str | None = None
-    image_width: int = 0
-    image_height: int = 0
-    image_mime: str = ""
-    image_size: int = 0
-    image_blurhash: str = ""
-    # The message replied to, if the viewer can still see it.
-    reply_sender_id: int | None = None
-    reply_kind: str = ""
-    reply_body: str | None = None
-    reply_image_token: str | None = None
-    # "id user emoji" joined by "|", in any order.
-    reactions: str | None = None
+from messaging.serializers.outputs import MessageOutput, ReactionOutput
+from messaging.serializers.rows import MessageRow
 
 
 def select(cleared: str = "%s", join: str = "") -> str:
@@ -78,24 +48,8 @@ _CLEARED = f"(SELECT cleared_up_to_id FROM {PARTICIPANT} WHERE conversation_id =
 
 
 def render(row: MessageRow, viewer_id: int) -> dict[str, Any]:
-    """Section 2.4 of the contract, with the fields that this service adds."""
-    return {
-        "id": row.id,
-        "conversation_id": row.conversation_id,
-        "sender_id": row.sender_id,
-        "kind": row.kind,
-        "body": row.body,
-        "media_url": images.media_path(row.image_token) if row.image_token else None,
-        "media": _media(row, row.image_token) if row.image_token else None,
-        "reply_to_id": row.reply_to_id,
-        "reply_to": _preview(row) if row.reply_sender_id is not None else None,
-        "is_edited": row.edited_at is not None,
-        "edited_at": moment(row.edited_at) if row.edited_at is not None else None,
-        "reactions": _grouped(row.reactions) if row.reactions else [],
-        "call": _call(row) if row.kind == Message.Kind.CALL else None,
-        "client_id": row.client_id if row.sender_id == viewer_id else None,
-        "created_at": moment(row.created_at),
-    }
+    """The message as this user sees it."""
+    return MessageOutput.render(row, viewer_id)
 
 
 def message_page(
@@ -147,52 +101,4 @@ def reactions_of(ids: Iterable[int]) -> dict[int, list[dict[str, Any]]]:
     found = Reaction.objects.filter(message_id__in=lists).order_by("id")
     for message_id, user_id, emoji in found.values_list("message_id", "user_id", "emoji"):
         lists[message_id].append((user_id, emoji))
-    return {message_id: _by_emoji(uses) for message_id, uses in lists.items()}
-
-
-def _grouped(aggregate: str) -> list[dict[str, Any]]:
-    uses = []
-    for part in aggregate.split("|"):
-        reaction_id, user_id, emoji = part.split(" ", 2)
-        uses.append((int(reaction_id), int(user_id), emoji))
-    uses.sort()
-    return _by_emoji([(user_id, emoji) for _, user_id, emoji in uses])
-
-
-def _by_emoji(uses: Sequence[tuple[int, str]]) -> list[dict[str, Any]]:
-    people: dict[str, list[int]] = {}
-    for user_id, emoji in uses:
-        people.setdefault(emoji, []).append(user_id)
-    return [{"emoji": emoji, "count": len(user_ids), "user_ids": user_ids} for emoji, user_ids in people.items()]
-
-
-def _media(row: MessageRow, token: str) -> dict[str, Any]:
-    return {
-        "width": row.image_width,
-        "height": row.image_height,
-        "mime": row.image_mime,
-        "size": row.image_size,
-        "thumb_url": images.media_path(token, thumb=True),
-        "blurhash": row.image_blurhash,
-    }
-
-
-def _preview(row: MessageRow) -> dict[str, Any]:
-    body = row.reply_body
-    return {
-        "id": row.reply_to_id,
-        "sender_id": row.reply_sender_id,
-        "kind": row.reply_kind,
-        "body": body[: conf.PREVIEW_LENGTH] if body is not None else None,
-        "media_url": images.media_path(row.reply_image_token) if row.reply_image_token else None,
-        "thumb_url": (images.media_path(row.reply_image_token, thumb=True) if row.reply_image_token else None),
-    }
-
-
-def _call(row: MessageRow) -> dict[str, Any]:
-    return {
-        "id": row.call_id,
-        "media": row.call_media,
-        "outcome": row.call_outcome,
-        "duration_s": row.call_duration_s,
-    }
+    return {message_id: ReactionOutput.render(uses) for message_id, uses in lists.items()}

@@ -5,7 +5,6 @@ services/locking.py, and are tested on both databases.
 """
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any
 
 from django.db import connection
@@ -65,10 +64,3 @@ def row(sql: str, params: Sequence[Any]) -> tuple[Any, ...] | None:
 
 def places(values: Sequence[Any]) -> str:
     return ", ".join(["%s"] * len(values))
-
-
-def moment(value: Any) -> str:
-    """A stored time as the API writes it. SQLite returns text in UTC, PostgreSQL a datetime in UTC."""
-    if isinstance(value, datetime):
-        return value.isoformat()[:-6] + "Z" if value.tzinfo else value.isoformat() + "Z"
-    return str(value).replace(" ", "T") + "Z"

@@ -1,12 +1,17 @@
-"""Replies, for the OpenAPI document. The selectors build the data; tests compare the two."""
+"""What messaging sends: each class declares a shape and renders it from a row of the selectors."""
+
+from collections.abc import Iterable
+from typing import Any
 
 from rest_framework import serializers
 
-from accounts.serializers.people import PersonSerializer
-
-
-class OkOutput(serializers.Serializer):
-    ok = serializers.BooleanField()
+from accounts.serializers import PersonSerializer
+from core.images import media_path
+from core.serializers import OkReply, PageReply
+from core.times import json_time
+from messaging.conf import conf
+from messaging.models import Message
+from messaging.serializers.rows import ConversationRow, MessageRow
 
 
 class LastMessageOutput(serializers.Serializer):
@@ -15,6 +20,16 @@ class LastMessageOutput(serializers.Serializer):
     body = serializers.CharField(allow_blank=True)
     sender_id = serializers.IntegerField()
     created_at = serializers.DateTimeField()
+
+    @classmethod
+    def render(cls, row: ConversationRow) -> dict[str, Any]:
+        return {
+            "id": row.message_id,
+            "kind": row.kind,
+            "body": row.body or "",
+            "sender_id": row.sender_id,
+            "created_at": json_time(row.created_at),
+        }
 
 
 class ConversationOutput(serializers.Serializer):
@@ -29,6 +44,20 @@ class ConversationOutput(serializers.Serializer):
     other_delivered_id = serializers.IntegerField(allow_null=True)
     is_blocked = serializers.BooleanField(help_text="One of the two has blocked the other.")
 
+    @classmethod
+    def render(cls, row: ConversationRow) -> dict[str, Any]:
+        receipts = row.my_receipts and row.other_receipts and not row.is_blocked
+        return {
+            "id": row.id,
+            "other_user": PersonSerializer.render(row.other_user),
+            "last_message": LastMessageOutput.render(row) if row.message_id is not None else None,
+            "unread_count": row.unread_count,
+            "last_read_id": row.last_read_id,
+            "other_last_read_id": row.other_last_read_id if receipts else None,
+            "other_delivered_id": None if row.is_blocked else row.other_delivered_id,
+            "is_blocked": bool(row.is_blocked),
+        }
+
 
 class MediaOutput(serializers.Serializer):
     width = serializers.IntegerField()
@@ -37,6 +66,17 @@ class MediaOutput(serializers.Serializer):
     size = serializers.IntegerField()
     thumb_url = serializers.CharField()
     blurhash = serializers.CharField()
+
+    @classmethod
+    def render(cls, row: MessageRow, token: str) -> dict[str, Any]:
+        return {
+            "width": row.image_width,
+            "height": row.image_height,
+            "mime": row.image_mime,
+            "size": row.image_size,
+            "thumb_url": media_path(token, thumb=True),
+            "blurhash": row.image_blurhash,
+        }
 
 
 class ReplyPreviewOutput(serializers.Serializer):
@@ -47,11 +87,31 @@ class ReplyPreviewOutput(serializers.Serializer):
     media_url = serializers.CharField(allow_null=True)
     thumb_url = serializers.CharField(allow_null=True)
 
+    @classmethod
+    def render(cls, row: MessageRow) -> dict[str, Any]:
+        body, token = row.reply_body, row.reply_image_token
+        return {
+            "id": row.reply_to_id,
+            "sender_id": row.reply_sender_id,
+            "kind": row.reply_kind,
+            "body": body[: conf.PREVIEW_LENGTH] if body is not None else None,
+            "media_url": media_path(token) if token else None,
+            "thumb_url": media_path(token, thumb=True) if token else None,
+        }
+
 
 class ReactionOutput(serializers.Serializer):
     emoji = serializers.CharField()
     count = serializers.IntegerField()
     user_ids = serializers.ListField(child=serializers.IntegerField())
+
+    @classmethod
+    def render(cls, uses: Iterable[tuple[int, str]]) -> list[dict[str, Any]]:
+        """All reactions to a message, of (user, emoji) in order of use."""
+        users: dict[str, list[int]] = {}
+        for user_id, emoji in uses:
+            users.setdefault(emoji, []).append(user_id)
+        return [{"emoji": emoji, "count": len(user_ids), "user_ids": user_ids} for emoji, user_ids in users.items()]
 
 
 class CallLineOutput(serializers.Serializer):
@@ -59,6 +119,15 @@ class CallLineOutput(serializers.Serializer):
     media = serializers.ChoiceField(choices=["audio", "video"])
     outcome = serializers.CharField()
     duration_s = serializers.IntegerField(allow_null=True)
+
+    @classmethod
+    def render(cls, row: MessageRow) -> dict[str, Any]:
+        return {
+            "id": row.call_id,
+            "media": row.call_media,
+            "outcome": row.call_outcome,
+            "duration_s": row.call_duration_s,
+        }
 
 
 class MessageOutput(serializers.Serializer):
@@ -78,22 +147,50 @@ class MessageOutput(serializers.Serializer):
     client_id = serializers.CharField(allow_null=True, help_text="Only its sender sees it.")
     created_at = serializers.DateTimeField()
 
+    @classmethod
+    def render(cls, row: MessageRow, viewer_id: int) -> dict[str, Any]:
+        """Section 2.4 of the contract, with the fields that this service adds."""
+        token = row.image_token
+        return {
+            "id": row.id,
+            "conversation_id": row.conversation_id,
+            "sender_id": row.sender_id,
+            "kind": row.kind,
+            "body": row.body,
+            "media_url": media_path(token) if token else None,
+            "media": MediaOutput.render(row, token) if token else None,
+            "reply_to_id": row.reply_to_id,
+            "reply_to": ReplyPreviewOutput.render(row) if row.reply_sender_id is not None else None,
+            "is_edited": row.edited_at is not None,
+            "edited_at": json_time(row.edited_at) if row.edited_at is not None else None,
+            "reactions": ReactionOutput.render(_uses(row.reactions)) if row.reactions else [],
+            "call": CallLineOutput.render(row) if row.kind == Message.Kind.CALL else None,
+            "client_id": row.client_id if row.sender_id == viewer_id else None,
+            "created_at": json_time(row.created_at),
+        }
 
-class PeopleReply(OkOutput):
+
+def _uses(aggregate: str) -> list[tuple[int, str]]:
+    uses = []
+    for part in aggregate.split("|"):
+        reaction_id, user_id, emoji = part.split(" ", 2)
+        uses.append((int(reaction_id), int(user_id), emoji))
+    return [(user_id, emoji) for _, user_id, emoji in sorted(uses)]
+
+
+class PeopleReply(OkReply):
     users = PersonSerializer(many=True)
 
 
-class ConversationsReply(OkOutput):
+class ConversationsReply(PageReply):
     conversations = ConversationOutput(many=True)
-    has_more = serializers.BooleanField()
-    next_cursor = serializers.CharField(allow_null=True)
 
 
-class ConversationReply(OkOutput):
+class ConversationReply(OkReply):
     conversation = ConversationOutput()
 
 
-class MessagesReply(OkOutput):
+class MessagesReply(OkReply):
     messages = MessageOutput(many=True)
     has_more = serializers.BooleanField()
 
@@ -104,27 +201,27 @@ class SearchReply(MessagesReply):
     )
 
 
-class MessageReply(OkOutput):
+class MessageReply(OkReply):
     message = MessageOutput()
 
 
-class DeletedReply(OkOutput):
+class DeletedReply(OkReply):
     message_id = serializers.IntegerField()
 
 
-class ReadReply(OkOutput):
+class ReadReply(OkReply):
     last_read_id = serializers.IntegerField()
     unread_count = serializers.IntegerField()
     message_unread_count = serializers.IntegerField()
 
 
-class ClearedReply(OkOutput):
+class ClearedReply(OkReply):
     cleared_up_to_id = serializers.IntegerField()
 
 
-class ReactionsReply(OkOutput):
+class ReactionsReply(OkReply):
     reactions = ReactionOutput(many=True)
 
 
-class ReportReply(OkOutput):
+class ReportReply(OkReply):
     report_id = serializers.IntegerField()

@@ -6,8 +6,8 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from accounts.permissions import IsVerified
-from accounts.serializers import user_card
-from core.pagination import decode_cursor, encode_cursor, page_size
+from accounts.serializers import PersonSerializer
+from core.pagination import decode_cursor, page, page_size
 from core.throttles import Throttle, throttles, user
 from core.validation import checked
 from messaging import selectors
@@ -35,7 +35,7 @@ class PeopleViewSet(ViewSet):
         q = request.query_params.get("q")
         clean_query(q)
         found = people.search(viewer=request.user, q=q or "", limit=limit)
-        return Response({"users": [user_card(user) for user in found]})
+        return Response({"users": [PersonSerializer.render(user) for user in found]})
 
 
 class ConversationViewSet(ViewSet):
@@ -56,13 +56,7 @@ class ConversationViewSet(ViewSet):
         found, following = selectors.conversation_page(
             user_id=request.user.id, limit=limit, cursor=decode_cursor(query.get("cursor"))
         )
-        return Response(
-            {
-                "conversations": found,
-                "has_more": following is not None,
-                "next_cursor": encode_cursor(*following) if following else None,
-            }
-        )
+        return Response(page(following, conversations=found))
 
     @extend_schema(
         operation_id="messages_start_conversation",

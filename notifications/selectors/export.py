@@ -5,8 +5,8 @@ from typing import Any
 
 from notifications.models import Delivery, Device, Notification
 from notifications.selectors.feed import preferences_of
-from notifications.serializers.feed import notification_json
-from notifications.serializers.preferences import preferences_json
+from notifications.serializers.feed import NotificationSerializer
+from notifications.serializers.preferences import PreferencesInput
 
 LOG = ("channel", "kind", "state", "created_at", "finished_at")
 
@@ -14,8 +14,8 @@ LOG = ("channel", "kind", "state", "created_at", "finished_at")
 def export_files(user_id: int) -> Iterator[tuple[str, Any]]:
     """The feed, the switches, the devices (their tokens masked) and the log of what was sent."""
     rows = Notification.objects.filter(recipient_id=user_id).select_related("actor").order_by("-created_at", "-id")
-    yield "feed.json", [notification_json(row) for row in rows]
-    yield "preferences.json", preferences_json(preferences_of(user_id))
+    yield "feed.json", [NotificationSerializer.render(row) for row in rows]
+    yield "preferences.json", PreferencesInput.render(preferences_of(user_id))
     yield "devices.json", [_device(device) for device in Device.objects.filter(user_id=user_id).order_by("id")]
     yield "deliveries.json", list(Delivery.objects.filter(recipient_id=user_id).order_by("id").values(*LOG))
 

@@ -6,17 +6,18 @@ The badge is polled and the feed is opened often, so both are statements by hand
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.db import connection
 from django.db.models import Count, OuterRef, QuerySet
 
 from accounts.selectors import blocked_between
+from accounts.serializers import PersonRow
 from core.database import moment, prepared
 from core.feed_position import Position
 from notifications.models import Notification, Preferences
-from notifications.serializers.feed import notification_json
+from notifications.serializers.feed import NotificationSerializer
 
 _ROW = Notification._meta.db_table
 _USER = get_user_model()._meta.db_table
@@ -35,20 +36,6 @@ _SELECT = (
 )
 
 
-class Actor(NamedTuple):
-    """The columns of a user that a card shows."""
-
-    id: int
-    username: str
-    first_name: str
-    last_name: str
-    avatar_token: str
-
-    @property
-    def display_name(self) -> str:
-        return f"{self.first_name} {self.last_name}".strip() or self.username
-
-
 @dataclass(frozen=True, slots=True)
 class FeedRow:
     id: int
@@ -58,7 +45,7 @@ class FeedRow:
     target_title: str
     count: int
     created_at: datetime
-    actor: Actor
+    actor: PersonRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +86,7 @@ def notifications_for(viewer_id: int, ids: Iterable[int]) -> dict[int, dict[str,
         return {}
     places = ", ".join(["%s"] * len(wanted))
     found = _rows(f"{_SELECT} AND n.id IN ({places})", [viewer_id, *wanted])
-    return {row.id: notification_json(row) for row in found}
+    return {row.id: NotificationSerializer.render(row) for row in found}
 
 
 def feed_page(
@@ -132,6 +119,6 @@ def _rows(statement: str, values: Sequence[Any]) -> list[FeedRow]:
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
         return [
-            FeedRow(id_, kind, bool(is_read), target_id, title, count, moment(created_at), Actor(*actor))
+            FeedRow(id_, kind, bool(is_read), target_id, title, count, moment(created_at), PersonRow(*actor))
             for id_, kind, is_read, target_id, title, count, created_at, *actor in cursor.fetchall()
         ]

@@ -6,11 +6,9 @@ from typing import Any
 from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
 
-from accounts.serializers.account import OkOutput
 from core.fields import TextField
+from core.serializers import OkReply
 from notifications.models import Device
-
-__all__ = ["OkOutput", "PushTokenInput", "PushTokenRemoval", "TestPushOutput"]
 
 MAX_TOKEN_LENGTH = 4096
 
@@ -66,5 +64,5 @@ class PushTokenRemoval(serializers.Serializer):
     token = _TokenField()
 
 
-class TestPushOutput(OkOutput):
+class TestPushOutput(OkReply):
     devices = serializers.IntegerField(help_text="How many devices of the caller the push is on its way to.")

@@ -5,6 +5,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from rest_framework import serializers
 
+from core.serializers import OkReply
 from notifications.conf import conf
 from notifications.kinds import EVENT_KINDS
 
@@ -34,8 +35,7 @@ class EventResult(serializers.Serializer):
     result = serializers.CharField()
 
 
-class EventsOutput(serializers.Serializer):
-    ok = serializers.BooleanField()
+class EventsOutput(OkReply):
     results = EventResult(many=True)
 
 

@@ -5,33 +5,15 @@ from typing import Any
 from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
 
-from accounts.serializers import user_card
-from accounts.serializers.people import PersonSerializer
+from accounts.serializers import PersonSerializer
 from core.feed_position import Position
+from core.serializers import OkReply, PageReply
 from notifications import kinds
 
 DEFAULT_LIMIT = 20
 MAX_LIMIT = 50
 # Further down, a client pages by cursor: an offset is counted row by row.
 MAX_OFFSET = 1_000_000
-
-
-def notification_json(row: Any) -> dict[str, Any]:
-    """Section 2.5 of the contract, of a Notification with its actor, or of a FeedRow."""
-    kind = kinds.KINDS[row.kind]
-    return {
-        "id": row.id,
-        "type": row.kind,
-        "is_read": row.is_read,
-        "actor": user_card(row.actor),
-        "target": {
-            "type": kind.target_type,
-            "id": row.target_id if kind.has_target else row.actor.id,
-            "title": row.target_title if kind.target_type == "post" else row.actor.display_name,
-        },
-        "count": row.count,
-        "created_at": row.created_at,
-    }
 
 
 class _WholeNumberField(serializers.Field):
@@ -102,6 +84,15 @@ class TargetSerializer(serializers.Serializer):
     id = serializers.IntegerField()
     title = serializers.CharField(allow_blank=True)
 
+    @classmethod
+    def render(cls, row: Any) -> dict[str, Any]:
+        kind = kinds.KINDS[row.kind]
+        return {
+            "type": kind.target_type,
+            "id": row.target_id if kind.has_target else row.actor.id,
+            "title": row.target_title if kind.target_type == "post" else row.actor.display_name,
+        }
+
 
 class NotificationSerializer(serializers.Serializer):
     id = serializers.IntegerField()
@@ -112,17 +103,26 @@ class NotificationSerializer(serializers.Serializer):
     count = serializers.IntegerField()
     created_at = serializers.DateTimeField()
 
+    @classmethod
+    def render(cls, row: Any) -> dict[str, Any]:
+        """Section 2.5 of the contract, of a Notification with its actor, or of a FeedRow."""
+        return {
+            "id": row.id,
+            "type": row.kind,
+            "is_read": row.is_read,
+            "actor": PersonSerializer.render(row.actor),
+            "target": TargetSerializer.render(row),
+            "count": row.count,
+            "created_at": row.created_at,
+        }
 
-class FeedOutput(serializers.Serializer):
-    ok = serializers.BooleanField()
+
+class FeedOutput(PageReply):
     notifications = NotificationSerializer(many=True)
     unread_count = serializers.IntegerField()
-    has_more = serializers.BooleanField()
-    next_cursor = serializers.CharField(allow_null=True)
 
 
-class CountsOutput(serializers.Serializer):
-    ok = serializers.BooleanField()
+class CountsOutput(OkReply):
     unread_count = serializers.IntegerField()
     message_unread_count = serializers.IntegerField()
 

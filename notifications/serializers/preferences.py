@@ -5,17 +5,15 @@ from typing import Any
 from rest_framework import serializers
 
 from core.fields import StrictBooleanField
+from core.serializers import OkReply
 from notifications.models import Preferences
 
 NAMES = ("enabled", "quiet_mode", "likes", "comments", "follows", "messages")
 
 
-def preferences_json(choice: Preferences) -> dict[str, bool]:
-    """Section 2.6 of the contract."""
-    return {name: getattr(choice, name) for name in NAMES}
-
-
 class PreferencesInput(serializers.Serializer):
+    """Section 2.6 of the contract, both as it comes in and as it goes out."""
+
     enabled = StrictBooleanField()
     quiet_mode = StrictBooleanField()
     likes = StrictBooleanField()
@@ -23,7 +21,10 @@ class PreferencesInput(serializers.Serializer):
     follows = StrictBooleanField()
     messages = StrictBooleanField()
 
+    @classmethod
+    def render(cls, choice: Preferences) -> dict[str, bool]:
+        return {name: getattr(choice, name) for name in NAMES}
 
-class PreferencesOutput(serializers.Serializer):
-    ok = serializers.BooleanField()
+
+class PreferencesOutput(OkReply):
     preferences: Any = PreferencesInput()

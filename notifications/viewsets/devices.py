@@ -8,10 +8,10 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from accounts.authentication import person
+from core.serializers import OkReply
 from core.throttles import Throttle, throttles, user
 from core.validation import checked
 from notifications.serializers.devices import (
-    OkOutput,
     PushTokenInput,
     PushTokenRemoval,
     TestPushOutput,
@@ -20,7 +20,7 @@ from notifications.services import delivery, devices
 
 
 class PushTokenViewSet(ViewSet):
-    @extend_schema(operation_id="profile_push_token_set", request=PushTokenInput, responses=OkOutput)
+    @extend_schema(operation_id="profile_push_token_set", request=PushTokenInput, responses=OkReply)
     def register(self, request: Request) -> Response:
         user_id = person(request).id
         named = checked(PushTokenInput, request)
@@ -35,7 +35,7 @@ class PushTokenViewSet(ViewSet):
         )
         return Response({})
 
-    @extend_schema(operation_id="profile_push_token_remove", request=PushTokenRemoval, responses=OkOutput)
+    @extend_schema(operation_id="profile_push_token_remove", request=PushTokenRemoval, responses=OkReply)
     def remove(self, request: Request) -> Response:
         form = checked(PushTokenRemoval, request)
         devices.remove(user_id=person(request).id, token=form["token"])

@@ -17,10 +17,10 @@ from notifications.serializers.feed import (
     CountsOutput,
     FeedOutput,
     FeedQuery,
+    NotificationSerializer,
     ReadAllOutput,
     ReadOutput,
     RemovedOutput,
-    notification_json,
 )
 from notifications.services import feed
 
@@ -49,7 +49,7 @@ class FeedViewSet(ViewSet):
         following = page.next_position
         return Response(
             {
-                "notifications": [notification_json(row) for row in page.rows],
+                "notifications": [NotificationSerializer.render(row) for row in page.rows],
                 "unread_count": selectors.unread_count(user_id),
                 "has_more": page.has_more,
                 "next_cursor": following.encode() if following else None,

@@ -10,7 +10,6 @@ from notifications import selectors
 from notifications.serializers.preferences import (
     PreferencesInput,
     PreferencesOutput,
-    preferences_json,
 )
 from notifications.services import preferences
 
@@ -39,4 +38,4 @@ class PreferencesViewSet(ViewSet):
 
 
 def _reply(choice: "preferences.Preferences") -> Response:
-    return Response({"preferences": preferences_json(choice)})
+    return Response({"preferences": PreferencesInput.render(choice)})

@@ -9,7 +9,7 @@ from django.db.models import Count, Q, QuerySet
 from core.exceptions import NotFound
 from core.fields import parse_id
 from realtime.calls.models import Call, CallParty
-from realtime.calls.serializers import call_json
+from realtime.calls.serializers import CallSerializer
 from realtime.kinds import SocketRef
 
 EXPORTED = (
@@ -55,7 +55,7 @@ def _calls_of(viewer_id: int) -> QuerySet[Call]:
 
 def _rendered(calls: QuerySet[Call], viewer_id: int, device: SocketRef) -> list[dict[str, Any]]:
     return [
-        call_json(call, viewer_id=viewer_id, device=device, parties=call.parties.all())
+        CallSerializer.render(call, viewer_id=viewer_id, device=device, parties=call.parties.all())
         for call in calls.prefetch_related("parties")
     ]
 

@@ -6,31 +6,10 @@ from typing import Any
 
 from rest_framework import serializers
 
+from core.serializers import OkReply
+from core.times import json_time
 from realtime.calls.models import Call, CallParty
 from realtime.kinds import SocketRef
-
-
-def call_json(call: Call, *, viewer_id: int, device: SocketRef, parties: Iterable[CallParty]) -> dict[str, Any]:
-    """A call as one device of a participant sees it.
-
-    `expires_at` is the deadline of the current state; null without a deadline: in an active call with
-    at least one open bound socket, and in an ended call.
-    """
-    sides = {party.user_id: party for party in parties}
-    return {
-        "id": call.id,
-        "conversation_id": call.conversation_id,
-        "caller_id": call.caller_id,
-        "media": call.media,
-        "state": call.state,
-        "outcome": call.outcome or None,
-        "created_at": _time(call.created_at),
-        "expires_at": _time(_expiry(call, sides.values())),
-        "answered_at": _time(call.answered_at),
-        "ended_at": _time(call.ended_at),
-        "duration_s": call.duration_s,
-        "bound_to_you": _is_bound(sides.get(viewer_id), device),
-    }
 
 
 def _expiry(call: Call, parties: Iterable[CallParty]) -> datetime | None:
@@ -50,10 +29,6 @@ def _is_bound(party: CallParty | None, device: SocketRef) -> bool:
     return party.socket_id == device.socket_id
 
 
-def _time(value: datetime | None) -> str | None:
-    return None if value is None else value.isoformat().replace("+00:00", "Z")
-
-
 class CallSerializer(serializers.Serializer):
     id = serializers.IntegerField()
     conversation_id = serializers.IntegerField()
@@ -68,14 +43,36 @@ class CallSerializer(serializers.Serializer):
     duration_s = serializers.IntegerField(allow_null=True)
     bound_to_you = serializers.BooleanField()
 
+    @classmethod
+    def render(cls, call: Call, *, viewer_id: int, device: SocketRef, parties: Iterable[CallParty]) -> dict[str, Any]:
+        """A call as one device of a participant sees it.
 
-class CallReply(serializers.Serializer):
-    ok = serializers.BooleanField()
+        `expires_at` is the deadline of the current state; null without a deadline: in an active call with
+        at least one open bound socket, and in an ended call.
+        """
+        sides = {party.user_id: party for party in parties}
+        expires_at = _expiry(call, sides.values())
+        return {
+            "id": call.id,
+            "conversation_id": call.conversation_id,
+            "caller_id": call.caller_id,
+            "media": call.media,
+            "state": call.state,
+            "outcome": call.outcome or None,
+            "created_at": json_time(call.created_at),
+            "expires_at": json_time(expires_at) if expires_at else None,
+            "answered_at": json_time(call.answered_at) if call.answered_at else None,
+            "ended_at": json_time(call.ended_at) if call.ended_at else None,
+            "duration_s": call.duration_s,
+            "bound_to_you": _is_bound(sides.get(viewer_id), device),
+        }
+
+
+class CallReply(OkReply):
     call = CallSerializer()
 
 
-class CallsReply(serializers.Serializer):
-    ok = serializers.BooleanField()
+class CallsReply(OkReply):
     calls = CallSerializer(many=True)
     has_more = serializers.BooleanField()
 
@@ -86,8 +83,7 @@ class IceServer(serializers.Serializer):
     credential = serializers.CharField(required=False)
 
 
-class IceServersReply(serializers.Serializer):
-    ok = serializers.BooleanField()
+class IceServersReply(OkReply):
     ice_servers = IceServer(many=True)
     ice_transport_policy = serializers.ChoiceField(["all", "relay"])
 
@@ -119,10 +115,6 @@ class CallSignalData(serializers.Serializer):
     payload = serializers.DictField()
 
 
-class CallReplyData(serializers.Serializer):
-    call = CallSerializer()
-
-
-class CallRouteReplyData(CallReplyData):
+class CallRouteReply(CallReply):
     ice_servers = IceServer(many=True)
     ice_transport_policy = serializers.ChoiceField(["all", "relay"])

@@ -7,7 +7,7 @@ from rest_framework import serializers
 from core.fields import IdField, TextField
 from realtime.calls import selectors, services
 from realtime.calls.models import Call
-from realtime.calls.serializers import CallReplyData, CallRouteReplyData, DeclineInput, OneOf
+from realtime.calls.serializers import CallReply, CallRouteReply, DeclineInput, OneOf
 from realtime.kinds import CommandContext, CommandSpec
 
 Data = dict[str, Any]
@@ -73,12 +73,12 @@ def _shown(caller: CommandContext, call: Call) -> Data:
 
 
 COMMANDS = {
-    "call.invite": CommandSpec(InviteInput, invite, CallRouteReplyData),
-    "call.ringing": CommandSpec(CallInput, ringing, CallReplyData),
-    "call.accept": CommandSpec(CallInput, accept, CallRouteReplyData),
-    "call.decline": CommandSpec(CallDeclineInput, decline, CallReplyData),
-    "call.cancel": CommandSpec(CallInput, cancel, CallReplyData),
-    "call.signal": CommandSpec(SignalInput, signal, CallReplyData),
-    "call.connected": CommandSpec(CallInput, connected, CallReplyData),
-    "call.hangup": CommandSpec(CallInput, hangup, CallReplyData),
+    "call.invite": CommandSpec(InviteInput, invite, CallRouteReply),
+    "call.ringing": CommandSpec(CallInput, ringing, CallReply),
+    "call.accept": CommandSpec(CallInput, accept, CallRouteReply),
+    "call.decline": CommandSpec(CallDeclineInput, decline, CallReply),
+    "call.cancel": CommandSpec(CallInput, cancel, CallReply),
+    "call.signal": CommandSpec(SignalInput, signal, CallReply),
+    "call.connected": CommandSpec(CallInput, connected, CallReply),
+    "call.hangup": CommandSpec(CallInput, hangup, CallReply),
 }

@@ -4,6 +4,7 @@ import re
 
 from rest_framework import serializers
 
+from core.serializers import OkReply
 from realtime.conf import conf
 
 
@@ -32,8 +33,7 @@ class LoggedEventSerializer(serializers.Serializer):
     data = serializers.DictField()  # type: ignore[assignment]
 
 
-class ChangesReply(serializers.Serializer):
-    ok = serializers.BooleanField()
+class ChangesReply(OkReply):
     epoch = serializers.CharField()
     events = LoggedEventSerializer(many=True)
     seq = serializers.IntegerField()

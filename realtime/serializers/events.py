@@ -128,24 +128,6 @@ class RenewedData(serializers.Serializer):
     user_id = serializers.IntegerField()
 
 
-class MessageReplyData(serializers.Serializer):
-    message = outputs.MessageOutput()
-
-
-class DeletedReplyData(serializers.Serializer):
-    message_id = serializers.IntegerField()
-
-
-class ReactionsReplyData(serializers.Serializer):
-    reactions = outputs.ReactionOutput(many=True)
-
-
-class ReadReplyData(serializers.Serializer):
-    last_read_id = serializers.IntegerField()
-    unread_count = serializers.IntegerField()
-    message_unread_count = serializers.IntegerField()
-
-
 class PresenceReplyData(serializers.Serializer):
     presence = PresenceData(many=True)
 

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from accounts.selectors import ids_blocked_either_way, users_by_ids
 from accounts.services import last_seen
+from core.times import json_time
 from messaging.selectors import presence_visible_to
 from realtime import groups, selectors
 from realtime.kinds import SocketRef
@@ -79,5 +80,5 @@ def _state(person: "User", *, online: bool) -> dict[str, Any]:
     return {
         "user_id": person.id,
         "online": online,
-        "last_seen_at": None if seen is None else seen.isoformat().replace("+00:00", "Z"),
+        "last_seen_at": None if seen is None else json_time(seen),
     }

@@ -5,10 +5,9 @@ from typing import Any
 from rest_framework.serializers import Serializer
 
 from core.fields import IdField
-from messaging.serializers import inputs
+from messaging.serializers import inputs, outputs
 from messaging.services import conversations, messages, reactions
 from realtime.kinds import CommandContext, CommandSpec
-from realtime.serializers import events
 
 Data = dict[str, Any]
 
@@ -59,10 +58,10 @@ def read(caller: CommandContext, data: Data) -> Data:
 
 
 COMMANDS = {
-    "message.send": CommandSpec(SendInput, send, events.MessageReplyData, rate="send"),
-    "message.edit": CommandSpec(EditInput, edit, events.MessageReplyData, rate="edit"),
-    "message.delete": CommandSpec(DeleteInput, delete, events.DeletedReplyData, for_verified=False),
-    "message.react": CommandSpec(ReactInput, react, events.ReactionsReplyData, rate="react"),
-    "message.unreact": CommandSpec(ReactInput, unreact, events.ReactionsReplyData, rate="react"),
-    "conversation.read": CommandSpec(ReadInput, read, events.ReadReplyData, for_verified=False),
+    "message.send": CommandSpec(SendInput, send, outputs.MessageReply, rate="send"),
+    "message.edit": CommandSpec(EditInput, edit, outputs.MessageReply, rate="edit"),
+    "message.delete": CommandSpec(DeleteInput, delete, outputs.DeletedReply, for_verified=False),
+    "message.react": CommandSpec(ReactInput, react, outputs.ReactionsReply, rate="react"),
+    "message.unreact": CommandSpec(ReactInput, unreact, outputs.ReactionsReply, rate="react"),
+    "conversation.read": CommandSpec(ReadInput, read, outputs.ReadReply, for_verified=False),
 }

@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import Any
 
 from accounts.selectors import users_by_ids
-from accounts.serializers.profile import profile_of
+from accounts.serializers import ProfileSerializer
 from messaging import selectors as messaging
 from notifications import selectors as notifications
 from realtime.calls.selectors import calls_for
@@ -59,4 +59,4 @@ class EventContext:
     @cached_property
     def profile(self) -> dict[str, Any] | None:
         user = users_by_ids([self.viewer_id]).get(self.viewer_id)
-        return None if user is None else profile_of(user)
+        return None if user is None else ProfileSerializer.render(user)

@@ -17,6 +17,7 @@ from rest_framework.serializers import Serializer
 from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 
+from core.serializers import OkReply
 from realtime import socket_commands
 from realtime.serializers import events
 from realtime.serializers.socket import OWN_COMMANDS
@@ -175,13 +176,21 @@ REF = {"type": ["string", "integer", "null"], "description": "Chosen by the clie
 
 def _messages(shapes: _Shapes) -> dict[str, Any]:
     commands = {name: row.input for name, row in socket_commands.COMMANDS.items()} | OWN_COMMANDS
-    replies = {name: row.reply for name, row in socket_commands.COMMANDS.items()} | {"auth": events.RenewedData}
+    replies = {name: _data_of(row.reply) for name, row in socket_commands.COMMANDS.items()} | {
+        "auth": events.RenewedData
+    }
     messages = {f"command.{name}": _command(name, shapes.ref(data, "request")) for name, data in commands.items()}
     messages |= {f"reply.{name}": _reply(name, shapes.ref(data)) for name, data in replies.items()}
     messages["reply.error"] = ERROR
     messages |= {name: _event(name, shapes.ref(data), durable=True) for name, data in events.DURABLE.items()}
     messages |= {name: _event(name, shapes.ref(data), durable=False) for name, data in events.EPHEMERAL.items()}
     return messages
+
+
+@cache
+def _data_of(reply: type[Serializer[Any]]) -> type[Serializer[Any]]:
+    """A REST reply without `ok`, which the frame itself has."""
+    return type(f"{reply.__name__}Data", (reply,), {"ok": None}) if issubclass(reply, OkReply) else reply
 
 
 def _command(name: str, data: dict[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from django.db import transaction
 
 from accounts.selectors import users_by_ids
 from core.images import media_path
+from core.times import json_time
 from notifications.selectors import is_quiet
 from notifications.services import delivery
 from realtime import groups
@@ -46,7 +47,7 @@ def push_incoming(call: Call) -> None:
             "caller_name": caller.display_name,
             "caller_avatar_url": media_path(caller.avatar_token) if caller.avatar_token else "",
             "media": call.media,
-            "expires_at": call.expires_at.isoformat().replace("+00:00", "Z"),
+            "expires_at": json_time(call.expires_at),
         }
         # The push is sent in any case; the app respects this flag and makes no sound.
         | ({"quiet": "1"} if is_quiet(call.callee_id) else {}),

@@ -1,0 +1,16 @@
+"""The envelope of every reply. A class with `render` builds the JSON that its fields describe."""
+
+from rest_framework import serializers
+
+
+class OkReply(serializers.Serializer):
+    """A reply without further data, and the base of all others; the renderer writes `ok`."""
+
+    ok = serializers.BooleanField()
+
+
+class PageReply(OkReply):
+    """A page of a list; core.pagination.page builds it."""
+
+    has_more = serializers.BooleanField()
+    next_cursor = serializers.CharField(allow_null=True)
