@@ -1,0 +1,103 @@
+"""Every class that renders JSON renders exactly the fields that it declares, from real rows."""
+
+import json
+from datetime import timedelta
+
+from django.utils import timezone
+from rest_framework.renderers import JSONRenderer
+from rest_framework.serializers import BaseSerializer, ListSerializer, Serializer
+
+from accounts import selectors as accounts
+from accounts.serializers import account, people, profile, sessions, two_step
+from accounts.services import blocks, trusted_devices
+from core.times import json_time
+from messaging import selectors as messaging
+from messaging.serializers.outputs import ConversationOutput, MessageOutput
+from notifications import selectors as notifications
+from notifications.models import Notification
+from notifications.serializers.feed import NotificationSerializer
+from notifications.serializers.preferences import PreferencesInput
+from realtime.calls.selectors import call_history
+from realtime.calls.serializers import CallSerializer
+from tests.factories import sign_in
+from tests.messaging.conftest import message_path
+from tests.messaging.test_images import upload
+from tests.realtime.phones import conversation_of, phone_of, talk
+
+
+def test_each_shape_renders_exactly_what_it_declares(alice, bob, charlie, as_alice, as_bob):
+    session, _ = sign_in(alice)
+    device, _ = trusted_devices.remember(user=alice, device_name="Laptop")
+    as_alice.upload("/api/v1/profile/avatar", method="PUT", status=200, file=upload())
+    alice.refresh_from_db()
+    conversation_id = conversation_of(alice, bob)
+    path = f"/api/v1/messages/conversations/{conversation_id}"
+    phone = phone_of(alice)
+    talk(phone, phone_of(bob), conversation_id, "active")
+    calls, _ = call_history(alice.id, limit=10, before=None, device=phone.device)
+    phone.hangup(calls[0]["id"])
+    calls += call_history(alice.id, limit=10, before=None, device=phone.device)[0]
+    image = as_bob.upload(f"{path}/media", status=201, file=upload())["message"]
+    reply = as_alice.post(
+        f"{path}/messages", {"body": "nice", "reply_to_id": image["id"], "client_id": "1"}, status=201
+    )
+    as_bob.post(message_path(reply["message"]["id"], "/reactions"), {"emoji": "👍"})
+    as_bob.post(f"{path}/messages", {"body": "thanks"}, status=201)
+    messages, _ = messaging.message_page(user_id=alice.id, conversation_id=conversation_id, limit=10)
+    shown, _ = messaging.conversation_page(user_id=alice.id, limit=10)
+    blocks.block(blocker=alice, blocked_id=charlie.id)
+    blocked, _ = accounts.blocks_page(alice.id, limit=10, cursor=None)
+
+    rendered = [
+        (account.AccountOutput, account.AccountOutput.render(alice)),
+        (account.OwnAccountOutput, account.OwnAccountOutput.render(alice)),
+        (account.ProfileSerializer, account.ProfileSerializer.render(alice)),
+        (account.FullAccount, account.FullAccount.render(alice)),
+        (people.PersonSerializer, people.PersonSerializer.render(alice)),
+        (profile.PrivacySerializer, profile.PrivacySerializer.render(alice)),
+        *((profile.BlockSerializer, profile.BlockSerializer.render(row)) for row in blocked),
+        (sessions.SessionSerializer, sessions.SessionSerializer.render(session, current=session)),
+        (sessions.DeviceSerializer, sessions.DeviceSerializer.render(device)),
+        (two_step.TwoStepStatusOutput, two_step.TwoStepStatusOutput.render(alice, codes_left=0)),
+        *((MessageOutput, message) for message in messages),
+        *((ConversationOutput, conversation) for conversation in shown),
+        *((NotificationSerializer, NotificationSerializer.render(row)) for row in Notification.objects.all()),
+        (PreferencesInput, PreferencesInput.render(notifications.preferences_of(alice.id))),
+        *((CallSerializer, call) for call in calls),
+    ]
+    seen: set[type] = set()
+    for shape, value in rendered:
+        hold(shape(), json.loads(JSONRenderer().render(value)), seen)
+    assert seen >= {shape for shape in all_of(Serializer) if hasattr(shape, "render")}
+
+
+def hold(shape: BaseSerializer, value: dict[str, object], seen: set[type]) -> None:
+    """`value` has each field of the shape and no other, and each accepts what it finds."""
+    assert set(value) == set(shape.fields) - {"ok"}, type(shape)
+    seen.add(type(shape))
+    for name, field in shape.fields.items():
+        inner = value.get(name)
+        if name == "ok":
+            continue
+        if inner is None:
+            assert field.allow_null, f"{type(shape).__name__}.{name}"
+        elif isinstance(field, ListSerializer):
+            for item in inner:
+                hold(field.child, item, seen)
+        elif isinstance(field, BaseSerializer):
+            hold(field, inner, seen)
+        else:
+            field.run_validation(inner)
+
+
+def all_of(base: type) -> set[type]:
+    """Its subclasses in the apps, at any depth."""
+    found = set(base.__subclasses__())
+    return {each for shape in found for each in {shape, *all_of(shape)} if not each.__module__.startswith("rest_")}
+
+
+def test_a_time_is_the_same_from_both_databases():
+    now = timezone.now()
+    as_text = now.replace(tzinfo=None).isoformat(sep=" ")
+    assert json_time(now) == json_time(as_text) == now.isoformat().replace("+00:00", "Z")
+    assert json_time(now + timedelta(hours=1)) > json_time(now)
