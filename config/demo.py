@@ -8,12 +8,14 @@ import os
 import secrets
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.http import HttpRequest
+from django.utils import timezone
 
 from accounts.services import registration
 from config.access import is_developer
@@ -25,6 +27,9 @@ LINES = (
     "Hello Alice! Open it in two windows and write something.",
     "Every line arrives at once, and the mailbox keeps the codes.",
 )
+# Before the start: when the demo users joined, and the time from one message to the next.
+JOINED = timedelta(hours=1)
+BETWEEN_LINES = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,18 +87,22 @@ def client_logins(request: HttpRequest) -> list[dict[str, str]]:
 
 def ensure(*, note: Callable[[str], object], seed: int | None = None) -> list[Login]:
     """Creates missing demo users and returns all logins. If users and file do not match, the users get new passwords.
-    With a seed, the passwords are derived from it."""
+    With a seed, usernames and passwords are derived from it. Accounts and messages have fixed times before now."""
     logins = known()
     people = get_user_model()._default_manager
     present = set(people.filter(email__in=[part.email for part in PARTS]).values_list("email", flat=True))
-    are_wanted = seed is None or [login.password for login in logins] == [_password(part, seed) for part in PARTS]
+    are_wanted = seed is None or (
+        [login.password for login in logins] == [_password(part, seed) for part in PARTS]
+        and people.filter(username__in=[_username(part, seed) for part in PARTS]).count() == len(PARTS)
+    )
     if are_wanted and {login.email for login in logins} == present == {part.email for part in PARTS}:
         return logins
     note("Making the demo people …")
+    start = timezone.now()
     with unit_of_work():
-        logins = [_make(part, _password(part, seed)) for part in PARTS]
+        logins = [_make(part, _password(part, seed), _username(part, seed), start - JOINED) for part in PARTS]
         alice, bob = (people.get(email=part.email) for part in PARTS[:2])
-        _talk(alice, bob)
+        _talk(alice, bob, start)
     _keep(logins)
     return logins
 
@@ -105,7 +114,14 @@ def _password(part: Part, seed: int | None) -> str:
     return hashlib.sha256(f"{seed}:{part.email}".encode()).hexdigest()[:12]
 
 
-def _make(part: Part, password: str) -> Login:
+def _username(part: Part, seed: int | None) -> str:
+    """A username derived from the seed; empty for a random one."""
+    if seed is None:
+        return ""
+    return f"{part.title.lower()}_{hashlib.sha256(f'{seed}:username:{part.email}'.encode()).hexdigest()[:5]}"
+
+
+def _make(part: Part, password: str, username: str, joined: datetime) -> Login:
     user = get_user_model()._default_manager.filter(email=part.email).first()
     if user is None:
         staff: dict[str, Any] = {"is_staff": True, "is_superuser": True} if part.is_staff else {}
@@ -115,20 +131,24 @@ def _make(part: Part, password: str) -> Login:
             first_name=part.title,
             last_name=part.last_name,
             verified=True,
+            username=username,
+            created_at=joined,
             **staff,
         )
     else:
         user.set_password(password)
-        user.save(update_fields=["password"])
+        user.username = username or user.username
+        user.save(update_fields=["password", "username"])
     return Login(part.title, part.email, password, part.purpose)
 
 
-def _talk(alice: Any, bob: Any) -> None:
+def _talk(alice: Any, bob: Any, start: datetime) -> None:
     conversation, is_new = conversations.start(starter=alice, user_id=bob.id)
     if is_new:
         for number, line in enumerate(LINES):
             sender = (alice, bob)[number % 2]
-            messages.send(sender=sender, conversation_id=conversation["id"], body=line)
+            sent_at = start - (len(LINES) - number) * BETWEEN_LINES
+            messages.send(sender=sender, conversation_id=conversation["id"], body=line, sent_at=sent_at)
 
 
 def _keep(logins: list[Login]) -> None:

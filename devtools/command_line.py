@@ -24,7 +24,7 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("--host", help="address to listen on (127.0.0.1)")
     one.add_argument("--port", type=int, help="port to listen on; without it 8000, or the next free one")
     one.add_argument("--no-demo", action="store_true", help="do not make the demo people")
-    one.add_argument("--seed", type=int, help="the same demo passwords on every machine, for tests of an app")
+    one.add_argument("--seed", type=int, help="the same demo users and messages on every machine, for tests of an app")
 
     one = commands.add_parser("test", help="set up what is missing, then run checks and tests")
     one.add_argument("--all", action="store_true", help="a part that this machine cannot run is a failure")

@@ -121,7 +121,7 @@ def probe_index(requirements: str) -> None:
     first = next(line.split()[0] for line in lines if "==" in line)
     command = [str(PYTHON), "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
     # Without repeats pip gives the reason in its detailed output only.
-    command += ["-vv", "--dry-run", "--no-deps", "--only-binary", ":all:", "--retries", "0"]
+    command += ["-vv", "--dry-run", "--ignore-installed", "--no-deps", "--only-binary", ":all:", "--retries", "0"]
     command += ["--timeout", str(PROBE_SECONDS), first]
     try:
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=PROBE_SECONDS + 1)

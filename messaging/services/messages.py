@@ -1,5 +1,6 @@
 """Send, edit and delete messages."""
 
+from datetime import datetime
 from typing import IO, TYPE_CHECKING, Any
 
 from django.utils import timezone
@@ -29,9 +30,11 @@ def send(
     body: object,
     reply_to_id: int | None = None,
     client_id: object = None,
+    sent_at: datetime | None = None,
 ) -> tuple[dict[str, Any], bool]:
     """A text message as its sender sees it, and whether it is new: a repeated `client_id` returns the first one.
 
+    `sent_at` is for demo data; without it the message is sent now.
     ConversationNotFound, EmailNotVerified, UserBlocked, MessagePermissionDenied, MessageNotFound (the
     message replied to), IdempotencyConflict, ValidationError (body, client_id).
     """
@@ -43,6 +46,7 @@ def send(
         body=text,
         reply_to_id=reply_to_id,
         client_id=key,
+        sent_at=sent_at,
     )
 
 
@@ -84,6 +88,7 @@ def _send(
     reply_to_id: int | None,
     client_id: str | None,
     pending: pictures.PendingUpload | None = None,
+    sent_at: datetime | None = None,
 ) -> tuple[dict[str, Any], bool]:
     with unit_of_work():
         line = locking.lock(conversation_id, sender.id)
@@ -115,7 +120,7 @@ def _send(
             image_id=image.id if image else None,
             client_id=client_id,
             request_digest=digest,
-            created_at=timezone.now(),
+            created_at=sent_at or timezone.now(),
         )
         unread = writing.insert(message, line)
         if unread is None:

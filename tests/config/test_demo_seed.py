@@ -2,6 +2,9 @@
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import transaction
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
 
 from config import demo
 from tests.client import ApiClient
@@ -16,6 +19,38 @@ def test_a_seed_gives_the_same_passwords_every_time(db, settings, tmp_path):
     assert [login.password for login in again] == [login.password for login in first]
     login = {"email": again[0].email, "password": again[0].password}
     assert ApiClient().post("/api/v1/auth/login", login)["user"]["first_name"] == "Alice"
+
+
+def test_a_seed_gives_the_same_people_and_messages_every_time(db, settings, tmp_path):
+    first, second, other = (seen(settings, tmp_path / name, seed) for name, seed in (("1", 7), ("2", 7), ("3", 8)))
+    assert first == second
+    assert [sender["username"] for sender in other["people"]] != [sender["username"] for sender in first["people"]]
+    assert [line["text"] for line in first["messages"]] == list(demo.LINES)
+    assert [line["age"] for line in first["messages"]] == [180, 120, 60]
+
+
+def seen(settings, folder, seed):
+    """What a fresh installation with this seed shows to Alice; times in seconds before its start."""
+    settings.VAR_DIR = folder
+    settings.MAILBOX_DIR = folder / "mail"
+    with transaction.atomic():
+        before = timezone.now()
+        login = demo.ensure(note=str, seed=seed)[0]
+        credentials = {"email": login.email, "password": login.password}
+        api = ApiClient(ApiClient().post("/api/v1/auth/login", credentials)["token"])
+        talk = api.get("/api/v1/messages/conversations")["conversations"][0]
+        lines = api.get(f"/api/v1/messages/conversations/{talk['id']}/messages")["messages"]
+        people = [api.get("/api/v1/auth/me")["user"], talk["other_user"]]
+        transaction.set_rollback(True)
+
+    def age(row):
+        return round((before - parse_datetime(row["created_at"])).total_seconds() / 10) * 10
+
+    return {
+        "people": [{key: row[key] for key in ("username", "first_name", "last_name")} for row in people],
+        "joined": age(people[0]),
+        "messages": sorted(({"text": row["body"], "age": age(row)} for row in lines), key=lambda row: -row["age"]),
+    }
 
 
 @pytest.mark.parametrize(("debug", "host"), [(False, "127.0.0.1"), (True, "0.0.0.0")])

@@ -36,7 +36,9 @@ class Command(PlainCommand):
         parser.add_argument("--access-log", action="store_true", help="a line per request")
         parser.add_argument("--prepare", action="store_true", help="first migrate and, with DEBUG=1, make demo people")
         parser.add_argument("--no-demo", action="store_true", help="with --prepare: no demo people")
-        parser.add_argument("--seed", type=int, help="with --prepare: the same demo passwords on every machine")
+        parser.add_argument(
+            "--seed", type=int, help="with --prepare: the same demo users and messages on every machine"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         workers: int = options["workers"]
