@@ -11,5 +11,5 @@ PATH = "/api/v1/realtime"
 
 
 async def websocket_application(scope: Scope, receive: Receive, send: Send) -> None:
-    door = serve if scope.get("path") == PATH else refuse
-    await door(scope, receive, send)
+    handler = serve if scope.get("path") == PATH else refuse
+    await handler(scope, receive, send)

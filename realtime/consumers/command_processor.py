@@ -9,53 +9,35 @@ from __future__ import annotations
 import asyncio
 import logging
 from typing import TYPE_CHECKING, Any, NamedTuple
-from uuid import UUID
 
 from django.utils import translation
 from django.utils.translation import gettext_lazy as _
 from rest_framework.exceptions import ParseError, ValidationError
-from rest_framework.settings import api_settings
 
-from accounts.exceptions import AccountBlocked, EmailNotVerified, TokenInvalid, TokenRevoked
-from accounts.services import sessions
+from accounts.exceptions import TokenInvalid
 from accounts.tokens import decode_session_token
-from core import ratelimits
 from core.conf import project
 from core.exceptions import ApiError, RateLimited
-from realtime import socket_commands, socket_events
-from realtime.calls import services as calls
 from realtime.conf import conf
 from realtime.consumers import frames
+from realtime.consumers.close_codes import BAD_FRAME, FLOODING, FORBIDDEN, RESTART, UNAUTHORISED
 from realtime.consumers.database import in_database
+from realtime.consumers.execution import Ref, authenticate, checked, error_reply, execute
 from realtime.consumers.hub import keep_until_done
 from realtime.consumers.typing_batcher import parse_typing
-from realtime.kinds import SocketRef
 from realtime.serializers.socket import AckInput, AuthInput, PositionInput
-from realtime.services import log, presence, receipts, sockets
-from realtime.socket_commands import CommandContext
+from realtime.services import log, receipts, sockets
 
 if TYPE_CHECKING:
     from realtime.consumers.connection import Connection
 
 logger = logging.getLogger("parley.realtime")
 
-BAD_FRAME, UNAUTHORISED, FORBIDDEN, FLOODING, RESTART = 4400, 4401, 4403, 4429, 4503
 BAD_FRAMES_BEFORE_SIGN_IN = 3
 WAIT_FOR_ROOM_SECONDS = 0.05
 # A call begins with a burst of candidates; their number is limited per call.
 SIGNAL_COST = 0.25
 NOTE_ACKS_SECONDS = 0.25
-
-Ref = str | int | None
-
-
-class _SignedIn(NamedTuple):
-    user_id: int
-    session_id: int
-    sid: UUID
-    language: str
-    position: log.Position | None
-    ready: dict[str, Any]
 
 
 class CommandProcessor:
@@ -83,7 +65,7 @@ class CommandProcessor:
         self._delivered: dict[int, int] = {}
         self._is_noting = False
 
-    # --- Taking --------------------------------------------------------------------------------
+    # --- Queueing --------------------------------------------------------------------------------
 
     def take(self, text: str) -> None:
         """A text frame of the client."""
@@ -144,7 +126,7 @@ class CommandProcessor:
         self._refused = 0
         return True
 
-    # --- Doing ---------------------------------------------------------------------------------
+    # --- Executing ---------------------------------------------------------------------------------
 
     async def _run(self) -> None:
         while self._inbox and not self._connection.is_closing:
@@ -154,11 +136,11 @@ class CommandProcessor:
             try:
                 # The message of an error is translated when the error is created.
                 with translation.override(self._connection.language):
-                    await self._do(item)
+                    await self._handle(item)
             except Exception as error:
                 self._refuse(getattr(item, "ref", None), error)
 
-    async def _do(self, item: Any) -> None:
+    async def _handle(self, item: Any) -> None:
         if isinstance(item, _HeaderToken):
             await self._sign_in(item.token, None, None, by_header=True)
         elif isinstance(item, _Refused):
@@ -167,7 +149,7 @@ class CommandProcessor:
             self._refuse(item.ref, ParseError(item.message))
         elif item.type == "auth":
             try:
-                data = _checked(AuthInput, item.data)
+                data = checked(AuthInput, item.data)
             except ValidationError as error:
                 if self._connection.is_ready or "token" not in error.detail:
                     raise
@@ -182,12 +164,12 @@ class CommandProcessor:
         elif item.type == "ping":
             await self._poll_position(pong=True)
         elif item.type == "resume":
-            data = _checked(PositionInput, item.data)
+            data = checked(PositionInput, item.data)
             self._connection.outbox.resume(data["epoch"], data["seq"])
         elif item.type == "ack":
             self._ack(item)
         elif item.type != "typing" or not await self._typing(item):
-            await self._carry_out(item)
+            await self._execute(item)
 
     async def _typing(self, item: frames.CommandFrame) -> bool:
         connection = self._connection
@@ -197,17 +179,17 @@ class CommandProcessor:
         connection.outbox.send_frame({"type": "reply", "ref": item.ref, "ok": True, "data": {}})
         return True
 
-    async def _carry_out(self, item: frames.CommandFrame) -> None:
+    async def _execute(self, item: frames.CommandFrame) -> None:
         connection = self._connection
         caller = (connection.sid, connection.user_id, connection.generation)
-        ok, text, fatal = await in_database(_execute, caller, connection.device, connection.language, item)
+        ok, text, fatal = await in_database(execute, caller, connection.device, connection.language, item)
         connection.outbox.send_text(text)
         if not ok and fatal is not None:
             connection.end(fatal)
 
     def _ack(self, item: frames.CommandFrame) -> None:
         try:
-            seq = _checked(AckInput, item.data)["seq"]
+            seq = checked(AckInput, item.data)["seq"]
         except ValidationError as error:
             self._refuse(item.ref, error)
             return
@@ -269,7 +251,7 @@ class CommandProcessor:
                 self._refuse(ref, TokenInvalid(_("This token belongs to another account.")))
                 connection.close(FORBIDDEN, "other_user")
                 return
-            signed_in = await in_database(_authenticate, token, connection.id, is_first)
+            signed_in = await in_database(authenticate, token, connection.id, is_first)
         except Exception as error:
             if not by_header:
                 self._refuse(ref, error)
@@ -299,7 +281,7 @@ class CommandProcessor:
             sender.resume(resume["epoch"], resume["seq"])
 
     def _refuse(self, ref: Ref, error: Exception) -> None:
-        self._connection.outbox.send_text(_error_reply(ref, error, self._connection.language)[0])
+        self._connection.outbox.send_text(error_reply(ref, error, self._connection.language)[0])
 
 
 class _HeaderToken(NamedTuple):
@@ -310,68 +292,3 @@ class _Refused(NamedTuple):
     """A command above the rate limit."""
 
     ref: Ref
-
-
-def _checked(serializer: type[Any], data: dict[str, Any]) -> dict[str, Any]:
-    checked = serializer(data=data)
-    checked.is_valid(raise_exception=True)
-    return checked.validated_data  # type: ignore[no-any-return]
-
-
-def _authenticate(token: str, socket_id: str, is_first: bool) -> _SignedIn:
-    user, session = sessions.authenticate(token)
-    if not is_first:
-        sockets.renewed(socket_id=socket_id, session_id=session.id)
-        return _SignedIn(user.id, session.id, session.sid, user.language, None, {})
-    device = SocketRef(session.id, socket_id)
-    opened = sockets.opened(socket_id=socket_id, user_id=user.id, session_id=session.id)
-    if opened.in_call:
-        calls.note_open(user_id=user.id, device=device)
-    if opened.is_first:
-        presence.user_connected(person=user)
-    ready = _ready(user.id, opened.position, device, in_call=opened.in_call)
-    return _SignedIn(user.id, session.id, session.sid, user.language, opened.position, ready)
-
-
-def _ready(user_id: int, position: log.Position, device: SocketRef, *, in_call: bool) -> dict[str, Any]:
-    return {
-        "user_id": user_id,
-        "epoch": position.epoch,
-        "seq": position.head_seq,
-        "min_seq": position.min_seq,
-        "ping_s": conf.PING_SECONDS,
-        "window": conf.WINDOW_EVENTS,
-        "calls": socket_events.live_calls(user_id, device) if in_call else [],
-    }
-
-
-def _execute(
-    caller: tuple[UUID, int, int], device: SocketRef, language: str, item: frames.CommandFrame
-) -> tuple[bool, str, str | None]:
-    """Executes a command. Returns whether it worked, the reply, and the code that closes the socket, if any."""
-    with translation.override(language):
-        try:
-            command = socket_commands.COMMANDS.get(item.type)
-            if command is None:
-                raise ValidationError({"type": [_("There is no such command.")]})
-            sid, user_id, generation = caller
-            user, _session = sessions.recheck(sid=sid, user_id=user_id, generation=generation)
-            if command.for_verified and not user.is_verified:
-                raise EmailNotVerified
-            if command.rate is not None:
-                ratelimits.check(command.rate, user.id)
-            data = _checked(command.input, item.data)
-            result = command.run(CommandContext(user, device), data)
-            return True, frames.write({"type": "reply", "ref": item.ref, "ok": True, "data": result}), None
-        except Exception as error:
-            text, code = _error_reply(item.ref, error, language)
-            fatal = code if isinstance(error, TokenRevoked | AccountBlocked) else None
-            return False, text, fatal
-
-
-def _error_reply(ref: Ref, error: Exception, language: str) -> tuple[str, str]:
-    """The same code and message as over REST, from the project's exception handler."""
-    with translation.override(language):
-        body = api_settings.EXCEPTION_HANDLER(error, {}).data  # type: ignore[operator]
-        told = {key: value for key, value in body.items() if key != "request_id"}
-        return frames.write({"type": "reply", "ref": ref, **told}), str(body["error"])

@@ -13,16 +13,16 @@ import secrets
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any
-from urllib.parse import parse_qsl
 from uuid import UUID
 
-from django.http import HttpRequest
-from django.utils import timezone, translation
+from django.utils import timezone
 
 from realtime.calls import services as calls
 from realtime.conf import conf
+from realtime.consumers.close_codes import BAD_FRAME, FORBIDDEN, RESTART, SLOW, TOO_BIG, TOO_MANY, UNAUTHORISED
 from realtime.consumers.command_processor import CommandProcessor
 from realtime.consumers.database import in_database
+from realtime.consumers.handshake import Scope, bearer_of, has_query_token, language_of
 from realtime.consumers.hub import Hub, keep_until_done
 from realtime.consumers.origin import is_allowed_origin
 from realtime.consumers.outbox import Outbox
@@ -31,18 +31,13 @@ from realtime.services import presence, sockets
 
 logger = logging.getLogger("parley.realtime")
 
-Scope = dict[str, Any]
 Message = dict[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
-BAD_FRAME, UNAUTHORISED, FORBIDDEN, SLOW, TOO_MANY, FLOODING, RESTART = 4400, 4401, 4403, 4408, 4409, 4429, 4503
-TOO_BIG = 1009
 
 CLOSE_SECONDS = 5.0
 FLUSH_SECONDS = 1.0
-# Query parameters in which clients send tokens by mistake; access logs would store them.
-QUERY_TOKENS = {"token", "access_token", "auth", "authorization", "bearer", "jwt"}
 
 
 async def serve(scope: Scope, receive: Receive, send: Send) -> None:
@@ -66,7 +61,7 @@ class Connection:
         "_closing",
         "_deadline",
         "_expires_at",
-        "_expiring_said",
+        "_expiry_announced",
         "_lives_until",
         "_main",
         "_receive",
@@ -93,7 +88,7 @@ class Connection:
         # Of the token that opened or last renewed the socket.
         self.generation = 0
         self.sid = UUID(int=0)
-        self.asked_language = _language_of(scope)
+        self.asked_language = language_of(scope)
         self.language = self.asked_language or "en"
         # The users whose presence the client watches.
         self.watched_ids: frozenset[int] = frozenset()
@@ -102,8 +97,8 @@ class Connection:
         self.outbox = Outbox(self)
         self._worker = CommandProcessor(self)
         self._receive = receive
-        self._token = _bearer_of(scope)
-        self._token_in_query = _has_query_token(scope)
+        self._token = bearer_of(scope)
+        self._token_in_query = has_query_token(scope)
         self._main: asyncio.Task[Any] | None = None
         # Messages that arrived between joining the group and `ready`.
         self._buffered: list[Message] | None = []
@@ -111,7 +106,7 @@ class Connection:
         self._deadline: asyncio.TimerHandle | None = None
         self._lives_until = 0.0
         self._expires_at: float | None = None
-        self._expiring_said = False
+        self._expiry_announced = False
 
     @property
     def device(self) -> SocketRef:
@@ -240,12 +235,12 @@ class Connection:
         self.generation = generation
         self.sid = sid
         self.language = self.asked_language or language
-        self._expiring_said = False
+        self._expiry_announced = False
         remaining = token_expires_at - timezone.now().timestamp()
         self._expires_at = asyncio.get_running_loop().time() + remaining
-        self._watch_the_clock()
+        self._set_timer()
 
-    def _watch_the_clock(self) -> None:
+    def _set_timer(self) -> None:
         """Sets the timer to the earliest of the expiry warning, the token's expiry and the socket's maximum age."""
         if self._deadline is not None:
             self._deadline.cancel()
@@ -262,14 +257,14 @@ class Connection:
             self.close(RESTART, "goaway")
             return
         warning = self._expires_at - conf.EXPIRING_SECONDS
-        if now >= warning and not self._expiring_said:
-            self._expiring_said = True
+        if now >= warning and not self._expiry_announced:
+            self._expiry_announced = True
             expires_at = timezone.now() + timedelta(seconds=self._expires_at - now)
             self.outbox.send_frame({"type": "auth.expiring", "data": {"expires_at": expires_at}})
         moments = [self._expires_at, self._lives_until]
-        if not self._expiring_said:
+        if not self._expiry_announced:
             moments.append(warning)
-        self._deadline = loop.call_at(min(moments), self._watch_the_clock)
+        self._deadline = loop.call_at(min(moments), self._set_timer)
 
     # --- The end -------------------------------------------------------------------------------
 
@@ -303,33 +298,3 @@ def _gone(user_id: int, socket_id: str) -> None:
     sockets.closed(socket_id=socket_id)
     calls.note_closed(user_id=user_id, socket_id=socket_id)
     presence.user_disconnected(user_id=user_id)
-
-
-def _header(scope: Scope, name: bytes) -> str | None:
-    for key, value in scope.get("headers", ()):
-        if key.lower() == name:
-            return str(value.decode("latin-1"))
-    return None
-
-
-def _bearer_of(scope: Scope) -> str | None:
-    """The token of the Authorization header; an empty text for anything but a bearer token."""
-    header = _header(scope, b"authorization")
-    if header is None:
-        return None
-    scheme, _, token = header.partition(" ")
-    return token.strip() if scheme.lower() == "bearer" else ""
-
-
-def _has_query_token(scope: Scope) -> bool:
-    query = scope.get("query_string", b"")[:8192].decode("latin-1")
-    return any(name.lower() in QUERY_TOKENS for name, _ in parse_qsl(query, keep_blank_values=True))
-
-
-def _language_of(scope: Scope) -> str | None:
-    accepted = (_header(scope, b"accept-language") or "")[:200].strip()
-    if not accepted or accepted == "*":
-        return None
-    request = HttpRequest()
-    request.META["HTTP_ACCEPT_LANGUAGE"] = accepted
-    return translation.get_language_from_request(request)

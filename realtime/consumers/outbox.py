@@ -7,19 +7,18 @@ The window is the only flow control that works on every ASGI server: durable eve
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 from collections.abc import Iterable, Sequence
-from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from django.utils import timezone
 
-from realtime import selectors, socket_events
+from realtime import socket_events
 from realtime.conf import conf
 from realtime.consumers import frames
+from realtime.consumers.close_codes import SLOW
 from realtime.consumers.database import in_database
-from realtime.kinds import SocketRef
+from realtime.consumers.outgoing import read_events, render_events, unpack_event
 from realtime.measures import DELIVERY_SECONDS
 from realtime.selectors import LoggedEvent
 from realtime.services import log
@@ -33,17 +32,6 @@ OUTBOX_DROPPABLE = 64
 OUTBOX_FULL = 256
 RETRY_SECONDS = 1.0
 BATCH = 200
-
-
-class OutgoingEvent(NamedTuple):
-    """An event ready to be sent."""
-
-    seq: int
-    text: str
-    size: int
-    moves_badge: bool
-    # (conversation, message) if the event carries a message of the other participant.
-    brings: tuple[int, int] | None
 
 
 class Outbox:
@@ -93,7 +81,7 @@ class Outbox:
 
     def send_text(self, text: str) -> None:
         if len(self._outbox) >= OUTBOX_FULL:
-            self._connection.close(4408, "slow")
+            self._connection.close(SLOW, "slow")
             return
         self._outbox.append(text)
         self.ensure_running()
@@ -117,7 +105,7 @@ class Outbox:
             # Usable only if the socket has sent everything before them.
             for event in events:
                 if event[0] == (self._inline[-1].seq if self._inline else self.sent) + 1:
-                    self._inline.append(_event(event))
+                    self._inline.append(unpack_event(event))
             self.head = head
             self.ensure_running()
 
@@ -206,11 +194,11 @@ class Outbox:
             # One by one: the first is sent while the next is still being read.
             events = [self._inline.pop(0)]
             happened_at = events[0].created_at
-            outgoing = await in_database(_render, user_id, events, self._connection.device)
+            outgoing = await in_database(render_events, user_id, events, self._connection.device)
         else:
             self._inline.clear()
             limit = min(self._room(), BATCH)
-            outgoing = await in_database(_read, user_id, self.sent, limit, self._connection.device)
+            outgoing = await in_database(read_events, user_id, self.sent, limit, self._connection.device)
         if not outgoing or outgoing[0].seq != self.sent + 1:
             await self._lost_track(user_id)
             return
@@ -290,37 +278,3 @@ class Outbox:
 
     def _is_half_full(self) -> bool:
         return len(self._unacked) * 2 > conf.WINDOW_EVENTS or self._unacked_bytes * 2 > conf.WINDOW_BYTES
-
-
-def _read(user_id: int, seq: int, limit: int, device: SocketRef) -> list[OutgoingEvent]:
-    return _render(user_id, selectors.events_after(user_id, seq, limit), device)
-
-
-def _render(user_id: int, events: Sequence[LoggedEvent], device: SocketRef) -> list[OutgoingEvent]:
-    outgoing = []
-    for event, frame in zip(events, socket_events.render(user_id, events, device), strict=True):
-        text = frames.write(frame)
-        outgoing.append(
-            OutgoingEvent(
-                event.seq,
-                text,
-                len(text.encode()),
-                frame["type"] in socket_events.MOVES_BADGE,
-                _brought_by(frame, user_id),
-            )
-        )
-    return outgoing
-
-
-def _event(packed: Sequence[Any]) -> LoggedEvent:
-    """An event that came with a wake-up (services/log.py packs it)."""
-    seq, kind, conversation_id, object_id, extra, at = packed
-    return LoggedEvent(
-        seq, kind, conversation_id, object_id, json.loads(extra) if extra else None, datetime.fromisoformat(at)
-    )
-
-
-def _brought_by(frame: dict[str, Any], user_id: int) -> tuple[int, int] | None:
-    if frame["type"] != "message.new" or frame["data"]["message"]["sender_id"] == user_id:
-        return None
-    return frame["data"]["conversation_id"], frame["data"]["message"]["id"]

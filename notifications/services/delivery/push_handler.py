@@ -17,10 +17,10 @@ from notifications.models import Delivery, Device
 from notifications.selectors import PushContent, push_contents, quiet_ids, unread_counts
 from notifications.services.delivery import socket_status
 from notifications.services.delivery.claims import Claimed, DeliveryResult
+from notifications.services.delivery.jobs import Job, result
 from notifications.services.delivery.push_messages import call_message, notification_message, test_message
 from notifications.services.delivery.push_outbox import CALL_KINDS
 from notifications.services.delivery.socket_status import SocketStatusQuery
-from notifications.services.delivery.worker import Job, result
 
 log = logging.getLogger(__name__)
 

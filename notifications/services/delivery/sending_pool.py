@@ -1,0 +1,79 @@
+"""The threads of a channel that send: they speak to the network, never to the database."""
+
+import itertools
+import logging
+import queue
+import threading
+import time
+from collections import deque
+
+from notifications.channels.outcomes import Outcome, Retry
+from notifications.services.delivery.jobs import DeliveryHandler, Job
+
+log = logging.getLogger(__name__)
+
+# Sorts after every priority: the sentinel that ends a thread.
+_LAST = 99
+
+
+class SendingPool:
+    """Sends submitted jobs, urgent ones first. `finished` collects (job, outcome, seconds); each one sets `wake`.
+
+    The outcome is None for a job that waited too long and has to be prepared again.
+    """
+
+    def __init__(self, channel: str, handler: DeliveryHandler, threads: int, wake: threading.Event) -> None:
+        self.finished: deque[tuple[Job, Outcome | None, float]] = deque()
+        self._channel = channel
+        self._handler = handler
+        self._wake = wake
+        self._jobs: queue.PriorityQueue[tuple[int, int, Job | None]] = queue.PriorityQueue()
+        self._numbers = itertools.count()
+        self._threads = [
+            threading.Thread(target=self._run, name=f"{channel}-{number}", daemon=True) for number in range(threads)
+        ]
+
+    def start(self) -> None:
+        for thread in self._threads:
+            thread.start()
+
+    def submit(self, job: Job) -> None:
+        self._jobs.put((job.row.priority, next(self._numbers), job))
+
+    def take_back_waiting(self) -> None:
+        """Finishes the jobs that no thread has started, without an outcome."""
+        try:
+            while True:
+                _, _, job = self._jobs.get_nowait()
+                if job is not None:
+                    self.finished.append((job, None, 0.0))
+        except queue.Empty:
+            pass
+
+    def stop(self, deadline: float) -> None:
+        """Ends the threads; a thread that is still sending half a second after `deadline` is abandoned."""
+        for _ in self._threads:
+            self._jobs.put((_LAST, next(self._numbers), None))
+        for thread in self._threads:
+            thread.join(max(0.0, deadline - time.monotonic()) + 0.5)
+
+    def _run(self) -> None:
+        while True:
+            try:
+                _, _, job = self._jobs.get(timeout=1)
+            except queue.Empty:
+                self._handler.idle()
+                continue
+            if job is None:
+                self._handler.idle()
+                return
+            begun = time.monotonic()
+            outcome: Outcome | None = None
+            if not job.is_stale():
+                try:
+                    outcome = self._handler.send(job)
+                except Exception as error:
+                    log.exception("Sending by %s failed in an unforeseen way.", self._channel)
+                    outcome = Retry(type(error).__name__)
+            self.finished.append((job, outcome, time.monotonic() - begun))
+            self._wake.set()

@@ -1,0 +1,10 @@
+"""The close codes of the socket; clients act on them."""
+
+BAD_FRAME = 4400
+UNAUTHORISED = 4401
+FORBIDDEN = 4403
+SLOW = 4408
+TOO_MANY = 4409
+FLOODING = 4429
+RESTART = 4503
+TOO_BIG = 1009

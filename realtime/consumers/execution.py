@@ -1,0 +1,98 @@
+"""The database side of commands: authenticates a token, executes a command, renders its reply."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from django.utils import translation
+from django.utils.translation import gettext_lazy as _
+from rest_framework.exceptions import ValidationError
+from rest_framework.settings import api_settings
+
+from accounts.exceptions import AccountBlocked, EmailNotVerified, TokenRevoked
+from accounts.services import sessions
+from core import ratelimits
+from realtime import socket_commands, socket_events
+from realtime.calls import services as calls
+from realtime.conf import conf
+from realtime.consumers import frames
+from realtime.kinds import SocketRef
+from realtime.services import log, presence, sockets
+from realtime.socket_commands import CommandContext
+
+Ref = str | int | None
+
+
+class SignedIn(NamedTuple):
+    user_id: int
+    session_id: int
+    sid: UUID
+    language: str
+    position: log.Position | None
+    ready: dict[str, Any]
+
+
+def checked(serializer: type[Any], data: dict[str, Any]) -> dict[str, Any]:
+    instance = serializer(data=data)
+    instance.is_valid(raise_exception=True)
+    return instance.validated_data  # type: ignore[no-any-return]
+
+
+def authenticate(token: str, socket_id: str, is_first: bool) -> SignedIn:
+    user, session = sessions.authenticate(token)
+    if not is_first:
+        sockets.renewed(socket_id=socket_id, session_id=session.id)
+        return SignedIn(user.id, session.id, session.sid, user.language, None, {})
+    device = SocketRef(session.id, socket_id)
+    opened = sockets.opened(socket_id=socket_id, user_id=user.id, session_id=session.id)
+    if opened.in_call:
+        calls.note_open(user_id=user.id, device=device)
+    if opened.is_first:
+        presence.user_connected(person=user)
+    ready = _ready(user.id, opened.position, device, in_call=opened.in_call)
+    return SignedIn(user.id, session.id, session.sid, user.language, opened.position, ready)
+
+
+def _ready(user_id: int, position: log.Position, device: SocketRef, *, in_call: bool) -> dict[str, Any]:
+    return {
+        "user_id": user_id,
+        "epoch": position.epoch,
+        "seq": position.head_seq,
+        "min_seq": position.min_seq,
+        "ping_s": conf.PING_SECONDS,
+        "window": conf.WINDOW_EVENTS,
+        "calls": socket_events.live_calls(user_id, device) if in_call else [],
+    }
+
+
+def execute(
+    caller: tuple[UUID, int, int], device: SocketRef, language: str, item: frames.CommandFrame
+) -> tuple[bool, str, str | None]:
+    """Executes a command. Returns whether it worked, the reply, and the code that closes the socket, if any."""
+    with translation.override(language):
+        try:
+            command = socket_commands.COMMANDS.get(item.type)
+            if command is None:
+                raise ValidationError({"type": [_("There is no such command.")]})
+            sid, user_id, generation = caller
+            user, _session = sessions.recheck(sid=sid, user_id=user_id, generation=generation)
+            if command.for_verified and not user.is_verified:
+                raise EmailNotVerified
+            if command.rate is not None:
+                ratelimits.check(command.rate, user.id)
+            data = checked(command.input, item.data)
+            result = command.run(CommandContext(user, device), data)
+            return True, frames.write({"type": "reply", "ref": item.ref, "ok": True, "data": result}), None
+        except Exception as error:
+            text, code = error_reply(item.ref, error, language)
+            fatal = code if isinstance(error, TokenRevoked | AccountBlocked) else None
+            return False, text, fatal
+
+
+def error_reply(ref: Ref, error: Exception, language: str) -> tuple[str, str]:
+    """The same code and message as over REST, from the project's exception handler."""
+    with translation.override(language):
+        body = api_settings.EXCEPTION_HANDLER(error, {}).data  # type: ignore[operator]
+        fields = {key: value for key, value in body.items() if key != "request_id"}
+        return frames.write({"type": "reply", "ref": ref, **fields}), str(body["error"])
