@@ -8,6 +8,7 @@ import secrets
 from collections.abc import Callable
 from contextlib import suppress
 from tempfile import SpooledTemporaryFile
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.middleware import AuthenticationMiddleware
@@ -15,7 +16,13 @@ from django.contrib.messages.middleware import MessageMiddleware
 from django.contrib.sessions.middleware import SessionMiddleware
 from django.core.exceptions import DisallowedHost, ImproperlyConfigured
 from django.core.handlers.wsgi import LimitedStream
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponsePermanentRedirect
+from django.http import (
+    HttpRequest,
+    HttpResponse,
+    HttpResponseForbidden,
+    HttpResponseNotAllowed,
+    HttpResponsePermanentRedirect,
+)
 from django.middleware.csrf import CsrfViewMiddleware
 from django.middleware.security import SecurityMiddleware
 from django.utils import translation
@@ -182,7 +189,13 @@ class AdminSessionMiddleware(_AdminOnly, SessionMiddleware):
 
 
 class AdminCsrfMiddleware(_AdminOnly, CsrfViewMiddleware):
-    def process_view(self, request, callback, callback_args, callback_kwargs):  # type: ignore[no-untyped-def]
+    def process_view(
+        self,
+        request: HttpRequest,
+        callback: Callable[..., Any] | None,
+        callback_args: Any,
+        callback_kwargs: Any,
+    ) -> HttpResponseForbidden | None:
         if request.path_info.startswith(ADMIN_PREFIX):
             return super().process_view(request, callback, callback_args, callback_kwargs)
         return None

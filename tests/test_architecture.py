@@ -1,4 +1,4 @@
-"""The house keeps its shape: what the import contracts and a few plain searches can prove."""
+"""Rules of the architecture: the import contracts, and searches in the sources."""
 
 import ast
 import re
@@ -15,14 +15,15 @@ from django.dispatch import Signal
 
 ROOT = Path(settings.BASE_DIR)
 APPS = ("accounts", "messaging", "notifications", "realtime")
-# Facts that nobody here needs: said for apps that are put beside ours.
+PACKAGES = ("core", *APPS, "config")
+# Signals without a receiver in this project: for apps that are installed beside it.
 FOR_OTHERS = {"account_verified"}
 BANNED_NAMES = {"utils", "helpers", "common", "misc"}
 
 
 def sources(*folders: str) -> Iterator[tuple[str, str]]:
     """Path (relative, with slashes) and text of every Python file of our own, migrations apart."""
-    for folder in folders or ("core", *APPS, "config"):
+    for folder in folders or PACKAGES:
         for path in sorted((ROOT / folder).rglob("*.py")):
             if "migrations" not in path.parts:
                 yield path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
@@ -40,7 +41,7 @@ def test_no_migration_is_missing(db):
     call_command("makemigrations", check=True, dry_run=True, verbosity=0)
 
 
-def test_no_room_is_called_utils():
+def test_no_module_is_called_utils():
     found = {path for path, _ in sources() if BANNED_NAMES & {part.removesuffix(".py") for part in path.split("/")}}
     assert found == set()
 
@@ -55,7 +56,7 @@ def test_on_commit_is_used_in_services_only():
     assert found == set()
 
 
-def test_nobody_listens_to_post_save():
+def test_signals_of_the_orm_are_not_used():
     found = {path for path, text in sources() if re.search(r"\b(post|pre)_(save|delete|init)\b", text)}
     assert found == set()
 
@@ -69,29 +70,67 @@ def signals_of(app: str) -> dict[str, Signal]:
 
 
 @pytest.mark.parametrize("app", APPS)
-def test_every_signal_says_when_it_is_sent_and_somebody_hears_it(app):
+def test_every_signal_says_when_it_is_sent_and_has_a_receiver(app):
     text = (ROOT / app / "signals.py").read_text(encoding="utf-8") if (ROOT / app / "signals.py").exists() else ""
     lines = text.splitlines()
     for name, signal in signals_of(app).items():
         at = next(number for number, line in enumerate(lines) if re.match(rf"{name}\b.*=", line))
         assert lines[at - 1].lstrip().startswith("#"), f"{app}.signals.{name} does not say when it is sent"
-        assert signal.receivers or name in FOR_OTHERS, f"nobody hears {app}.signals.{name}"
+        assert signal.receivers or name in FOR_OTHERS, f"{app}.signals.{name} has no receiver"
 
 
-@pytest.mark.parametrize("app", APPS)
-def test_public_functions_of_services_and_selectors_are_typed(app):
-    untyped = []
-    for path, text in sources(app):
-        if "/services" not in path and "/selectors" not in path:
-            continue
-        for node in ast.parse(text).body:
-            if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
-                arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
-                if node.returns is None or any(argument.annotation is None for argument in arguments):
-                    untyped.append(f"{path}: {node.name}")
+def is_typed(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    given = function.args
+    arguments = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
+    named = [argument for argument in arguments if argument and argument.arg not in ("self", "cls")]
+    returns = function.returns is not None or function.name == "__init__"
+    return returns and all(argument.annotation for argument in named)
+
+
+def test_functions_are_typed():
+    untyped = [
+        f"{path}:{node.lineno}: {node.name}"
+        for path, text in sources(*PACKAGES, "devtools")
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not is_typed(node)
+    ]
     assert untyped == []
 
 
-def test_files_stay_small():
-    large = {path: len(text.splitlines()) for path, text in sources() if len(text.splitlines()) > 400}
-    assert large == {}
+def imports(tree: ast.AST, *, for_types: bool = False) -> Iterator[str]:
+    """The modules that are imported at run time; with `for_types` those of `if TYPE_CHECKING`, too."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING" and not for_types:
+            continue
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{name.name}" for name in node.names)
+        yield from imports(node, for_types=for_types)
+
+
+@pytest.mark.parametrize("app", APPS)
+def test_models_are_imported_in_their_own_app_except_for_types(app):
+    others = [package for package in PACKAGES if package != app]
+    found = {
+        path
+        for path, text in sources(*others)
+        for name in imports(ast.parse(text))
+        if f"{name}.".startswith(f"{app}.models.")
+    }
+    assert found == set()
+
+
+def test_the_developers_commands_need_the_standard_library_only():
+    trees = [ast.parse((ROOT / "dev.py").read_text()), *(ast.parse(text) for _, text in sources("devtools"))]
+    used = {name.partition(".")[0] for tree in trees for name in imports(tree, for_types=True)}
+    assert used - sys.stdlib_module_names == {"devtools"}
+
+
+def test_no_file_has_more_than_300_lines():
+    lengths = {path: len(text.splitlines()) for path, text in sources(*PACKAGES, "devtools")}
+    for folder in ("static/app", "static/sdk", "static/pages", "static/staff"):
+        for path in (ROOT / folder).rglob("*.js"):
+            lengths[path.relative_to(ROOT).as_posix()] = len(path.read_text(encoding="utf-8").splitlines())
+    lengths["dev.py"] = len((ROOT / "dev.py").read_text().splitlines())
+    assert {path: length for path, length in lengths.items() if length > 300} == {}

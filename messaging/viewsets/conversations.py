@@ -1,5 +1,8 @@
 """Search for users, and conversations with them."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -39,7 +42,7 @@ class PeopleViewSet(ViewSet):
 
 
 class ConversationViewSet(ViewSet):
-    def get_permissions(self):
+    def get_permissions(self) -> Sequence[Any]:
         if self.action == "start":
             return [IsVerified()]
         return super().get_permissions()

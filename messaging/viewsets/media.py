@@ -1,5 +1,7 @@
 """Serves an image to a user who may see it, or to a request with a signed path."""
 
+from typing import Any
+
 from django.core.files.storage import FileSystemStorage, default_storage
 from django.http import FileResponse, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from drf_spectacular.types import OpenApiTypes
@@ -23,7 +25,7 @@ class SignatureOrBearer(BearerAuthentication):
     A valid signature is enough beside an expired token, too: either of the two grants access.
     """
 
-    def authenticate(self, request):  # type: ignore[no-untyped-def, override]
+    def authenticate(self, request: Request) -> Any:
         if bearer_token(request) is None:
             return None
         try:

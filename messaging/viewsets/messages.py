@@ -1,5 +1,8 @@
 """Messages of a conversation."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import ValidationError
@@ -22,7 +25,7 @@ BEFORE = OpenApiParameter("before", int, description="Only messages with lower i
 
 
 class MessageViewSet(ViewSet):
-    def get_permissions(self):
+    def get_permissions(self) -> Sequence[Any]:
         if self.action in ("create", "partial_update"):
             return [IsVerified()]
         return super().get_permissions()
