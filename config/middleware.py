@@ -192,7 +192,7 @@ class AdminCsrfMiddleware(_AdminOnly, CsrfViewMiddleware):
     def process_view(
         self,
         request: HttpRequest,
-        callback: Callable[..., Any] | None,
+        callback: Any,
         callback_args: Any,
         callback_kwargs: Any,
     ) -> HttpResponseForbidden | None:
