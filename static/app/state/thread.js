@@ -78,7 +78,8 @@ export const loadOlder = (id) => {
   if (!first || !store.get().hasOlder) return Promise.resolve();
   return once(store, async () => {
     const page = await list(id, { before: first.id, limit: 100 });
-    store.set(({ messages }) => ({ messages: [...page.messages, ...messages], hasOlder: page.hasMore }));
+    // A jump may have replaced the stretch meanwhile: what does not join on is left out.
+    store.set(({ messages }) => (messages[0]?.id === first.id ? { messages: [...page.messages, ...messages], hasOlder: page.hasMore } : null));
   });
 };
 
@@ -88,7 +89,7 @@ export const loadNewer = (id) => {
   if (!last || !store.get().hasNewer) return Promise.resolve();
   return once(store, async () => {
     const page = await list(id, { after: last.id, limit: 100 });
-    store.set(({ messages }) => ({ messages: [...messages, ...page.messages], hasNewer: page.hasMore }));
+    store.set(({ messages }) => (messages.at(-1)?.id === last.id ? { messages: [...messages, ...page.messages], hasNewer: page.hasMore } : null));
   });
 };
 
