@@ -7,6 +7,7 @@ import { edit, open, react, remove, thread } from "../state/thread.js";
 import { useStore } from "../store.js";
 import { useTitle } from "../title.js";
 import { nameOf } from "../ui/avatar.js";
+import { confirm } from "../ui/dialog.js";
 import { failed, notice } from "../ui/notices.js";
 import { Blocked } from "./blocked.js";
 import { Composer } from "./composer.js";
@@ -72,10 +73,17 @@ function Open({ id, row, state, me }) {
     react: (message, emoji) => react(message, emoji).catch(failed),
     report: (message) => setReporting(message),
     copy: (message) => navigator.clipboard.writeText(message.body).then(() => notice(t("Copied")), () => notice(t("The text could not be copied"))),
-    remove: (message) => remove(message).then(() => {
-      notice(t("Message deleted"));
-      composer.current.focus?.();
-    }).catch(failed),
+    remove: async (message) => {
+      const text = t("It disappears for both of you. This cannot be undone.");
+      if (!(await confirm({ title: t("Delete this message?"), text, action: t("Delete"), danger: true }))) return;
+      try {
+        await remove(message);
+        notice(t("Message deleted"));
+        composer.current.focus?.();
+      } catch (error) {
+        failed(error);
+      }
+    },
   }), [me, blocked]);
 
   const end = useCallback(() => setTask({}), []);

@@ -6,6 +6,7 @@ import { chats } from "../state/chats.js";
 import { clear } from "../state/thread.js";
 import { useStore } from "../store.js";
 import { Avatar } from "../ui/avatar.js";
+import { confirm } from "../ui/dialog.js";
 import { Icon } from "../ui/icon.js";
 import { Menu } from "../ui/menu.js";
 import { failed, notice } from "../ui/notices.js";
@@ -36,12 +37,22 @@ export function Header({ id, row, name, searching, searchButton, onSearch }) {
       failed(error);
     }
   };
+  const clearAfterQuestion = async () => {
+    const text = t("All its messages disappear for you; {name} keeps them. This cannot be undone.", { name });
+    if (await confirm({ title: t("Clear this conversation?"), text, action: t("Clear"), danger: true })) {
+      await clear(id).then(() => notice(t("Cleared for you")), failed);
+    }
+  };
+  const blockAfterQuestion = async () => {
+    const text = t("You cannot write to or call each other until you unblock {name}.", { name });
+    if (await confirm({ title: t("Block {name}?", { name }), text, action: t("Block"), danger: true })) await block(user).catch(failed);
+  };
   const items = [
     { label: isMuted ? t("Unmute") : t("Mute"), icon: isMuted ? "bell" : "mute", act: () => setMuted(id, !isMuted) },
-    { label: t("Clear"), icon: "trash", act: () => clear(id).then(() => notice(t("Cleared for you")), failed) },
+    { label: t("Clear"), icon: "trash", act: clearAfterQuestion },
     row.is_blocked
       ? { label: t("Unblock"), icon: "block", act: () => unblock(user).catch(failed) }
-      : { label: t("Block"), icon: "block", danger: true, act: () => block(user).catch(failed) },
+      : { label: t("Block"), icon: "block", danger: true, act: blockAfterQuestion },
   ];
   return html`<header class="conversation-head">
     <a class="icon-button back" href="/app/chats" aria-label=${t("Back to the chats")}><${Icon} name="back" /></a>

@@ -8,8 +8,13 @@ export function Dialog({ title, onClose, alert = false, className = "", children
   const heading = useId();
   useEffect(() => {
     const before = document.activeElement;
-    self.current.showModal();
-    return () => before?.focus?.({ preventScroll: true });
+    const element = self.current;
+    element.showModal();
+    return () => {
+      // What is outside takes no focus as long as the dialog is open.
+      element.close();
+      before?.focus?.({ preventScroll: true });
+    };
   }, []);
   const onCancel = (event) => {
     event.preventDefault();
@@ -36,7 +41,7 @@ export function confirm({ title, text, action, danger = false }) {
     render(
       html`<${Dialog} title=${title} alert onClose=${() => answer(false)}>
         <p>${text}</p>
-        <div class="row dialog-actions"><button class="button" onClick=${() => answer(false)}>${t("Cancel")}</button>
+        <div class="row dialog-actions"><button class="button" autofocus onClick=${() => answer(false)}>${t("Cancel")}</button>
           <button class=${`button ${danger ? "danger" : "primary"}`} onClick=${() => answer(true)}>${action}</button></div><//>`,
       place,
     );
