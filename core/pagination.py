@@ -11,7 +11,7 @@ from rest_framework.exceptions import ValidationError
 
 from core.fields import MAX_ID
 
-_WHOLE = re.compile(r"-?[0-9]{1,40}")
+_WHOLE = re.compile(r"-?[0-9]{1,100}")
 
 
 def whole_number(query: Mapping[str, str], name: str, *, minimum: int = 1) -> int | None:
@@ -33,12 +33,20 @@ def page_size(query: Mapping[str, str], *, default: int, maximum: int) -> int:
     return default if limit is None else min(limit, maximum)
 
 
+def flag(query: Mapping[str, str], name: str) -> bool:
+    """`true` or `false`, false without one. ValidationError naming it."""
+    value = query.get(name, "false")
+    if value not in ("true", "false", "1", "0"):
+        raise ValidationError({name: [_("This must be true or false.")]})
+    return value in ("true", "1")
+
+
 def encode_cursor(*numbers: int) -> str:
     text = ".".join(map(str, numbers))
     return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
-def decode_cursor(cursor: str | None) -> tuple[int, int] | None:
+def decode_cursor(cursor: str | None, *, largest: int = MAX_ID) -> tuple[int, int] | None:
     """The position after the previous page. ValidationError on `cursor` for one that the server did not issue."""
     if cursor is None:
         return None
@@ -47,7 +55,7 @@ def decode_cursor(cursor: str | None) -> tuple[int, int] | None:
         first, second = (int(part) for part in text.split(".") if part.isdecimal())
     except (ValueError, binascii.Error):
         first = second = -1
-    if not 0 <= first <= MAX_ID or not 0 < second <= MAX_ID or encode_cursor(first, second) != cursor:
+    if not 0 <= first <= largest or not 0 < second <= MAX_ID or encode_cursor(first, second) != cursor:
         raise ValidationError({"cursor": [_("This cursor is not valid.")]})
     return first, second
 

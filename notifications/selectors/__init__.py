@@ -3,7 +3,7 @@
 from notifications.selectors.counts import counts
 from notifications.selectors.delivery import deliveries_by_state, delivery_lag_seconds
 from notifications.selectors.feed import (
-    Page,
+    LAST_MICROSECOND,
     feed_page,
     notifications_for,
     preferences_of,
@@ -14,7 +14,7 @@ from notifications.selectors.feed import (
 from notifications.selectors.pushes import PushContent, is_quiet, push_content, push_contents, quiet_ids
 
 __all__ = [
-    "Page",
+    "LAST_MICROSECOND",
     "PushContent",
     "counts",
     "deliveries_by_state",

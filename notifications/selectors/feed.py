@@ -5,7 +5,7 @@ The badge is polled and the feed is opened often, so both are statements by hand
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.contrib.auth import get_user_model
@@ -15,9 +15,12 @@ from django.db.models import Count, OuterRef, QuerySet
 from accounts.selectors import blocked_between
 from accounts.serializers import PersonRow
 from core.database import moment, prepared
-from core.feed_position import Position
 from notifications.models import Notification, Preferences
 from notifications.serializers.feed import NotificationSerializer
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+LAST_MICROSECOND = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
 
 _ROW = Notification._meta.db_table
 _USER = get_user_model()._meta.db_table
@@ -46,18 +49,6 @@ class FeedRow:
     count: int
     created_at: datetime
     actor: PersonRow
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    rows: list[FeedRow]
-    has_more: bool
-
-    @property
-    def next_position(self) -> Position | None:
-        """Where the next page starts; None when there is none."""
-        last = self.rows[-1] if self.has_more else None
-        return Position(last.created_at, last.id) if last else None
 
 
 def visible(rows: QuerySet[Notification], viewer_id: int) -> QuerySet[Notification]:
@@ -94,20 +85,26 @@ def feed_page(
     viewer_id: int,
     limit: int,
     offset: int = 0,
-    after: Position | None = None,
+    after: tuple[int, int] | None = None,
     unread_only: bool = False,
-) -> Page:
-    """`limit` rows, latest first, `offset` rows or a position further down. One query."""
+) -> tuple[list[FeedRow], tuple[int, int] | None]:
+    """`limit` rows, latest first, `offset` rows or a position further down, and the next position. One query.
+
+    A position stays correct while rows move back to the top: the microsecond and the id of the last row.
+    """
     statement = _SELECT
     values: list[Any] = [viewer_id]
     if unread_only:
         statement += " AND n.is_read = false"
     if after is not None:
         statement += " AND (n.created_at, n.id) < (%s, %s)"
-        values += [connection.ops.adapt_datetimefield_value(after.created_at), after.id]
+        microsecond, row_id = after
+        created_at = _EPOCH + timedelta(microseconds=microsecond)
+        values += [connection.ops.adapt_datetimefield_value(created_at), row_id]
     statement += " ORDER BY n.created_at DESC, n.id DESC LIMIT %s OFFSET %s"
     found = _rows(statement, [*values, limit + 1, offset])
-    return Page(rows=found[:limit], has_more=len(found) > limit)
+    last = found[limit - 1] if len(found) > limit else None
+    return found[:limit], ((last.created_at - _EPOCH) // _MICROSECOND, last.id) if last else None
 
 
 def preferences_of(user_id: int) -> Preferences:

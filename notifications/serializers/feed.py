@@ -1,82 +1,12 @@
-"""The feed: what a client may ask, and what it gets."""
+"""The feed, as it is sent."""
 
 from typing import Any
 
-from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
 
 from accounts.serializers import PersonSerializer
-from core.feed_position import Position
 from core.serializers import OkReply, PageReply
 from notifications import kinds
-
-DEFAULT_LIMIT = 20
-MAX_LIMIT = 50
-# Further down, a client pages by cursor: an offset is counted row by row.
-MAX_OFFSET = 1_000_000
-
-
-class _WholeNumberField(serializers.Field):
-    """A whole number in a query string, at least `minimum`; above `maximum` it counts as that."""
-
-    default_error_messages = {
-        "invalid": _("This must be a whole number."),
-        "too_small": _("This must be at least {minimum}."),
-    }
-
-    def __init__(self, *, minimum: int, maximum: int, **kwargs: Any) -> None:
-        self.minimum, self.maximum = minimum, maximum
-        super().__init__(**kwargs)
-
-    def to_internal_value(self, data: Any) -> int:
-        text = str(data)
-        digits = text.removeprefix("-")
-        if not (digits.isascii() and digits.isdigit()):
-            self.fail("invalid")
-        # Longer than any limit of ours, and maybe longer than Python cares to convert.
-        number = int(digits) if len(digits) <= 18 else self.maximum
-        if text.startswith("-"):
-            number = -number
-        if number < self.minimum:
-            self.fail("too_small", minimum=self.minimum)
-        return min(number, self.maximum)
-
-    def to_representation(self, value: int) -> int:
-        return value
-
-
-class _FlagField(serializers.Field):
-    """true or false in a query string."""
-
-    default_error_messages = {"invalid": _("This must be true or false.")}
-
-    def to_internal_value(self, data: Any) -> bool:
-        if data not in ("true", "false", "1", "0"):
-            self.fail("invalid")
-        return data in ("true", "1")
-
-    def to_representation(self, value: bool) -> bool:
-        return value
-
-
-class _CursorField(serializers.Field):
-    default_error_messages = {"invalid": _("This cursor is not valid.")}
-
-    def to_internal_value(self, data: Any) -> Position:
-        try:
-            return Position.decode(str(data))
-        except ValueError:
-            self.fail("invalid")
-
-    def to_representation(self, value: Position) -> str:
-        return value.encode()
-
-
-class FeedQuery(serializers.Serializer):
-    limit = _WholeNumberField(minimum=1, maximum=MAX_LIMIT, default=DEFAULT_LIMIT)
-    offset = _WholeNumberField(minimum=0, maximum=MAX_OFFSET, default=0)
-    cursor = _CursorField(default=None)
-    unread = _FlagField(default=False)
 
 
 class TargetSerializer(serializers.Serializer):

@@ -9,20 +9,24 @@ from rest_framework.viewsets import ViewSet
 
 from accounts.authentication import person
 from core.fields import parse_id
+from core.pagination import decode_cursor, flag, page, page_size, whole_number
 from notifications import selectors
 from notifications.conf import conf
 from notifications.exceptions import NotificationNotFound
 from notifications.serializers.feed import (
-    MAX_LIMIT,
     CountsOutput,
     FeedOutput,
-    FeedQuery,
     NotificationSerializer,
     ReadAllOutput,
     ReadOutput,
     RemovedOutput,
 )
 from notifications.services import feed
+
+DEFAULT_LIMIT = 20
+MAX_LIMIT = 50
+# Further down, a client pages by cursor: an offset is counted row by row.
+MAX_OFFSET = 1_000_000
 
 _QUERY = [
     OpenApiParameter("limit", int, description=f"1 to {MAX_LIMIT}, 20 without; more counts as {MAX_LIMIT}."),
@@ -35,25 +39,23 @@ _QUERY = [
 class FeedViewSet(ViewSet):
     @extend_schema(operation_id="notifications_list", parameters=_QUERY, responses=FeedOutput)
     def list(self, request: Request) -> Response:
-        query = FeedQuery(data=request.query_params.dict())
-        query.is_valid(raise_exception=True)
-        asked = query.validated_data
+        query = request.query_params
+        cursor = decode_cursor(query.get("cursor"), largest=selectors.LAST_MICROSECOND)
+        offset = min(whole_number(query, "offset", minimum=0) or 0, MAX_OFFSET)
         user_id = person(request).id
-        page = selectors.feed_page(
+        rows, following = selectors.feed_page(
             viewer_id=user_id,
-            limit=asked["limit"],
-            offset=0 if asked["cursor"] else asked["offset"],
-            after=asked["cursor"],
-            unread_only=asked["unread"],
+            limit=page_size(query, default=DEFAULT_LIMIT, maximum=MAX_LIMIT),
+            offset=0 if cursor else offset,
+            after=cursor,
+            unread_only=flag(query, "unread"),
         )
-        following = page.next_position
         return Response(
-            {
-                "notifications": [NotificationSerializer.render(row) for row in page.rows],
-                "unread_count": selectors.unread_count(user_id),
-                "has_more": page.has_more,
-                "next_cursor": following.encode() if following else None,
-            }
+            page(
+                following,
+                notifications=[NotificationSerializer.render(row) for row in rows],
+                unread_count=selectors.unread_count(user_id),
+            )
         )
 
     @extend_schema(operation_id="notifications_unread_count", responses={200: CountsOutput, 304: None})
