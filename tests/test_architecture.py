@@ -134,3 +134,19 @@ def test_no_file_has_more_than_300_lines():
             lengths[path.relative_to(ROOT).as_posix()] = len(path.read_text(encoding="utf-8").splitlines())
     lengths["dev.py"] = len((ROOT / "dev.py").read_text().splitlines())
     assert {path: length for path, length in lengths.items() if length > 300} == {}
+
+
+def test_contributing_names_files_that_exist():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    table = text.partition("| To add | Files |")[2].partition("\n\n")[0]
+    rows = [line for line in table.splitlines() if line.startswith("|") and not line.startswith("|--")]
+    assert len(rows) >= 8
+    for row in rows:
+        names = [
+            name for name in re.findall(r"`([\w/.-]+)`", row) if "/" in name or name.endswith((".py", ".in", ".txt"))
+        ]
+        for name in names:
+            # A bare name is that of a module in an app, or of a package in its place.
+            places = [ROOT / name, *(ROOT / app / name for app in APPS)]
+            found = [place for place in places if place.exists() or place.with_suffix("").is_dir()]
+            assert found, f"CONTRIBUTING.md names {name}: {row}"
