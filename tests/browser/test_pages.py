@@ -32,6 +32,7 @@ def server(tmp_path_factory):
     running.kill()
 
 
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_pages_are_clean_and_accessible(server, scheme):
     with browser() as chromium:
