@@ -9,15 +9,17 @@ from notifications.serializers.feed import NotificationSerializer
 from notifications.serializers.preferences import PreferencesInput
 
 LOG = ("channel", "kind", "state", "created_at", "finished_at")
+ROWS_AT_ONCE = 1000
 
 
 def export_files(user_id: int) -> Iterator[tuple[str, Any]]:
     """The feed, the switches, the devices (their tokens masked) and the log of what was sent."""
     rows = Notification.objects.filter(recipient_id=user_id).select_related("actor").order_by("-created_at", "-id")
-    yield "feed.json", [NotificationSerializer.render(row) for row in rows]
+    yield "feed.json", (NotificationSerializer.render(row) for row in rows.iterator(ROWS_AT_ONCE))
     yield "preferences.json", PreferencesInput.render(preferences_of(user_id))
     yield "devices.json", [_device(device) for device in Device.objects.filter(user_id=user_id).order_by("id")]
-    yield "deliveries.json", list(Delivery.objects.filter(recipient_id=user_id).order_by("id").values(*LOG))
+    deliveries = Delivery.objects.filter(recipient_id=user_id).order_by("id").values(*LOG)
+    yield "deliveries.json", deliveries.iterator(ROWS_AT_ONCE)
 
 
 def _device(device: Device) -> dict[str, Any]:

@@ -105,3 +105,30 @@ def test_another_app_adds_its_files(alice, as_alice, monkeypatch):
     held = files(download(as_alice, alice))
     assert json.loads(held["stamps/album.json"]) == {"of": alice.id}
     assert held["stamps/stamp.bin"] == b"\x00\x01"
+
+
+def test_rows_of_an_iterator_are_written_one_by_one(alice, monkeypatch):
+    """A list of any length needs the memory of one row, and reads like a list that was there at once."""
+    alive = most = 0
+
+    class Row(dict):
+        def __init__(self, number):
+            nonlocal alive, most
+            super().__init__(number=number, text="one\ntwo\u2028three", more={"empty": []})
+            alive += 1
+            most = max(most, alive)
+
+        def __del__(self):
+            nonlocal alive
+            alive -= 1
+
+    found = {"many.json": 3000, "one.json": 1, "none.json": 0}
+    monkeypatch.setattr(export, "_exporters", {})
+    export.register("rows", lambda user_id: ((name, map(Row, range(number))) for name, number in found.items()))
+    with export.archive(user_id=alice.id) as archive, zipfile.ZipFile(archive) as zipped:
+        written = {name: zipped.read(f"rows/{name}").decode() for name in found}
+        assert zipped.getinfo("rows/many.json").compress_size < len(written["many.json"]) / 10
+    assert most <= 2
+    for name, number in found.items():
+        rows = [dict(Row(place)) for place in range(number)]
+        assert written[name] == json.dumps(rows, ensure_ascii=False, indent=2)
