@@ -16,7 +16,9 @@ def test_a_user_page_is_the_place_of_work(page_of, house):
     page, complaints = page_of("support")
     path = f"{house.base}/admin/accounts/user/{house.rows['keyboard']}/change/"
     page.goto(path)
+    assert complaints == []
     assert barriers(page) == []
+    complaints.clear()  # axe tries styles of its own
     red = page.get_by_role("button", name="Block", exact=True).evaluate("one => getComputedStyle(one).backgroundColor")
     assert red == "rgb(164, 38, 44)"
     page.get_by_role("button", name="Sign out everywhere").click()
