@@ -135,6 +135,7 @@ add_panel(
         Report,
         lambda user: Report.objects.filter(Q(reported=user) | Q(reporter=user)).order_by("-id"),
         ("id", "state", "reason", "reported", "reporter", "created_at", "resolved_by", "resolved_at"),
+        position=4,
     )
 )
 add_chart(
@@ -142,6 +143,7 @@ add_chart(
         "messages",
         _("Messages"),
         "messaging.view_message",
+        2,
         lambda start: Message.objects.filter(id__gte=first_id_since(start)),
     )
 )

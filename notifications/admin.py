@@ -129,6 +129,7 @@ add_panel(
         # Not the payload: nothing on the page is read from it.
         lambda user: Delivery.objects.filter(recipient=user).defer("payload").order_by("-id"),
         ("id", "state", "last_error", "channel", "kind", "tries", "due_at", "finished_at"),
+        position=5,
     )
 )
 add_chart(
@@ -136,6 +137,7 @@ add_chart(
         "deliveries",
         _("Deliveries by result"),
         "notifications.view_delivery",
+        4,
         lambda start: Delivery.objects.filter(finished_at__isnull=False),
         at="finished_at",
         by="state",

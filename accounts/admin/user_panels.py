@@ -12,6 +12,7 @@ add_panel(
         Session,
         lambda user: Session.objects.filter(user=user).order_by("-last_used_at"),
         ("id", "kind", "device_name", "ip", "created_at", "last_used_at", "ended_at", "ended_reason"),
+        position=1,
     )
 )
 add_panel(
@@ -19,6 +20,7 @@ add_panel(
         TrustedDevice,
         lambda user: TrustedDevice.objects.filter(user=user).order_by("-id"),
         ("id", "device_name", "created_at", "last_used_at", "expires_at"),
+        position=2,
     )
 )
 add_panel(
@@ -26,6 +28,7 @@ add_panel(
         Block,
         lambda user: Block.objects.filter(Q(blocker=user) | Q(blocked=user)).order_by("-id"),
         ("id", "blocker", "blocked", "created_at"),
+        position=3,
     )
 )
 add_panel(
@@ -33,15 +36,17 @@ add_panel(
         AuditEntry,
         lambda user: AuditEntry.objects.filter(target=user).order_by("-id"),
         ("created_at", "action", "reason", "actor_label", "ip"),
+        position=6,
     )
 )
 
-add_chart(Chart("sign-ups", _("Sign-ups"), "accounts.view_user", lambda start: User.objects.all()))
+add_chart(Chart("sign-ups", _("Sign-ups"), "accounts.view_user", 1, lambda start: User.objects.all()))
 add_chart(
     Chart(
         "lock-outs",
         _("Lock-outs"),
         "accounts.view_auditentry",
+        5,
         lambda start: AuditEntry.objects.filter(action="user.locked"),
     )
 )

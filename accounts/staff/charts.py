@@ -42,6 +42,7 @@ class Chart:
     name: str
     title: str | Promise
     permission: str
+    position: int
     rows: Callable[[datetime], QuerySet]
     at: str = "created_at"
     by: str = ""
@@ -54,6 +55,7 @@ _charts: list[Chart] = []
 def add_chart(chart: Chart) -> None:
     """Lets an app add a chart to the index page."""
     _charts.append(chart)
+    _charts.sort(key=lambda chart: chart.position)
 
 
 def drawn(request: HttpRequest) -> list[dict[str, Any]]:

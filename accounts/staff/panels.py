@@ -26,6 +26,7 @@ class Panel:
     model: type[Model]
     rows: Callable[[User], QuerySet]
     columns: tuple[str, ...]
+    position: int
 
 
 _panels: list[Panel] = []
@@ -34,6 +35,7 @@ _panels: list[Panel] = []
 def add_panel(panel: Panel) -> None:
     """Lets an app add a panel to the page of a user."""
     _panels.append(panel)
+    _panels.sort(key=lambda panel: panel.position)
 
 
 def registered() -> list[Panel]:

@@ -42,6 +42,7 @@ add_chart(
         "calls",
         _("Calls by outcome"),
         "realtime.view_call",
+        3,
         # A call that is not over yet has no outcome.
         lambda start: Call.objects.exclude(outcome=""),
         by="outcome",

@@ -1,0 +1,140 @@
+"""A PostgreSQL primary with an archive, a replica of it, and the scripts of docs/operations.md."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+from pathlib import Path
+
+import psycopg
+
+from config.site import markdown
+from tests.fleet.processes import wait_until
+from tests.fleet.services import IS_ROOT, Postgres, as_postgres
+from tests.server import ROOT, free_port
+
+
+def documented(section: str) -> list[str]:
+    """The shell scripts of a section of docs/operations.md."""
+    text = markdown.section((ROOT / "docs" / "operations.md").read_text(encoding="utf-8"), section)
+    return re.findall(r"^```bash\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+def documented_settings() -> list[str]:
+    """What the page puts into postgresql.conf of a primary with an archive."""
+    text = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
+    (found,) = re.findall(r"^```\n(archive_mode.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    return found.splitlines()
+
+
+class Primary(Postgres):
+    """A cluster with an archive; a folder that PostgreSQL's user may enter, with its own removal."""
+
+    def __init__(self) -> None:
+        self.room = Path(tempfile.mkdtemp(prefix="parley-postgres-"))
+        self.room.chmod(0o755)
+        folder, self.archive = self.own("clusters"), self.own("archive")
+        super().__init__(folder)
+
+    def own(self, name: str) -> Path:
+        """A folder of PostgreSQL's user."""
+        folder = self.room / name
+        folder.mkdir(mode=0o755)
+        if IS_ROOT:
+            shutil.chown(folder, "postgres", "postgres")
+        return folder
+
+    def begin(self) -> None:
+        """Starts an empty cluster with the documented settings."""
+        self.renew()
+        self.stop()
+        lines = [line.replace("/srv/archive", str(self.archive)) for line in documented_settings()]
+        with (self._data / "postgresql.conf").open("a") as settings:
+            settings.write("\n".join(lines) + "\n")
+        self.start()
+
+    def administer(self, statement: str) -> list[tuple]:
+        """A statement of the superuser in the product's database."""
+        with psycopg.connect(self._server("parley"), autocommit=True) as connection:
+            cursor = connection.execute(statement)
+            return cursor.fetchall() if cursor.description else []
+
+    def script(self, text: str, **environment: object) -> None:
+        """Runs a documented script as PostgreSQL's user."""
+        given = {name: str(value) for name, value in environment.items()}
+        path = f"{self.binaries}:{os.environ['PATH']}"
+        values = [f"{name}={value}" for name, value in {**given, "PATH": path}.items()]
+        command = as_postgres(["env", *values, "bash", "-euc", text])
+        result = subprocess.run(
+            command,
+            cwd=self.folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+        assert result.returncode == 0, result.stderr
+
+    def kill(self) -> None:
+        """kill -9 to the server and each of its processes."""
+        server = int((self._data / "postmaster.pid").read_text().split()[0])
+        children = Path(f"/proc/{server}/task/{server}/children").read_text().split()
+        for pid in (server, *map(int, children)):
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                continue  # ended with the others
+        (self._data / "postmaster.pid").unlink(missing_ok=True)
+
+    def come_back(self) -> None:
+        """Starts again after a kill, without a replica: for a second try of a test."""
+        with (self._data / "postgresql.auto.conf").open("a") as settings:
+            settings.write("synchronous_standby_names = ''\n")
+        self.start()
+
+    def remove(self) -> None:
+        self.close()
+        shutil.rmtree(self.room, ignore_errors=True)
+
+
+class Replica:
+    """A synchronous replica, from the moment of `follow` on."""
+
+    def __init__(self, primary: Primary) -> None:
+        self.primary = primary
+        self.port = free_port()
+        self.data = primary.folder / "replica"
+
+    def follow(self) -> None:
+        tool = primary_tool(self.primary)
+        copy = (
+            f'rm -rf "$REPLICA"; {tool} --pgdata="$REPLICA" --checkpoint=fast --wal-method=stream --write-recovery-conf'
+        )
+        self.primary.script(copy, REPLICA=self.data)
+        with (self.data / "postgresql.auto.conf").open("a") as settings:
+            settings.write("synchronous_standby_names = ''\narchive_mode = off\n")
+        start = 'pg_ctl start --wait --silent --pgdata="$REPLICA" --log="$REPLICA/server.log" --options="-p $PORT"'
+        self.primary.script(start, REPLICA=self.data, PORT=self.port)
+        self.primary.administer("ALTER SYSTEM SET synchronous_standby_names = '*'")
+        self.primary.administer("SELECT pg_reload_conf()")
+        state = "SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'"
+        wait_until(lambda: self.primary.administer(state), what="a synchronous replica")
+
+    def promote(self) -> None:
+        (script,) = documented("Fail-over")
+        self.primary.script(script, REPLICA=self.data)
+
+    def ask(self, statement: str) -> list[tuple]:
+        with psycopg.connect(f"postgresql://postgres@127.0.0.1:{self.port}/parley") as connection:
+            return connection.execute(statement).fetchall()
+
+    def stop(self) -> None:
+        if (self.data / "postmaster.pid").exists():
+            self.primary.script('pg_ctl stop --silent --mode immediate --pgdata="$REPLICA"', REPLICA=self.data)
+
+
+def primary_tool(primary: Primary) -> str:
+    return f"pg_basebackup --host=127.0.0.1 --port={primary.port} --username=postgres"
