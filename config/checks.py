@@ -23,14 +23,14 @@ def _findings() -> Iterator[CheckMessage]:
         )
     if not settings.REDIS_URL:
         yield Warning(
-            "There is no REDIS_URL: sockets of one process do not hear what another process does.",
+            "There is no REDIS_URL: sockets of one process get no events from another process.",
             hint="Set REDIS_URL=redis://…",
             id="parley.W002",
         )
     transport = settings.NOTIFICATIONS_MAIL_TRANSPORT["BACKEND"]
     if any(name in transport for name in FILE_BACKENDS):
         yield Warning(
-            "Mail goes into a file or to the console: nobody receives a code.",
+            "Mail goes into a file or to the console: codes are not delivered.",
             hint="Set EMAIL_URL=smtp://user:password@host:587 (or smtps://).",
             id="parley.W003",
         )

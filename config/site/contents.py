@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from django.conf import settings
 from django.urls import reverse
 
-from config.openapi import texts
-
 
 @dataclass(frozen=True, slots=True)
 class Page:
@@ -102,7 +100,3 @@ def guides() -> list[Page]:
 def read(name: str) -> str:
     """The text of a file of the project."""
     return (settings.BASE_DIR / name).read_text(encoding="utf-8")
-
-
-def tag_titles() -> dict[str, str]:
-    return {name: text.title for name, text in texts.tags().items()}

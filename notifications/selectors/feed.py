@@ -66,8 +66,8 @@ def unread_count(user_id: int) -> int:
 def unread_counts(user_ids: Iterable[int]) -> dict[int, int]:
     """The same for several users, in one query; users without unread rows are missing."""
     unread = Notification.objects.filter(recipient__id__any=set(user_ids), is_read=False)
-    heard = unread.exclude(blocked_between(OuterRef("recipient_id"), OuterRef("actor_id")))
-    return dict(heard.values_list("recipient_id").annotate(number=Count("id")).order_by())
+    visible_unread = unread.exclude(blocked_between(OuterRef("recipient_id"), OuterRef("actor_id")))
+    return dict(visible_unread.values_list("recipient_id").annotate(number=Count("id")).order_by())
 
 
 def notifications_for(viewer_id: int, ids: Iterable[int]) -> dict[int, dict[str, Any]]:

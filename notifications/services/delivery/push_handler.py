@@ -188,7 +188,7 @@ class _Batch:
         try:
             answers = socket_status.get_socket_statuses(questions)
         except Exception:
-            log.exception("Nobody could say who is connected; pushes leave as if nobody were.")
+            log.exception("The socket status is unknown; pushes are sent as if no socket were open.")
             answers = [socket_status.ABSENT] * len(rows)
         return {row.id: answer for row, answer in zip(rows, answers, strict=True)}
 
