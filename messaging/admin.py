@@ -71,7 +71,7 @@ class MessageAdmin(StaffAdmin):
         form_class=ReasonForm,
         at_most=50,
         consequences=lambda chosen: [
-            _("You see the text of these messages and what they details before they were edited."),
+            _("You see the text of these messages and what they said before they were edited."),
             _("Your name and the reason are kept in the audit log."),
         ],
         perform=_reveal,
