@@ -17,7 +17,13 @@ class Defaults:
     KEEP_PER_USER: int = 1000
 
     # Scope: (allowed, seconds, what to do while the counter is out of reach).
-    RATES: dict[str, tuple[int, int, str]] = field(default_factory=lambda: {"test_push": (3, 60, "allow")})
+    RATES: dict[str, tuple[int, int, str]] = field(
+        default_factory=lambda: {
+            "test_push": (3, 60, "allow"),
+            # Requests of other services with up to EVENTS_PER_REQUEST events each, before the signature is checked.
+            "events": (1200, 60, "allow"),
+        }
+    )
 
     # Devices
     DEVICES_PER_USER: int = 20

@@ -1,4 +1,9 @@
-"""Limits how many codes are mailed to one address, over all requests."""
+"""Limits how many codes are mailed to one address, over all requests.
+
+Every request that mails a code asks here first: sign-up, a new code, a reset, a mailed second step, an action and a
+new address. Not counted are codes that support sends, and the one that follows a confirmed code (a new password for
+a contested address).
+"""
 
 from accounts.models import User
 from accounts.services import known_networks

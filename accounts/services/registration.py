@@ -24,8 +24,8 @@ SIGNUP = "signup"
 RESET = "reset"
 
 
-def sign_up(*, email: str, password: str, first_name: str, last_name: str, language: str) -> User:
-    """Creates an unconfirmed account and mails a code to its address.
+def sign_up(*, email: str, password: str, first_name: str, last_name: str, language: str, network: str) -> User:
+    """Creates an unconfirmed account and mails a code to its address; no code beyond the limit of mails to it.
 
     EmailTaken for every registered address, ValidationError (`password`) for a weak password.
     """
@@ -38,7 +38,9 @@ def sign_up(*, email: str, password: str, first_name: str, last_name: str, langu
     try:
         with unit_of_work():
             User.objects.add(user)
-            _mail_code(user)
+            # Counted here, so that parallel sign-ups that lose against this one use up nothing.
+            if code_mails.may_be_sent(address=email, asked_for=None, network=network):
+                _mail_code(user)
     except EmailTaken:
         _note_second_attempt(email)
         raise

@@ -4,7 +4,8 @@ from accounts import emails
 from accounts.conf import conf
 from accounts.exceptions import ActionTokenInvalid, ActionTokenRequired, InvalidOtp
 from accounts.models import PendingToken, Session, User
-from accounts.services import codes, one_time_tokens
+from accounts.services import code_mails, codes, one_time_tokens
+from core.request_context import network_of
 from core.transactions import unit_of_work
 
 CHANGE_PASSWORD = "change_password"
@@ -41,10 +42,15 @@ def action_named(name: str) -> str | None:
 
 
 def challenge(*, user: User, session: Session, action: str) -> str:
-    """Returns a challenge token and mails its code, with a sentence that describes the action."""
+    """Returns a challenge token and mails its code, with a sentence that describes the action.
+
+    Beyond the limit of mails to the address nothing is sent, and the answer is the same.
+    """
+    may_be_sent = code_mails.may_be_sent(address=user.email, asked_for=user, network=network_of(session.ip))
     with unit_of_work():
-        code = codes.issue(user=user, purpose=_purpose(action), address=user.email)
-        emails.send_to(user, f"action:{action}", code=code)
+        if may_be_sent:
+            code = codes.issue(user=user, purpose=_purpose(action), address=user.email)
+            emails.send_to(user, f"action:{action}", code=code)
         return one_time_tokens.issue(
             kind=PendingToken.Kind.CHALLENGE,
             user=user,

@@ -29,7 +29,7 @@ class RegistrationViewSet(ViewSet):
         if not getattr(request, "language_was_asked_for", True):
             translation.activate(form["language"])
         try:
-            registration.sign_up(**form)
+            registration.sign_up(**form, network=network(request))
         except EmailTaken:
             registration.mail_owner(email=form["email"])
             raise

@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
-from core.throttles import throttles
+from core.throttles import Throttle, network, throttles
 from notifications.serializers.events import EventInput, EventsInput, EventsOutput, events_of
 from notifications.services import ingestion
 from notifications.tokens import source_of
@@ -32,8 +32,7 @@ class EventViewSet(ViewSet):
     authentication_classes = []
     permission_classes = [AllowAny]
 
-    # Only services with a configured key pass the signature check, which costs one HMAC.
-    @throttles()
+    @throttles(Throttle("events", by=network))
     @extend_schema(
         operation_id="notifications_events",
         parameters=_HEADERS,

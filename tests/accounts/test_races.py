@@ -98,7 +98,12 @@ def test_a_right_password_among_parallel_wrong_ones_is_judged_in_turn():
 def test_20_parallel_sign_ups_of_one_address_make_one_account():
     def sign_up(place):
         return registration.sign_up(
-            email="ann@example.com", password="correct horse 9", first_name="Ann", last_name="X", language="en"
+            email="ann@example.com",
+            password="correct horse 9",
+            first_name="Ann",
+            last_name="X",
+            language="en",
+            network="192.0.2.1",
         )
 
     results = together(20, sign_up)

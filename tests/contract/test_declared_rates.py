@@ -17,15 +17,11 @@ from tests.factories import PASSWORD, make_user, sign_in
 from tests.staff import admin_client, staff
 
 WRITING = ("POST", "PUT", "PATCH", "DELETE")
-# Writes that no rate limits, and why.
-UNLIMITED = {
-    # Services that hold a key of ours, which is checked before anything is written.
-    ("POST", "api/v1/notifications/events"),
-}
 # Views without a session token; an undeclared rate would be counted by network there, which is a choice to make.
 WITHOUT_SESSION = {
     "auth/signup", "auth/verify", "auth/resend-otp", "auth/login", "auth/forgot-password", "auth/verify-reset",
     "auth/two-step", "auth/resend-two-step", "auth/two-step/forgot", "auth/refresh", "auth/change-email/undo",
+    "notifications/events",
 }  # fmt: skip
 
 
@@ -65,9 +61,6 @@ def test_every_write_of_the_api_declares_a_rate():
     assert len(writes) > 50
     for method, path, handler in writes:
         declared = throttles_of(handler, method)
-        if (method, path) in UNLIMITED:
-            assert declared == ()
-            continue
         assert declared, f"{method} {path} has no rate"
         for throttle in declared:
             assert ratelimits.rates_of(throttle.scope)
@@ -94,8 +87,6 @@ def test_every_write_of_the_api_is_refused_beyond_its_rate(one_use):
     one_use.RATELIMIT_ENABLE = False
     enable_two_step(ApiClient(sign_in(alice)[1]), alice)
     for method, path, handler in api_writes():
-        if (method, path) in UNLIMITED:
-            continue
         cache.clear()
         one_use.RATELIMIT_ENABLE = False
         if path.removeprefix("api/v1/") in ("auth/two-step", "auth/resend-two-step", "auth/two-step/forgot"):

@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.factories import conversation_of
+
 API = "/api/v1/messages"
 
 
@@ -14,9 +16,9 @@ def message_path(message_id, rest=""):
 
 
 @pytest.fixture
-def conversation(as_alice, bob):
-    """The id of the conversation that Alice started with Bob."""
-    return as_alice.post(f"{API}/conversations", {"user_id": bob.id}, status=201)["conversation"]["id"]
+def conversation(alice, bob):
+    """The id of the conversation that Alice started with Bob, and that Bob has opened, too."""
+    return conversation_of(alice, bob)
 
 
 @pytest.fixture

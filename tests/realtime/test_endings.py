@@ -165,7 +165,7 @@ def test_tokens_that_do_not_open(open_socket, session, alice, kind, by_header):
              "expired": "token_expired", "revoked": "token_revoked"}  # fmt: skip
     token = {
         "garbage": "garbage",
-        "empty": "a",
+        "empty": "",
         "half": session[1][:-10],
         "expired": token_until(alice, session[0], -3600),
         "revoked": session[1],
@@ -176,6 +176,16 @@ def test_tokens_that_do_not_open(open_socket, session, alice, kind, by_header):
     assert phone.closed() == (4401, codes[kind])
     assert [frame["type"] for frame in phone.frames] == ([] if by_header else ["reply"])
     assert Socket.objects.count() == 0
+
+
+@pytest.mark.parametrize(
+    "data", [{}, {"token": None}, {"token": 7}, {"token": ["x"]}, {"token": " "}, {"token": "x" * 9000}]
+)
+def test_a_first_frame_without_a_token_ends_at_once(open_socket, live, data):
+    phone = open_socket()
+    phone.send("auth", data, ref="1")
+    assert phone.closed(3)[0] == 4401
+    assert [(frame["type"], frame["ref"], frame["ok"]) for frame in phone.frames] == [("reply", "1", False)]
 
 
 def test_another_scheme_is_no_token(open_socket, session):

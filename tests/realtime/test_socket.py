@@ -162,6 +162,19 @@ def test_two_hundred_events_take_a_handful_of_queries(as_bob, alice, bob, conver
     assert len(page["events"]) >= 100
 
 
+def test_a_changed_profile_reaches_every_own_device_whole(
+    open_socket, as_alice, as_bob, token_of, alice, bob, conversation
+):
+    say(alice, conversation, "hi")
+    phones, other = [open_socket(token_of(alice)) for _ in range(2)], open_socket(token_of(bob))
+    as_alice.patch("/api/v1/profile", {"first_name": "Alicia", "bio": "Radio."})
+    own = as_alice.get("/api/v1/profile")
+    for phone in phones:
+        assert phone.expect("profile.updated")["data"] == {"user": own["profile"]}
+    assert own["profile"]["bio"] == "Radio." and own["profile"]["email"] == alice.email
+    assert "profile.updated" not in {frame["type"] for frame in other.silence()}
+
+
 def test_errors_speak_the_readers_language(open_socket, alice, token_of):
     alice.language = "de"
     alice.save()

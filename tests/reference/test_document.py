@@ -43,6 +43,18 @@ def test_the_document_is_valid():
     assert [error.message for error in OpenAPIV31SpecValidator(schema.document()).iter_errors()] == []
 
 
+def test_what_has_a_default_may_be_left_out_of_a_request():
+    required = [
+        f"{name}.{field}"
+        for name, one in schemas().items()
+        for field, described in one.get("properties", {}).items()
+        if name.endswith("Request") and "default" in described and field in one.get("required", ())
+    ]
+    assert required == []
+    event = schemas()["EventRequest"]
+    assert (event["properties"]["action"]["default"], "action" in event["required"]) == ("create", False)
+
+
 def test_every_operation_has_a_summary_and_a_description():
     assert broken(lambda one: 5 <= len(one.get("summary", "")) <= 60 and not one["summary"].endswith(".")) == []
     assert broken(lambda one: len(one.get("description", "")) >= 20 and one["description"].endswith(".")) == []
