@@ -20,6 +20,7 @@ from rest_framework.views import set_rollback
 from core import request_context
 from core.database import discard_connection, is_read_only
 from core.exceptions import RateLimited
+from core.text import encodable
 
 logger = logging.getLogger("parley.errors")
 
@@ -45,9 +46,9 @@ def body_of(
     code: str, message: str, *, fields: dict[str, list[str]] | None = None, retry_after: int | None = None
 ) -> dict[str, Any]:
     """The error body, the same for every entry point."""
-    body: dict[str, Any] = {"ok": False, "error": code, "message": message}
+    body: dict[str, Any] = {"ok": False, "error": code, "message": encodable(message)}
     if fields is not None:
-        body["fields"] = fields
+        body["fields"] = {encodable(name): [encodable(text) for text in texts] for name, texts in fields.items()}
     if retry_after is not None:
         body["retry_after"] = retry_after
     body["request_id"] = request_context.request_id()

@@ -21,6 +21,11 @@ def normalise(text: str) -> str:
     return unicodedata.normalize("NFC", text)
 
 
+def encodable(text: str) -> str:
+    """The text without lone surrogates, which UTF-8 cannot encode: an error may quote what the client sent."""
+    return text.encode("utf-8", "replace").decode()
+
+
 def clean_name(text: str) -> str:
     """A name on one line: composed, without control characters, single spaces."""
     return " ".join(_UNPRINTABLE.sub(" ", normalise(text)).split())

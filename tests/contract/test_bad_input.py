@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.client import ApiClient
 from tests.contract.routes import address, all_routes
-from tests.schema import hold
+from tests.schema import document, hold
 
 EXAMPLES = int(os.environ.get("FUZZ", "250"))
 ROUTES = all_routes()
@@ -113,6 +113,30 @@ def test_no_request_breaks_the_envelope(as_alice, anonymous, route, value, body,
     payload = b"" if method == "GET" else body
     response = client.raw(method, url, payload, content_type=content_type, headers=sent)
     judge(response, method, address(path, value))
+
+
+def fields_of(described):
+    """The names of the fields that a request's schema may have."""
+    described = (
+        document()["components"]["schemas"][described["$ref"].rsplit("/", 1)[1]] if "$ref" in described else described
+    )
+    names = set(described.get("properties", {}))
+    return names.union(*(fields_of(part) for kind in ("oneOf", "anyOf", "allOf") for part in described.get(kind, ())))
+
+
+def test_an_error_may_quote_half_a_character(as_alice):
+    """Every field of every request: the answer to what UTF-8 cannot encode can be encoded itself."""
+    asked = 0
+    for path, operations in document()["paths"].items():
+        for method, operation in operations.items():
+            described = operation.get("requestBody", {}).get("content", {}).get("application/json")
+            for field in fields_of(described["schema"]) if described else ():
+                address = "/".join("1" if part.startswith("{") else part for part in path.split("/"))
+                for value in ("\ud800", ["\ud800"], {"\ud800": "\ud800"}):
+                    response = as_alice.raw(method.upper(), address, {field: value})
+                    judge(response, method.upper(), address)
+                    asked += 1
+    assert asked > 150
 
 
 @settings(max_examples=EXAMPLES // 5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -8,6 +8,8 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
 
 from realtime.consumers import frames
+from realtime.serializers.socket import OWN_COMMANDS
+from realtime.socket_commands import COMMANDS
 from tests.factories import sign_in
 from tests.realtime.live import PATH
 
@@ -91,6 +93,20 @@ def test_commands_with_wrong_data_are_answered(phone):
         reply = phone.reply(name)
         assert (reply["ok"], reply["error"]) == (False, "validation_error"), name
         assert all(isinstance(texts, list) for texts in reply["fields"].values()), name
+    assert is_alive(phone)
+
+
+def test_an_error_may_quote_half_a_character(phone):
+    """Every field of every command: the reply to what UTF-8 cannot encode can be encoded itself."""
+    fields = [(name, field) for name, command in COMMANDS.items() for field in command.input().fields]
+    fields += [(name, field) for name, command in OWN_COMMANDS.items() for field in command().fields if name != "auth"]
+    assert len(fields) > 25
+    frames_sent = [{"type": "\ud800"}, {"type": "ping", "data": {"\ud800": "\ud800"}}]
+    frames_sent += [{"type": name, "data": {field: "\ud800"}} for name, field in fields]
+    for number, frame in enumerate(frames_sent):
+        phone.raw(json.dumps(frame | {"ref": number}))
+        if frame["type"] != "ping":
+            assert phone.reply(number)["error"] in ("validation_error", "parse_error"), frame
     assert is_alive(phone)
 
 
