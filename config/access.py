@@ -7,25 +7,14 @@ import ipaddress
 from django.conf import settings
 from django.http import HttpRequest
 
-# Headers that proxies add to a forwarded request: full names, and prefixes.
+# Headers that proxies, tunnels and content networks add to a forwarded request: full names, starts and ends. A browser
+# sends no other header that starts with "x-" than those of scripts.
 FORWARDED_HEADERS = frozenset(
-    {"via", "forwarded", "x-real-ip", "client-ip", "x-client-ip", "x-cluster-client-ip", "true-client-ip"}
+    {"via", "forwarded", "forwarded-for", "front-end-https", "proxy", "surrogate-capability", "client-ip"}
 )
-FORWARDED_PREFIXES = (
-    "x-forwarded",
-    "x-original-",
-    "x-envoy-",
-    "x-proxy",
-    "x-amzn-",
-    "x-azure-",
-    "x-vercel-",
-    "cf-",
-    "cdn-",
-    "cloudfront-",
-    "fastly-",
-    "fly-",
-    "akamai-",
-)
+FORWARDED_PREFIXES = ("x-", "cf-", "cdn-", "cloudfront-", "fastly-", "fly-", "akamai-", "ngrok-", "tailscale-")
+FORWARDED_SUFFIXES = ("-client-ip", "-connecting-ip", "-real-ip")
+SENT_BY_SCRIPTS = frozenset({"x-requested-with", "x-csrftoken", "x-request-id"})
 
 
 def is_loopback(request: HttpRequest) -> bool:
@@ -40,8 +29,11 @@ def is_loopback(request: HttpRequest) -> bool:
 
 def was_forwarded(request: HttpRequest) -> bool:
     """Whether a header shows that a proxy forwarded the request."""
-    names = [name.lower() for name in request.headers]
-    return any(name in FORWARDED_HEADERS or name.startswith(FORWARDED_PREFIXES) for name in names)
+    names = {name.lower() for name in request.headers} - SENT_BY_SCRIPTS
+    return any(
+        name in FORWARDED_HEADERS or name.startswith(FORWARDED_PREFIXES) or name.endswith(FORWARDED_SUFFIXES)
+        for name in names
+    )
 
 
 def is_developer(request: HttpRequest) -> bool:

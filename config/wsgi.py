@@ -16,9 +16,11 @@ process.return_large_blocks()
 with process.left_out("requests", "cryptography", *([] if traces else ["opentelemetry"])):
     application = get_wsgi_application()
     import config.urls  # noqa: F401  (all views are loaded now, not by the first request)
+    from core import image_processes
     from core.startup import refuse_unsafe_settings
 
 refuse_unsafe_settings()
+image_processes.expect_few_threads()
 if traces:
     from config.telemetry import traced
 

@@ -22,8 +22,10 @@ from core.exceptions import InvalidImage, ServiceUnavailable
 from core.image_structure import REPLY, REQUEST
 
 DECODED_AT_ONCE = 2
-# An upload holds a thread that could answer others while it waits: some wait, and not for long.
+# An upload holds a thread that could answer others while it waits: some wait, and not for long. Of four threads of a
+# WSGI worker two decode, one waits, and one answers others.
 WAITING_AT_MOST = 12
+WAITING_ON_FEW_THREADS = 1
 WAIT_SECONDS = 1.8
 RETRY_SECONDS = 3
 # By the clock on the wall. A machine that has other work takes longer than the processor time that is allowed.
@@ -108,11 +110,12 @@ def _exactly(source: IO[bytes], length: int) -> bytes:
 class _Pool:
     """The decoders of this process; a process that was forked from it makes its own."""
 
-    def __init__(self) -> None:
+    def __init__(self, waiting: int = WAITING_AT_MOST) -> None:
         self.pid = os.getpid()
+        self.waiting = waiting
         self.idle: list[_Decoder] = []
         self.places = threading.BoundedSemaphore(DECODED_AT_ONCE)
-        self.queue = threading.BoundedSemaphore(DECODED_AT_ONCE + WAITING_AT_MOST)
+        self.queue = threading.BoundedSemaphore(DECODED_AT_ONCE + waiting)
         atexit.register(self.close)
 
     def convert(self, data: bytes, *, avatar: bool) -> Decoded:
@@ -167,8 +170,14 @@ def convert(data: bytes, *, avatar: bool) -> Decoded:
     if _pool.pid != os.getpid():
         with _making:
             if _pool.pid != os.getpid():
-                _pool = _Pool()
+                _pool = _Pool(_pool.waiting)
     return _pool.convert(data, avatar=avatar)
+
+
+def expect_few_threads() -> None:
+    """For a server with few threads: fewer uploads wait, before the first one has come."""
+    global _pool
+    _pool = _Pool(WAITING_ON_FEW_THREADS)
 
 
 def decoder_pids() -> list[int]:

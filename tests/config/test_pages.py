@@ -24,6 +24,8 @@ CONTRACT_CODES = {
 FORWARDED = (
     "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-Port", "X-Forwarded-Server", "Forwarded", "Via",
     "X-Real-IP", "CF-Connecting-IP", "CF-Ray", "True-Client-IP", "X-Client-IP", "Fastly-Client-IP", "Fly-Client-IP",
+    "X-Originating-IP", "X-Scheme", "X-Request-Start", "X-Amz-Cf-Id", "X-Cloud-Trace-Context", "X-Of-A-Proxy-To-Come",
+    "DO-Connecting-IP", "Ali-CDN-Real-IP", "Front-End-Https", "Forwarded-For", "Ngrok-Trace-Id", "Tailscale-User-Login",
 )  # fmt: skip
 
 

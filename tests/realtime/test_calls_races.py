@@ -10,7 +10,8 @@ from core.exceptions import ApiError
 from messaging.models import Message
 from realtime.calls import services as calls
 from realtime.models import Call, CallParty
-from tests.realtime.phones import conversation_of, phone_of, talk
+from tests.factories import conversation_of
+from tests.realtime.phones import phone_of, talk
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
