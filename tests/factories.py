@@ -8,7 +8,6 @@ from django.utils import timezone
 from accounts.models import Session, User
 from accounts.services import sessions
 from core.text import fold
-from messaging.services import conversations
 
 PASSWORD = "correct horse 9"
 
@@ -36,9 +35,3 @@ def make_user(first_name: str = "Ann", *, verified: bool = True, **fields: Any) 
 def sign_in(user: User) -> tuple[Session, str]:
     """A live session of the user and its token, as login would give it."""
     return sessions.start(user=user, ip="127.0.0.1", user_agent="tests")
-
-
-def conversation_of(starter: User, other: User) -> int:
-    """The id of a conversation that both have opened, so that either may write first."""
-    conversations.start(starter=starter, user_id=other.id)
-    return int(conversations.start(starter=other, user_id=starter.id)[0]["id"])

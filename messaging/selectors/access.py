@@ -1,8 +1,4 @@
-"""Permission checks: who may see a conversation and who may write in it. Each fetch includes its check.
-
-A conversation that the other participant has opened is invisible until its first message or call: for its id
-the answers are those for an id that does not exist.
-"""
+"""Permission checks: who may see a conversation and who may write in it. Each fetch includes its check."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -29,20 +25,23 @@ WhoCanMessage = get_user_model().WhoCanMessage
 
 
 def conversation_for(user: "Person", conversation_id: object) -> Conversation:
-    """The conversation, for a participant who sees it. ConversationNotFound for any other user."""
+    """The conversation, for one of its participants. ConversationNotFound for any other user."""
+    return _conversation_of(user.id, conversation_id)
+
+
+def _conversation_of(user_id: int, conversation_id: object) -> Conversation:
     number = parse_id(conversation_id)
-    seen = Conversation.objects.filter(id=number, participants__user_id=user.id, participants__is_shown=True)
-    conversation = seen.first() if number else None
+    conversation = Conversation.objects.of(user_id).filter(id=number).first() if number else None
     if conversation is None:
         raise ConversationNotFound
     return conversation
 
 
 def watermark_for(user_id: int, conversation_id: object) -> tuple[int, int]:
-    """The conversation's id and the user's clear watermark. ConversationNotFound unless the user sees it."""
+    """The conversation's id and the user's clear watermark. ConversationNotFound unless the user takes part."""
     number = parse_id(conversation_id)
     found = number and row(
-        f"SELECT cleared_up_to_id FROM {PARTICIPANT} WHERE conversation_id = %s AND user_id = %s AND is_shown",
+        f"SELECT cleared_up_to_id FROM {PARTICIPANT} WHERE conversation_id = %s AND user_id = %s",
         [number, user_id],
     )
     if not number or not found:
@@ -104,7 +103,7 @@ def _refusal(who_can_message: str, has_written: Any, blocked: Any) -> type[ApiEr
 def reachable_peers(pairs: Iterable[tuple[int, int]]) -> dict[tuple[int, int], int]:
     """The other participant's id by (conversation, user), where `check_can_contact` allows a verified user.
 
-    One query for any number of pairs; conversations that the user does not see are missing.
+    One query for any number of pairs; conversations of other users are missing.
     """
     wanted = list(set(pairs))
     if not wanted:
@@ -115,7 +114,7 @@ def reachable_peers(pairs: Iterable[tuple[int, int]]) -> dict[tuple[int, int], i
         f" FROM {PARTICIPANT} me JOIN {PARTICIPANT} o"
         " ON o.conversation_id = me.conversation_id AND o.user_id <> me.user_id"
         f" JOIN {sql.USERS} u ON u.id = o.user_id"
-        f" WHERE me.is_shown AND (me.conversation_id, me.user_id) IN (VALUES {', '.join(['(%s, %s)'] * len(wanted))})",
+        f" WHERE (me.conversation_id, me.user_id) IN (VALUES {', '.join(['(%s, %s)'] * len(wanted))})",
         [number for pair in wanted for number in pair],
     )
     return {(talk_id, me_id): other_id for talk_id, me_id, other_id, *facts in found if _refusal(*facts) is None}

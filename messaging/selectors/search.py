@@ -34,7 +34,7 @@ def search_page(
 ) -> tuple[list[dict[str, Any]], int | None]:
     """Messages that contain the folded text, newest first, and the `before` of the next page (None: the end).
 
-    ConversationNotFound unless the user sees it.
+    ConversationNotFound unless the user takes part.
     """
     number, cleared = watermark_for(user_id, conversation_id)
     ids, go_on = _ids(number, folded, limit, cleared, before)

@@ -116,11 +116,11 @@ def clear(*, user_id: int, conversation_id: object, message_id: int | None = Non
 def mark_delivered(*, user_id: int, delivered: Mapping[int, int]) -> dict[int, int]:
     """Records what a device has received: `{conversation id: newest message id}`. Returns the moved watermarks.
 
-    Conversations that the user does not see are ignored; ids above the newest message count as the newest.
+    Conversations of other users are ignored; ids above the newest message count as the newest.
     """
     moved: dict[int, int] = {}
     with unit_of_work():
-        mine = Participant.objects.filter(user_id=user_id, conversation_id__in=list(delivered), is_shown=True)
+        mine = Participant.objects.filter(user_id=user_id, conversation_id__in=list(delivered))
         behind = [side.conversation_id for side in mine if side.delivered_id < delivered[side.conversation_id]]
         # In ascending order, as all code that locks more than one: this prevents deadlocks.
         for conversation_id in sorted(behind):

@@ -20,7 +20,7 @@ def erase_person(user_id: int) -> None:
     """
     for conversation_id in list(Conversation.objects.of(user_id).order_by("id").values_list("id", flat=True)):
         with unit_of_work():
-            _erase_in(locking.lock_hidden_too(conversation_id, user_id), user_id)
+            _erase_in(locking.lock(conversation_id, user_id), user_id)
     with unit_of_work():
         # There is no account left to act against: of a report only its existence is kept.
         Report.objects.filter(reported_id=user_id).update(snapshot={})

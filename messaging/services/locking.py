@@ -59,19 +59,11 @@ class LockedConversation:
 
 
 def lock(conversation_id: object, user_id: int) -> LockedConversation:
-    """Locks the conversation for a participant who sees it, in one statement. ConversationNotFound.
+    """Locks the conversation for one of its participants, in one statement. ConversationNotFound.
 
     Block and privacy setting were read when the statement began. Counters and watermarks must be read
     from `sides()`, after the lock.
     """
-    line = lock_hidden_too(conversation_id, user_id)
-    if user_id in line.unseen_by:
-        raise ConversationNotFound
-    return line
-
-
-def lock_hidden_too(conversation_id: object, user_id: int) -> LockedConversation:
-    """The same for the service itself, which acts for a participant who may not see the conversation."""
     number = parse_id(conversation_id)
     # NO KEY: rows that refer to the conversation may be inserted meanwhile.
     locking = " FOR NO KEY UPDATE OF c" if connection.vendor == "postgresql" else ""

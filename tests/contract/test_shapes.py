@@ -19,10 +19,10 @@ from notifications.serializers.feed import NotificationSerializer
 from notifications.serializers.preferences import PreferencesInput
 from realtime.calls.selectors import call_history
 from realtime.calls.serializers import CallSerializer
-from tests.factories import conversation_of, sign_in
+from tests.factories import sign_in
 from tests.messaging.conftest import message_path
 from tests.messaging.test_images import upload
-from tests.realtime.phones import phone_of, talk
+from tests.realtime.phones import conversation_of, phone_of, talk
 
 
 def test_each_shape_renders_exactly_what_it_declares(alice, bob, charlie, as_alice, as_bob):

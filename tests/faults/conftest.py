@@ -35,7 +35,6 @@ def settle(mail_sink):  # noqa: F811
 
     def pair(first, second):
         body = first.call("POST", "/messages/conversations", {"user_id": second.id}, status=201)
-        second.call("POST", "/messages/conversations", {"user_id": first.id})
         return Pair(first, second, body["conversation"]["id"])
 
     yield pairs

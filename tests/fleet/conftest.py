@@ -58,7 +58,6 @@ def load(fleet, mails):
             person.sign_up(mails)
         data = {"user_id": second.id}
         conversation = first.call("POST", "/messages/conversations", data, status=201)["conversation"]
-        second.call("POST", "/messages/conversations", {"user_id": first.id})
         pairs.append((first, second, conversation["id"]))
     everybody = Load(pairs)
     everybody.listen()

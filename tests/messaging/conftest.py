@@ -2,8 +2,6 @@
 
 import pytest
 
-from tests.factories import conversation_of
-
 API = "/api/v1/messages"
 
 
@@ -16,9 +14,9 @@ def message_path(message_id, rest=""):
 
 
 @pytest.fixture
-def conversation(alice, bob):
-    """The id of the conversation that Alice started with Bob, and that Bob has opened, too."""
-    return conversation_of(alice, bob)
+def conversation(as_alice, bob):
+    """The id of the conversation that Alice started with Bob."""
+    return as_alice.post(f"{API}/conversations", {"user_id": bob.id}, status=201)["conversation"]["id"]
 
 
 @pytest.fixture

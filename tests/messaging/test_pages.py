@@ -5,7 +5,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from messaging.services import messages, reactions
-from tests.factories import conversation_of, make_user
+from tests.factories import make_user
 from tests.messaging.conftest import API, conversation_path
 
 
@@ -116,9 +116,12 @@ def test_listing_messages_takes_two_queries_whatever_their_number(as_bob, alice,
 
 @pytest.mark.parametrize("count", [1, 10, 50])
 def test_listing_conversations_takes_two_queries_whatever_their_number(as_alice, alice, count):
+    from messaging.services import conversations
+
     for n in range(count):
         other = make_user(f"Friend{n}")
-        messages.send(sender=other, conversation_id=conversation_of(alice, other), body="hi")
+        made, _ = conversations.start(starter=alice, user_id=other.id)
+        messages.send(sender=other, conversation_id=made["id"], body="hi")
     with CaptureQueriesContext(connection) as captured:
         page = as_alice.get(f"{API}/conversations?limit=50")["conversations"]
     assert len(page) == count
@@ -140,10 +143,12 @@ def test_sending_takes_a_fixed_number_of_queries(as_alice, alice, bob, conversat
 
 
 def test_conversations_page_by_cursor_newest_activity_first(as_alice, alice):
+    from messaging.services import conversations
+
     made = []
     for n in range(25):
         other = make_user(f"Friend{n}")
-        made.append((conversation_of(alice, other), other))
+        made.append((conversations.start(starter=alice, user_id=other.id)[0]["id"], other))
     for conversation_id, other in made[::2]:
         messages.send(sender=other, conversation_id=conversation_id, body="hi")
     active = [conversation_id for conversation_id, _ in made[::2]][::-1]
@@ -158,10 +163,12 @@ def test_conversations_page_by_cursor_newest_activity_first(as_alice, alice):
 
 
 def test_a_new_message_during_paging_repeats_nothing(as_alice, alice):
+    from messaging.services import conversations
+
     made = []
     for n in range(12):
         other = make_user(f"Friend{n}")
-        made.append((conversation_of(alice, other), other))
+        made.append((conversations.start(starter=alice, user_id=other.id)[0]["id"], other))
     first = as_alice.get(f"{API}/conversations?limit=5")
     conversation_id, other = made[0]
     messages.send(sender=other, conversation_id=conversation_id, body="to the top")

@@ -155,10 +155,9 @@ def test_a_start_with_nobody_is_user_not_found(as_alice):
     assert code(replies[0]) == "user_not_found"
 
 
-def test_the_empty_conversation_is_listed_for_the_starter_alone(as_alice, as_bob, bob):
-    started = as_alice.post(f"{API}/conversations", {"user_id": bob.id}, status=201)["conversation"]
+def test_the_empty_conversation_is_listed_for_the_starter_alone(as_alice, as_bob, conversation):
     [listed] = as_alice.get(f"{API}/conversations")["conversations"]
-    assert (listed["id"], listed["last_message"]) == (started["id"], None)
+    assert (listed["id"], listed["last_message"]) == (conversation, None)
     assert as_bob.get(f"{API}/conversations")["conversations"] == []
 
 

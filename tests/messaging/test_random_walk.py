@@ -13,7 +13,7 @@ from messaging import selectors
 from messaging.exceptions import MessageNotFound
 from messaging.models import Message, Participant
 from messaging.services import conversations, messages
-from tests.factories import conversation_of, make_user
+from tests.factories import make_user
 
 numbers = itertools.count(1)
 SIDES = st.sampled_from([0, 1])
@@ -26,7 +26,7 @@ class Line:
 
     def __init__(self, people):
         self.people = people
-        self.id = conversation_of(*people)
+        self.id = conversations.start(starter=people[0], user_id=people[1].id)[0]["id"]
         self.messages = []  # [id, side of the sender, counts as unread, body or None when deleted]
         self.read, self.cleared = [0, 0], [0, 0]
         self.blocked = set()

@@ -11,7 +11,7 @@ from messaging.services import conversations, messages
 from notifications import selectors
 from notifications.models import Delivery, Member, Notification
 from notifications.services import devices, feed
-from tests.factories import conversation_of, make_user, sign_in
+from tests.factories import make_user, sign_in
 from tests.parallel import together
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -89,7 +89,7 @@ def test_a_block_during_a_shower_of_likes_hides_the_person(alice, bob, charlie, 
 
 
 def test_messages_and_reading_at_once_agree_in_the_end(alice, bob):
-    talk = conversation_of(alice, bob)
+    talk = conversations.start(starter=alice, user_id=bob.id)[0]["id"]
     session, _ = sign_in(bob)
     devices.register(user_id=bob.id, session_id=session.id, token="abc")
 

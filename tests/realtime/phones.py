@@ -7,6 +7,7 @@ from typing import Any
 from accounts.models import Block, User
 from accounts.signals import block_changed
 from core.transactions import unit_of_work
+from messaging.services import conversations
 from realtime.calls import selectors
 from realtime.calls import services as calls
 from realtime.kinds import SocketRef
@@ -80,6 +81,11 @@ def _open(user: User, session_id: int) -> Phone:
     sockets.opened(socket_id=device.socket_id, user_id=user.id, session_id=session_id)
     calls.note_open(user_id=user.id, device=device)
     return Phone(user, device)
+
+
+def conversation_of(user: User, other: User) -> int:
+    """The id of the conversation of the two."""
+    return conversations.start(starter=user, user_id=other.id)[0]["id"]
 
 
 def talk(caller: Phone, callee: Phone, conversation_id: int, state: str = "active") -> int:

@@ -12,8 +12,8 @@ from core.transactions import unit_of_work
 from messaging.exceptions import ConversationNotFound, IdempotencyConflict, MessagePermissionDenied
 from realtime.exceptions import CallConflict
 from realtime.models import Call, CallParty, Event
-from tests.factories import conversation_of, make_user
-from tests.realtime.phones import block, phone_of, talk, unblock
+from tests.factories import make_user
+from tests.realtime.phones import block, conversation_of, phone_of, talk, unblock
 
 
 @pytest.fixture

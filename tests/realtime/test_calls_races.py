@@ -10,8 +10,7 @@ from core.exceptions import ApiError
 from messaging.models import Message
 from realtime.calls import services as calls
 from realtime.models import Call, CallParty
-from tests.factories import conversation_of
-from tests.realtime.phones import phone_of, talk
+from tests.realtime.phones import conversation_of, phone_of, talk
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -7,8 +7,8 @@ from django.utils import timezone
 from notifications.models import Delivery, Device
 from realtime.models import Call
 from tests.client import ApiClient
-from tests.factories import conversation_of, sign_in
-from tests.realtime.phones import phone_of, talk
+from tests.factories import sign_in
+from tests.realtime.phones import conversation_of, phone_of, talk
 
 
 @pytest.fixture

@@ -6,8 +6,7 @@ from rest_framework.exceptions import ValidationError
 
 from realtime import groups
 from realtime.exceptions import CallConflict
-from tests.factories import conversation_of
-from tests.realtime.phones import phone_of, talk
+from tests.realtime.phones import conversation_of, phone_of, talk
 
 KIB = 1024
 

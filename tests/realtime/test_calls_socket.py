@@ -6,8 +6,8 @@ import pytest
 
 from messaging.services import messages
 from realtime.models import Call
-from tests.factories import conversation_of, sign_in
-from tests.realtime.phones import block
+from tests.factories import sign_in
+from tests.realtime.phones import block, conversation_of
 
 
 @pytest.fixture

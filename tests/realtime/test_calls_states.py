@@ -4,8 +4,7 @@ import pytest
 
 from realtime.exceptions import CallConflict
 from realtime.models import Call
-from tests.factories import conversation_of
-from tests.realtime.phones import phone_of, talk
+from tests.realtime.phones import conversation_of, phone_of, talk
 
 STATES = ("ringing", "connecting", "active", "ended")
 COMMANDS = ("ringing", "accept", "decline", "cancel", "connected", "hangup", "signal", "invite")

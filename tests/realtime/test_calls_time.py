@@ -7,8 +7,7 @@ from django.utils import timezone
 from realtime.calls import services as calls
 from realtime.exceptions import CallConflict
 from realtime.models import Call, Event, Socket
-from tests.factories import conversation_of
-from tests.realtime.phones import phone_of, talk
+from tests.realtime.phones import conversation_of, phone_of, talk
 
 
 def later(seconds):

@@ -12,8 +12,9 @@ from accounts.services import sessions
 from messaging.services import messages
 from realtime import groups
 from realtime.models import Socket
-from tests.factories import conversation_of, sign_in
+from tests.factories import sign_in
 from tests.realtime.live import waited
+from tests.realtime.phones import conversation_of
 
 CLIENT = Path(__file__).resolve().parents[2] / "docs" / "examples" / "socket_client.py"
 

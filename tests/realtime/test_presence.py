@@ -4,8 +4,8 @@ import pytest
 
 from accounts.models import User
 from messaging.services import conversations, messages
-from tests.factories import conversation_of, make_user, sign_in
-from tests.realtime.phones import block
+from tests.factories import make_user, sign_in
+from tests.realtime.phones import block, conversation_of
 
 
 @pytest.fixture

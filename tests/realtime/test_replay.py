@@ -7,7 +7,7 @@ import pytest
 from messaging.services import conversations, messages, reactions
 from realtime import groups
 from tests.client import ApiClient
-from tests.factories import conversation_of, sign_in
+from tests.factories import sign_in
 
 API = "/api/v1"
 
@@ -126,12 +126,12 @@ def test_replay_equals_the_state_though_wake_ups_are_lost(open_socket, alice, bo
         publish([message for message in found if dice.random() >= 0.3])
 
     monkeypatch.setattr(groups, "publish", lossy)
-    first = conversation_of(alice, bob)
+    first = conversations.start(starter=alice, user_id=bob.id)[0]["id"]
     talks = {first: [alice, bob]}
     walk([alice, bob], talks, dice, 10)
     devices = [Device(sign_in(person)[1], person.id) for person in (alice, bob, bob, charlie)]
     sockets = [open_socket(device.rest.token, resume=device.position) for device in devices]
-    talks[conversation_of(charlie, bob)] = [bob, charlie]
+    talks[conversations.start(starter=charlie, user_id=bob.id)[0]["id"]] = [bob, charlie]
     walk([alice, bob, charlie], talks, dice, 80)
     # One device goes away and comes back in the middle.
     sockets[1].close()

@@ -9,8 +9,8 @@ from rest_framework.exceptions import APIException
 from accounts.models import User
 from accounts.services import sessions
 from realtime.services.typing import TypingNotice, relay_typing_batch, typing
-from tests.factories import conversation_of, make_user, sign_in
-from tests.realtime.phones import block, unblock
+from tests.factories import make_user, sign_in
+from tests.realtime.phones import block, conversation_of, unblock
 
 
 def passes_alone(note, sid):
