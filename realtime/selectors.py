@@ -1,14 +1,9 @@
 """Queries of the log and of open sockets."""
 
 from collections.abc import Iterable
-from datetime import timedelta
 from typing import Any, NamedTuple
 
-from django.db.models import QuerySet
-from django.utils import timezone
-
 from messaging.selectors import presence_viewers_of
-from realtime.conf import conf
 from realtime.models import Event, Socket, Stream
 
 
@@ -34,16 +29,14 @@ def heads(user_ids: Iterable[int]) -> dict[int, int]:
 
 def online_user_ids(among: Iterable[int]) -> set[int]:
     """Those of `among` who have an open socket in any process."""
-    return set(_alive().filter(user_id__in=set(among)).values_list("user_id", flat=True))
+    return set(Socket.objects.alive().filter(user_id__in=set(among)).values_list("user_id", flat=True))
 
 
 def online_peers_of(user_id: int) -> set[int]:
     """The users who may see this user's presence and have an open socket."""
-    return set(_alive().filter(user_id__in=presence_viewers_of(user_id)).values_list("user_id", flat=True))
-
-
-def _alive() -> QuerySet[Socket]:
-    return Socket.objects.filter(seen_at__gt=timezone.now() - timedelta(seconds=conf.SOCKET_DEAD_SECONDS))
+    return set(
+        Socket.objects.alive().filter(user_id__in=presence_viewers_of(user_id)).values_list("user_id", flat=True)
+    )
 
 
 def stream_count() -> int:
@@ -53,4 +46,4 @@ def stream_count() -> int:
 
 def sockets_open() -> int:
     """Open sockets of all running processes."""
-    return _alive().count()
+    return Socket.objects.alive().count()

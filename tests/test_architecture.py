@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from django.apps import apps
 from django.conf import settings
 from django.core.management import call_command
 from django.dispatch import Signal
@@ -125,6 +126,45 @@ def test_the_developers_commands_need_the_standard_library_only():
     trees = [ast.parse((ROOT / "dev.py").read_text()), *(ast.parse(text) for _, text in sources("devtools"))]
     used = {name.partition(".")[0] for tree in trees for name in imports(tree, for_types=True)}
     assert used - sys.stdlib_module_names == {"devtools"}
+
+
+def own_names(app: str) -> tuple[set[str], set[str]]:
+    """The tables of an app and their columns."""
+    models = [model for model in apps.get_models() if model.__module__.split(".")[0] == app]
+    columns = {field.column for model in models for field in model._meta.concrete_fields}
+    return {model._meta.db_table for model in models}, columns
+
+
+def texts(source: str) -> Iterator[str]:
+    """The strings of a file that are not docstrings; of an f-string what it says itself."""
+    tree = ast.parse(source)
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    docstrings = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, documented) and node.body and isinstance(node.body[0], ast.Expr)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+            yield node.value
+
+
+@pytest.mark.parametrize("app", APPS)
+def test_sql_names_tables_and_columns_of_its_own_app_only(app):
+    _, columns = own_names(app)
+    others = [own_names(other) for other in APPS if other != app]
+    foreign_tables = set[str]().union(*(names for names, _ in others))
+    foreign_columns = set[str]().union(*(names for _, names in others)) - columns
+    named = re.compile(rf"\b({'|'.join(sorted(foreign_tables))})\b|\b[a-z]+\.({'|'.join(sorted(foreign_columns))})\b")
+    back_door = re.compile(r"get_field\([^)]*\)\.related_model|get_user_model\(\)\._meta")
+    with_sql = [
+        (path, source)
+        for path, source in sources(app)
+        if re.search(r"\b(SELECT|INSERT INTO|UPDATE|DELETE FROM)\b", source)
+    ]
+    found = [(path, text) for path, source in with_sql for text in texts(source) if named.search(text)]
+    found += [(path, "_meta of another app") for path, source in sources(app) if back_door.search(source)]
+    assert found == []
 
 
 def test_no_file_has_more_than_300_lines():

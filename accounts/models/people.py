@@ -25,6 +25,9 @@ class UserQuerySet(models.QuerySet["User"]):
     def unverified(self) -> Self:
         return self.filter(email_verified_at=None)
 
+    def not_erased(self) -> Self:
+        return self.filter(erased_at=None)
+
     def blocked(self, now: datetime | None = None) -> Self:
         """Users blocked by staff at `now`: as User.is_blocked and accounts.sql.is_active."""
         return self.filter(_blocked(now))

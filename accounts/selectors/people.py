@@ -15,6 +15,11 @@ def users_by_ids(ids: Iterable[int]) -> dict[int, User]:
     return {user.id: user for user in User.objects.filter(id__in=set(ids))}
 
 
+def existing_user_ids(ids: Iterable[int]) -> set[int]:
+    """Those of the ids whose account exists and is not erased."""
+    return set(User.objects.not_erased().filter(id__in=set(ids)).values_list("id", flat=True))
+
+
 def blockable_user(user_id: int) -> User:
     """A user that others can block: confirmed and not erased. UserNotFound otherwise."""
     return _only(User.objects.verified(), user_id)

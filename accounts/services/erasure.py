@@ -49,7 +49,7 @@ def schedule(*, user: User, action_token: PendingToken) -> datetime:
 def erase(*, user_id: int) -> bool:
     """Erases all data of a user now. False when the account does not exist or is erased already."""
     with unit_of_work():
-        user = User.objects.select_for_update(no_key=True).filter(id=user_id, erased_at=None).first()
+        user = User.objects.not_erased().select_for_update(no_key=True).filter(id=user_id).first()
         if user is None:
             return False
         sessions.revoke_all(user_id=user_id, reason="account_erased")
@@ -66,7 +66,7 @@ def erase_due(*, now: datetime, batch: int) -> int:
     Accounts erased within the last day are gone over once more: what a live session had on its way
     while staff erased its account may have arrived afterwards.
     """
-    due = User.objects.filter(erase_after__lte=now, erased_at=None).order_by("erase_after")
+    due = User.objects.not_erased().filter(erase_after__lte=now).order_by("erase_after")
     erased = 0
     for user_id in list(due.values_list("id", flat=True)[:batch]):
         with unit_of_work():

@@ -147,7 +147,7 @@ def mail_owner(*, email: str) -> None:
 
 def purge_unconfirmed(*, created_before: datetime, batch: int) -> int:
     """Removes accounts that were never confirmed. Returns how many."""
-    stale = User.objects.unverified().filter(erased_at=None, is_staff=False, created_at__lt=created_before)
+    stale = User.objects.unverified().not_erased().filter(is_staff=False, created_at__lt=created_before)
     ids = list(stale.order_by("created_at").values_list("id", flat=True)[:batch])
     removed = 0
     for user_id in ids:

@@ -1,5 +1,8 @@
 """Outgoing deliveries: one row per push to a device or mail to an address, both queue and log."""
 
+from datetime import datetime
+from typing import Self
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -7,6 +10,16 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from core.text import row_name
+
+
+class DeliveryQuerySet(models.QuerySet["Delivery"]):
+    def pending(self) -> Self:
+        """Deliveries that wait for a worker."""
+        return self.filter(state=Delivery.State.PENDING)
+
+    def due(self, now: datetime) -> Self:
+        """Pending deliveries that should have left by `now` and have not expired."""
+        return self.pending().filter(due_at__lte=now, expires_at__gt=now)
 
 
 class Delivery(models.Model):
@@ -76,6 +89,7 @@ class Delivery(models.Model):
     # The latest occurrence that this push stands for.
     touched_at = models.DateTimeField(default=timezone.now)
     finished_at = models.DateTimeField(_("finished at"), null=True, blank=True)
+    objects = DeliveryQuerySet.as_manager()
 
     class Meta:
         verbose_name = _("delivery")

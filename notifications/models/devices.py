@@ -5,12 +5,20 @@ The columns are those of fcm-django's AbstractFCMDevice, so that its tools can b
 which belongs to the delivery worker alone.
 """
 
+from typing import Self
+
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from core.text import row_name
+
+
+class DeviceQuerySet(models.QuerySet["Device"]):
+    def active(self) -> Self:
+        """Devices whose token the push service still accepts."""
+        return self.filter(active=True)
 
 
 class Device(models.Model):
@@ -39,6 +47,7 @@ class Device(models.Model):
     app_version = models.CharField(_("app version"), max_length=50, blank=True)
     date_created = models.DateTimeField(_("created at"), default=timezone.now)
     last_seen_at = models.DateTimeField(_("last seen"), default=timezone.now)
+    objects = DeviceQuerySet.as_manager()
 
     class Meta:
         verbose_name = _("push device")

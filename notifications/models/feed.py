@@ -1,12 +1,28 @@
 """The feed: notifications, their members, and users' preferences."""
 
+from typing import Self
+
 from django.conf import settings
 from django.db import models
+from django.db.models import OuterRef
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from accounts.selectors import blocked_between
 from core.text import row_name
 from notifications import kinds
+
+
+class NotificationQuerySet(models.QuerySet["Notification"]):
+    def unread(self) -> Self:
+        return self.filter(is_read=False)
+
+    def visible(self) -> Self:
+        """Rows that their recipient sees: no block between recipient and actor. As SQL in selectors.feed."""
+        return self.exclude(blocked_between(OuterRef("recipient_id"), OuterRef("actor_id")))
+
+    def visible_to(self, viewer_id: int) -> Self:
+        return self.visible().filter(recipient_id=viewer_id)
 
 
 class Notification(models.Model):
@@ -37,6 +53,7 @@ class Notification(models.Model):
     first_at = models.DateTimeField(_("first occurrence"), default=timezone.now)
     # The latest occurrence.
     created_at = models.DateTimeField(_("latest occurrence"), default=timezone.now)
+    objects = NotificationQuerySet.as_manager()
 
     class Meta:
         verbose_name = _("notification")

@@ -9,7 +9,6 @@ from notifications.selectors.feed import (
     preferences_of,
     unread_count,
     unread_counts,
-    visible,
 )
 from notifications.selectors.pushes import PushContent, is_quiet, push_content, push_contents, quiet_ids
 
@@ -28,5 +27,4 @@ __all__ = [
     "quiet_ids",
     "unread_count",
     "unread_counts",
-    "visible",
 ]

@@ -9,8 +9,7 @@ from notifications.models import Delivery
 def delivery_lag_seconds() -> float:
     """How long the oldest due mail or push has been waiting; 0 when nothing waits."""
     now = timezone.now()
-    due = Delivery.objects.filter(state=Delivery.State.PENDING, due_at__lte=now, expires_at__gt=now)
-    oldest = due.aggregate(at=Min("due_at"))["at"]
+    oldest = Delivery.objects.due(now).aggregate(at=Min("due_at"))["at"]
     return (now - oldest).total_seconds() if oldest else 0.0
 
 

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from django.contrib.auth import get_user_model
 from django.db import connection
-from django.db.models import Count, OuterRef, QuerySet
+from django.db.models import Count
 
-from accounts.selectors import blocked_between
+from accounts import sql
 from accounts.serializers import PersonRow
 from core.database import moment, prepared
 from notifications.models import Notification, Preferences
@@ -23,19 +22,13 @@ _MICROSECOND = timedelta(microseconds=1)
 LAST_MICROSECOND = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
 
 _ROW = Notification._meta.db_table
-_USER = get_user_model()._meta.db_table
-_BLOCK = get_user_model()._meta.get_field("blocks_made").related_model._meta.db_table
-
-_VISIBLE = (
-    "n.recipient_id = %s"
-    f" AND NOT EXISTS (SELECT 1 FROM {_BLOCK} b WHERE b.blocker_id = n.recipient_id AND b.blocked_id = n.actor_id)"
-    f" AND NOT EXISTS (SELECT 1 FROM {_BLOCK} b WHERE b.blocker_id = n.actor_id AND b.blocked_id = n.recipient_id)"
-)
-UNREAD_COUNT = f"SELECT COUNT(*) FROM {_ROW} n WHERE {_VISIBLE} AND n.is_read = false"
+# Notification.objects.visible_to() and unread() as SQL.
+_VISIBLE = f"n.recipient_id = %s AND {sql.no_block_between('n.recipient_id', 'n.actor_id')}"
+_UNREAD = "n.is_read = false"
+UNREAD_COUNT = f"SELECT COUNT(*) FROM {_ROW} n WHERE {_VISIBLE} AND {_UNREAD}"
 _SELECT = (
     "SELECT n.id, n.kind, n.is_read, n.target_id, n.target_title, n.count, n.created_at,"
-    " a.id, a.username, a.first_name, a.last_name, a.avatar_token"
-    f" FROM {_ROW} n JOIN {_USER} a ON a.id = n.actor_id WHERE {_VISIBLE}"
+    f" {sql.card('a')} FROM {_ROW} n JOIN {sql.USERS} a ON a.id = n.actor_id WHERE {_VISIBLE}"
 )
 
 
@@ -51,11 +44,6 @@ class FeedRow:
     actor: PersonRow
 
 
-def visible(rows: QuerySet[Notification], viewer_id: int) -> QuerySet[Notification]:
-    """The viewer's own rows without those whose actor is in a block with the viewer."""
-    return rows.filter(recipient_id=viewer_id).exclude(blocked_between(viewer_id, OuterRef("actor_id")))
-
-
 def unread_count(user_id: int) -> int:
     """Unread rows: the number in the list, the badge and on the push."""
     with prepared() as cursor:
@@ -65,9 +53,8 @@ def unread_count(user_id: int) -> int:
 
 def unread_counts(user_ids: Iterable[int]) -> dict[int, int]:
     """The same for several users, in one query; users without unread rows are missing."""
-    unread = Notification.objects.filter(recipient__id__any=set(user_ids), is_read=False)
-    visible_unread = unread.exclude(blocked_between(OuterRef("recipient_id"), OuterRef("actor_id")))
-    return dict(visible_unread.values_list("recipient_id").annotate(number=Count("id")).order_by())
+    unread = Notification.objects.unread().visible().filter(recipient__id__any=set(user_ids))
+    return dict(unread.values_list("recipient_id").annotate(number=Count("id")).order_by())
 
 
 def notifications_for(viewer_id: int, ids: Iterable[int]) -> dict[int, dict[str, Any]]:
@@ -95,7 +82,7 @@ def feed_page(
     statement = _SELECT
     values: list[Any] = [viewer_id]
     if unread_only:
-        statement += " AND n.is_read = false"
+        statement += f" AND {_UNREAD}"
     if after is not None:
         statement += " AND (n.created_at, n.id) < (%s, %s)"
         microsecond, row_id = after

@@ -7,10 +7,9 @@ from itertools import starmap
 from typing import Any, NamedTuple
 
 from django.contrib.auth import get_user_model
-from django.db.models import OuterRef, Q
+from django.db.models import Q
 from django.utils import translation
 
-from accounts.selectors import blocked_between
 from core.text import display_name
 from notifications.kinds import KINDS, SWITCHES, Kind
 from notifications.models import Notification, Preferences
@@ -40,9 +39,10 @@ def push_contents(wanted: Iterable[tuple[int, str]]) -> dict[tuple[int, str], Pu
     """
     pairs = set(wanted)
     rows = (
-        Notification.objects.filter(id__any={notification_id for notification_id, _ in pairs}, is_read=False)
+        Notification.objects.unread()
+        .visible()
+        .filter(id__any={notification_id for notification_id, _ in pairs})
         .filter(recipient__in=get_user_model().objects.active())
-        .exclude(blocked_between(OuterRef("recipient_id"), OuterRef("actor_id")))
         .values_list(*_COLUMNS)
     )
     wanting = {row.id: row for row in starmap(_row, rows) if _wants_push(row)}

@@ -11,7 +11,7 @@ from django.db import connection
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
-from accounts.selectors import users_by_ids
+from accounts.selectors import existing_user_ids
 from core.fields import MAX_ID
 from core.text import clean_name
 from core.transactions import unit_of_work
@@ -70,8 +70,7 @@ def ingest(*, source: Source, events: Sequence[object]) -> list[dict[str, str | 
     """
     read = [_read(event, source) for event in events]
     parsed = [event for event in read if isinstance(event, _Event)]
-    found = users_by_ids({id_ for event in parsed for id_ in (event.recipient_id, event.actor_id)})
-    people = {user.id for user in found.values() if user.erased_at is None}
+    people = existing_user_ids({id_ for event in parsed for id_ in (event.recipient_id, event.actor_id)})
     results = []
     for raw, event in zip(events, read, strict=True):
         if isinstance(event, str):

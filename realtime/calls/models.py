@@ -1,5 +1,7 @@
 """A call between two users. SDP and addresses are never stored."""
 
+from typing import Self
+
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
@@ -7,6 +9,25 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from core.text import row_name
+
+
+class CallQuerySet(models.QuerySet["Call"]):
+    def of(self, user_id: int) -> Self:
+        """Calls in which the user is or was a participant."""
+        return self.filter(Q(caller_id=user_id) | Q(callee_id=user_id))
+
+    def not_ended(self) -> Self:
+        return self.exclude(state=Call.State.ENDED)
+
+    def overdue(self) -> Self:
+        """Calls that have not ended although their deadline has passed."""
+        return self.not_ended().filter(expires_at__lte=timezone.now())
+
+
+class CallPartyQuerySet(models.QuerySet["CallParty"]):
+    def live_of(self, user_id: int) -> Self:
+        """The user's part of the call that has not ended, if there is one."""
+        return self.filter(user_id=user_id, live=True)
 
 
 class Call(models.Model):
@@ -44,6 +65,7 @@ class Call(models.Model):
     expires_at = models.DateTimeField()
     answered_at = models.DateTimeField(_("answered at"), null=True, blank=True)
     ended_at = models.DateTimeField(_("ended at"), null=True, blank=True)
+    objects = CallQuerySet.as_manager()
 
     class Meta:
         verbose_name = _("call")
@@ -89,6 +111,7 @@ class CallParty(models.Model):
     gone_at = models.DateTimeField(null=True, blank=True)
     # Candidates sent since the last restart.
     candidates = models.PositiveSmallIntegerField(default=0)
+    objects = CallPartyQuerySet.as_manager()
 
     class Meta:
         verbose_name = _("side of a call")

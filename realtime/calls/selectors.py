@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, QuerySet
 
 from core.exceptions import NotFound
 from core.fields import parse_id
@@ -19,7 +19,7 @@ EXPORTED = (
 
 def call_for(viewer_id: int, call_id: object, device: SocketRef) -> dict[str, Any]:
     """One call as a device of a participant sees it. NotFound for any other user."""
-    found = _calls_of(viewer_id).filter(id=parse_id(call_id))
+    found = Call.objects.of(viewer_id).filter(id=parse_id(call_id))
     for call in _rendered(found, viewer_id, device):
         return call
     raise NotFound
@@ -27,13 +27,13 @@ def call_for(viewer_id: int, call_id: object, device: SocketRef) -> dict[str, An
 
 def calls_for(viewer_id: int, ids: Iterable[int], device: SocketRef) -> dict[int, dict[str, Any]]:
     """The calls of these ids in which the viewer is or was a participant."""
-    found = _calls_of(viewer_id).filter(id__in=set(ids))
+    found = Call.objects.of(viewer_id).filter(id__in=set(ids))
     return {call["id"]: call for call in _rendered(found, viewer_id, device)}
 
 
 def live_calls_for(viewer_id: int, device: SocketRef) -> list[dict[str, Any]]:
     """The user's call that has not ended, if there is one: part of `ready`."""
-    found = _calls_of(viewer_id).filter(parties__user_id=viewer_id, parties__live=True)
+    found = Call.objects.of(viewer_id).filter(parties__user_id=viewer_id, parties__live=True)
     return _rendered(found, viewer_id, device)
 
 
@@ -49,10 +49,6 @@ def call_history(
     return _rendered(page, viewer_id, device), len(ids) > limit
 
 
-def _calls_of(viewer_id: int) -> QuerySet[Call]:
-    return Call.objects.filter(Q(caller_id=viewer_id) | Q(callee_id=viewer_id))
-
-
 def _rendered(calls: QuerySet[Call], viewer_id: int, device: SocketRef) -> list[dict[str, Any]]:
     return [
         CallSerializer.render(call, viewer_id=viewer_id, device=device, parties=call.parties.all())
@@ -62,7 +58,7 @@ def _rendered(calls: QuerySet[Call], viewer_id: int, device: SocketRef) -> list[
 
 def export_files(user_id: int) -> Iterator[tuple[str, Any]]:
     """The permanent data of realtime about a user: their calls. Events only repeat what other apps export."""
-    calls = Call.objects.filter(Q(caller_id=user_id) | Q(callee_id=user_id)).order_by("id")
+    calls = Call.objects.of(user_id).order_by("id")
     yield "calls.json", calls.values(*EXPORTED).iterator(1000)
 
 

@@ -1,7 +1,23 @@
+from datetime import datetime, timedelta
+from typing import Self
+
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+
+from realtime.conf import conf
+
+
+def alive_since(now: datetime | None = None) -> datetime:
+    """A socket that was not touched after this moment belongs to a process that died."""
+    return (now or timezone.now()) - timedelta(seconds=conf.SOCKET_DEAD_SECONDS)
+
+
+class SocketQuerySet(models.QuerySet["Socket"]):
+    def alive(self) -> Self:
+        """Sockets of running processes."""
+        return self.filter(seen_at__gt=alive_since())
 
 
 class Socket(models.Model):
@@ -16,6 +32,7 @@ class Socket(models.Model):
     acked_seq = models.BigIntegerField(default=0)
     opened_at = models.DateTimeField(default=timezone.now)
     seen_at = models.DateTimeField(default=timezone.now)
+    objects = SocketQuerySet.as_manager()
 
     class Meta:
         verbose_name = _("socket")

@@ -4,13 +4,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.utils import timezone
 
 from messaging.selectors import conversations_for
 from messaging.services import conversations
 from notifications.services.delivery import SocketStatusQuery
 from realtime import groups
-from realtime.conf import conf
 from realtime.models import Event, Socket
 
 UNIT_OF_WORK_TAKES = timedelta(seconds=0.5)
@@ -26,9 +24,8 @@ def acknowledged(*, socket_id: str, user_id: int, seq: int, delivered: Mapping[i
 
 def socket_statuses(questions: Sequence[SocketStatusQuery]) -> list[str]:
     """For the delivery of pushes: has a socket of the session acknowledged what was written at that time?"""
-    alive = timezone.now() - timedelta(seconds=conf.SOCKET_DEAD_SECONDS)
     sessions = {question.session_id for question in questions}
-    rows = Socket.objects.filter(session_id__in=sessions, seen_at__gt=alive).values_list("session_id", "acked_seq")
+    rows = Socket.objects.alive().filter(session_id__in=sessions).values_list("session_id", "acked_seq")
     acked: dict[int, int] = {}
     for session_id, seq in rows:
         acked[session_id] = max(seq, acked.get(session_id, 0))

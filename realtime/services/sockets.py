@@ -13,6 +13,7 @@ from core.transactions import unit_of_work
 from realtime import groups
 from realtime.conf import conf
 from realtime.models import CallParty, Socket, Stream
+from realtime.models.sockets import alive_since
 from realtime.services import log
 
 
@@ -45,10 +46,7 @@ def opened(*, socket_id: str, user_id: int, session_id: int) -> Opened:
 def _note_and_look(socket_id: str, user_id: int, session_id: int) -> list[tuple[Any, ...]]:
     """The log's position, whether there is a call, and the user's other sockets (or None), newest first."""
     now = timezone.now()
-    dead, at = (
-        connection.ops.adapt_datetimefield_value(moment)
-        for moment in (now - timedelta(seconds=conf.SOCKET_DEAD_SECONDS), now)
-    )
+    dead, at = (connection.ops.adapt_datetimefield_value(moment) for moment in (alive_since(now), now))
     with prepared() as cursor:
         cursor.execute(_NOTE, [socket_id, user_id, session_id, at, at])
         cursor.execute(_LOOK, [at, socket_id, dead, user_id])

@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.contrib.auth import get_user_model
-from django.db.models import Count, Q
 
 from core.operator import OperatorCommand
 from notifications.models import Notification
@@ -17,5 +16,5 @@ class Command(OperatorCommand):
     def act(self, **options: Any) -> dict[str, Any]:
         users = get_user_model().objects
         people = {"all": users.count(), "confirmed": users.verified().count(), "blocked": users.blocked().count()}
-        rows = Notification.objects.aggregate(all=Count("id"), unread=Count("id", filter=Q(is_read=False)))
+        rows = {"all": Notification.objects.count(), "unread": Notification.objects.unread().count()}
         return {"people": people, "notifications": rows, **delivery.figures()}

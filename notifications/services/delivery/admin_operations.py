@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Count, Min, Q, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from accounts.services import audit
@@ -13,6 +13,7 @@ from notifications.channels.outcomes import Sent
 from notifications.channels.push import push_channel
 from notifications.conf import conf
 from notifications.models import ChannelPause, Delivery, Device
+from notifications.selectors import deliveries_by_state, delivery_lag_seconds
 from notifications.services.delivery.push_handler import reading_language
 from notifications.services.delivery.push_messages import test_message
 from notifications.services.delivery.push_outbox import CALL_KINDS
@@ -101,7 +102,7 @@ def try_devices(*, user_id: int, device_ids: Iterable[int] | None = None) -> lis
 
 def devices_of(user_id: int, device_ids: Iterable[int] | None = None) -> list[Device]:
     """A user's reachable devices."""
-    rows = Device.objects.filter(user_id=user_id, active=True).select_related("user").order_by("id")
+    rows = Device.objects.active().filter(user_id=user_id).select_related("user").order_by("id")
     if device_ids is not None:
         rows = rows.filter(id__in=list(device_ids))
     return list(rows)
@@ -109,23 +110,18 @@ def devices_of(user_id: int, device_ids: Iterable[int] | None = None) -> list[De
 
 def figures() -> dict[str, Any]:
     """The queue in numbers; seconds where it says so."""
-    now = timezone.now()
-    states = Delivery.objects.values_list("channel", "state").annotate(number=Count("id")).order_by()
     deliveries: dict[str, dict[str, int]] = {
         str(channel): dict.fromkeys(State.values, 0) for channel in Delivery.Channel.values
     }
-    for channel, state, number in states:
+    for (channel, state), number in deliveries_by_state().items():
         deliveries[channel][state] = number
-    due = Delivery.objects.filter(state=State.PENDING, due_at__lte=now, expires_at__gt=now)
-    oldest = due.aggregate(at=Min("due_at"))["at"]
-    devices = Device.objects.aggregate(all=Count("id"), active=Count("id", filter=Q(active=True)))
     pauses = {
         pause.channel: {"reason": pause.reason, "since": pause.started_at, "until": pause.until}
         for pause in ChannelPause.objects.all()
     }
     return {
         "deliveries": deliveries,
-        "oldest_due_seconds": round((now - oldest).total_seconds(), 3) if oldest else 0,
+        "oldest_due_seconds": round(delivery_lag_seconds(), 3),
         "paused": pauses,
-        "devices": devices,
+        "devices": {"all": Device.objects.count(), "active": Device.objects.active().count()},
     }

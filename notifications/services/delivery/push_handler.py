@@ -7,9 +7,12 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 from django.utils.translation import get_supported_language_variant
 
+from accounts.selectors import signed_in_sessions
 from notifications.channels.outcomes import Outcome
 from notifications.channels.push import PushChannel, push_channel
 from notifications.conf import conf
@@ -19,7 +22,7 @@ from notifications.services.delivery import socket_status
 from notifications.services.delivery.claims import Claimed, DeliveryResult
 from notifications.services.delivery.jobs import Job, result
 from notifications.services.delivery.push_messages import call_message, notification_message, test_message
-from notifications.services.delivery.push_outbox import CALL_KINDS
+from notifications.services.delivery.push_outbox import CALL_KINDS, cancel
 from notifications.services.delivery.socket_status import SocketStatusQuery
 
 log = logging.getLogger(__name__)
@@ -50,9 +53,7 @@ class PushHandler:
     def device_gone(self, row: Claimed) -> None:
         assert row.device_id is not None
         Device.objects.filter(id=row.device_id).update(active=False)
-        Delivery.objects.filter(device_id=row.device_id, state=State.PENDING).update(
-            state=State.CANCELLED, last_error="the token is dead", finished_at=timezone.now(), payload={}
-        )
+        cancel(reason="the token is dead", device_ids=[row.device_id])
 
 
 class _Batch:
@@ -86,9 +87,9 @@ class _Batch:
             return "the device is switched off"
         if device.user_id != row.recipient_id:
             return "the token moved to another person"
-        if device.ended_at is not None or min(device.expires_at, device.token_expires_at) <= self.now:
+        if not device.is_signed_in:
             return "the sign-in has ended"
-        if device.blocked_at is not None and (device.blocked_until is None or device.blocked_until > self.now):
+        if not device.is_owner_active:
             return "the account is blocked"
         return ""
 
@@ -213,11 +214,8 @@ class _Target(NamedTuple):
     locale: str
     language: str
     session_id: int
-    ended_at: datetime | None
-    expires_at: datetime
-    token_expires_at: datetime
-    blocked_at: datetime | None
-    blocked_until: datetime | None
+    is_signed_in: bool
+    is_owner_active: bool
 
 
 def _targets(ids: set[int]) -> dict[int, _Target]:
@@ -229,11 +227,8 @@ def _targets(ids: set[int]) -> dict[int, _Target]:
         "locale",
         "user__language",
         "session_id",
-        "session__ended_at",
-        "session__expires_at",
-        "session__token_expires_at",
-        "user__blocked_at",
-        "user__blocked_until",
+        Exists(signed_in_sessions().filter(id=OuterRef("session_id"))),
+        Exists(get_user_model().objects.active().filter(id=OuterRef("user_id"))),
     )
     return {values[0]: _Target(*values) for values in rows}
 

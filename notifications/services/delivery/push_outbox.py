@@ -85,7 +85,7 @@ def enqueue_call_push(*, recipient_id: int, data: Mapping[str, str], expires_at:
     if kind not in CALL_KINDS:
         raise ValueError(f"{kind} is not a push about a call")
     now = timezone.now()
-    devices = Device.objects.filter(user_id=recipient_id, active=True)
+    devices = Device.objects.active().filter(user_id=recipient_id)
     if kind == "call_ended":
         expires_at = max(expires_at, now + timedelta(seconds=_CALL_ENDED_SECONDS))
         rings = Delivery.objects.filter(group_key=group, kind="incoming_call", recipient_id=recipient_id)
@@ -112,7 +112,7 @@ def enqueue_call_push(*, recipient_id: int, data: Mapping[str, str], expires_at:
 def enqueue_test_push(*, recipient_id: int, device_ids: Iterable[int] | None = None) -> int:
     """Queue a test push to all devices of a user or to some of them."""
     now = timezone.now()
-    devices = Device.objects.filter(user_id=recipient_id, active=True)
+    devices = Device.objects.active().filter(user_id=recipient_id)
     if device_ids is not None:
         devices = devices.filter(id__in=list(device_ids))
     rows = [
@@ -157,8 +157,10 @@ def cancel(
 
 
 def _cancel(which: Q, reason: str) -> int:
-    return Delivery.objects.filter(which, state=State.PENDING).update(
-        state=State.CANCELLED, last_error=reason[:300], finished_at=timezone.now(), payload={}
+    return (
+        Delivery.objects.pending()
+        .filter(which)
+        .update(state=State.CANCELLED, last_error=reason[:300], finished_at=timezone.now(), payload={})
     )
 
 

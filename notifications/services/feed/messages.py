@@ -9,11 +9,11 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
-from django.contrib.auth import get_user_model
 from django.db import connection
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
+from accounts import sql
 from core.database import prepared
 from core.transactions import unit_of_work
 from messaging.selectors import conversations_for
@@ -29,7 +29,7 @@ INSERT INTO {row} (recipient_id, kind, group_key, is_open, actor_id, target_id, 
 SELECT person.id, 'message', %s, true, %s, %s, '', 1, %s, false, %s, %s
 FROM {user} person LEFT JOIN {preferences} choice ON choice.user_id = person.id
 WHERE person.id = %s AND COALESCE(choice.enabled AND choice.messages, true)
-  AND (person.blocked_at IS NULL OR person.blocked_until <= %s)
+  AND {is_active}
 ON CONFLICT (recipient_id, kind, group_key) WHERE is_open
 DO UPDATE SET count = {row}.count + 1, created_at = excluded.created_at
 RETURNING id, COALESCE((SELECT quiet_mode FROM {preferences} WHERE user_id = {row}.recipient_id), false),
@@ -139,7 +139,8 @@ def _key(conversation_id: int) -> str:
 def _named(statement: str) -> str:
     return (
         statement.replace("{row}", Notification._meta.db_table)
-        .replace("{user}", get_user_model()._meta.db_table)
+        .replace("{user}", sql.USERS)
+        .replace("{is_active}", sql.is_active("person"))
         .replace("{device}", Device._meta.db_table)
         .replace("{preferences}", Preferences._meta.db_table)
     )

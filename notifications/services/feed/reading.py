@@ -6,7 +6,6 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from core.transactions import unit_of_work
-from notifications import selectors
 from notifications.exceptions import NotificationNotFound
 from notifications.models import Notification
 from notifications.services import delivery
@@ -34,7 +33,7 @@ def mark_all_read(*, user_id: int, until: datetime) -> int:
     Pushes that wait need no word here: one of a row that was read is dropped when its turn comes.
     """
     updated = 0
-    unread = Notification.objects.filter(recipient_id=user_id, is_read=False, created_at__lte=until)
+    unread = Notification.objects.unread().filter(recipient_id=user_id, created_at__lte=until)
     with unit_of_work():
         # In the order of their ids, or two of these at once could wait for each other.
         ids = list(unread.select_for_update().order_by("id").values_list("id", flat=True))
@@ -53,8 +52,8 @@ def delete(*, user_id: int, notification_id: int) -> None:
 
 
 def _own_row(user_id: int, notification_id: int) -> Notification:
-    rows = Notification.objects.select_for_update(of=("self",)).filter(id=notification_id)
-    row = selectors.visible(rows, user_id).first()
+    visible = Notification.objects.visible_to(user_id).filter(id=notification_id)
+    row = visible.select_for_update(of=("self",)).first()
     if row is None:
         raise NotificationNotFound
     return row

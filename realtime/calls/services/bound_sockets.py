@@ -15,7 +15,7 @@ from realtime.kinds import SocketRef
 def note_open(*, user_id: int, device: SocketRef) -> None:
     """A socket opened: it replaces the bound socket of its own session if that has closed."""
     end_overdue_of(user_id=user_id)
-    bound = CallParty.objects.filter(user_id=user_id, live=True, session_id=device.session_id)
+    bound = CallParty.objects.live_of(user_id).filter(session_id=device.session_id)
     party = bound.exclude(socket_id=device.socket_id).first()
     if party is None:
         return
@@ -30,7 +30,7 @@ def note_open(*, user_id: int, device: SocketRef) -> None:
 
 def note_closed(*, user_id: int, socket_id: str) -> None:
     """A socket closed. If an active call has no open bound socket left, its deadline is set to one minute."""
-    party = CallParty.objects.filter(user_id=user_id, live=True, socket_id=socket_id).first()
+    party = CallParty.objects.live_of(user_id).filter(socket_id=socket_id).first()
     if party is None:
         return
     with unit_of_work():

@@ -55,30 +55,23 @@ def end_overdue(*, limit: int = 100) -> int:
 
     Safe in several processes at once: a call that another process has locked is skipped.
     """
-    due = Call.objects.filter(expires_at__lte=timezone.now()).exclude(state=Call.State.ENDED)
-    return _end_overdue(list(due.order_by("expires_at").values_list("id", flat=True)[:limit]), wait=False)
+    overdue = Call.objects.overdue()
+    return _end_overdue(list(overdue.order_by("expires_at").values_list("id", flat=True)[:limit]), wait=False)
 
 
 def end_overdue_of(*, user_id: int, call_id: int | None = None) -> int:
     """The same for the calls of one user, before the user reads or changes one."""
-    due = Call.objects.filter(Q(caller_id=user_id) | Q(callee_id=user_id), expires_at__lte=timezone.now()).exclude(
-        state=Call.State.ENDED
-    )
+    overdue = Call.objects.overdue().of(user_id)
     if call_id is not None:
-        due = due.filter(id=call_id)
-    return _end_overdue(list(due.values_list("id", flat=True)), wait=True)
+        overdue = overdue.filter(id=call_id)
+    return _end_overdue(list(overdue.values_list("id", flat=True)), wait=True)
 
 
 def _end_overdue(ids: Iterable[int], *, wait: bool) -> int:
     ended = 0
     for call_id in ids:
         with unit_of_work():
-            call = (
-                Call.objects.select_for_update(skip_locked=not wait)
-                .filter(id=call_id, expires_at__lte=timezone.now())
-                .exclude(state=Call.State.ENDED)
-                .first()
-            )
+            call = Call.objects.overdue().select_for_update(skip_locked=not wait).filter(id=call_id).first()
             if call is not None and not _extend_if_alive(call):
                 end(call, OUTCOME_OF_TIME[Call.State(call.state)], at=call.expires_at)
                 ended += 1
@@ -109,13 +102,13 @@ def leave_call(call: Call, user_id: int) -> None:
 
 def end_of_sessions(*, user_id: int, session_ids: Iterable[int]) -> None:
     """The bound session has ended, so the device cannot rejoin: the call ends."""
-    bound = CallParty.objects.filter(user_id=user_id, live=True, session_id__in=list(session_ids))
+    bound = CallParty.objects.live_of(user_id).filter(session_id__in=list(session_ids))
     _leave_all(bound, user_id)
 
 
 def end_all_of(*, user_id: int) -> None:
     """The account was blocked or erased: ends all its calls."""
-    _leave_all(CallParty.objects.filter(user_id=user_id, live=True), user_id)
+    _leave_all(CallParty.objects.live_of(user_id), user_id)
 
 
 def end_between(*, user_id: int, other_id: int) -> None:
@@ -140,6 +133,6 @@ def _leave_all(parties: "Iterable[CallParty]", user_id: int) -> None:
     if not ids:
         return
     with unit_of_work():
-        live = Call.objects.select_for_update().filter(id__in=ids).exclude(state=Call.State.ENDED)
+        live = Call.objects.not_ended().select_for_update().filter(id__in=ids)
         for call in live.order_by("id"):
             leave_call(call, user_id)

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Q
 from django.utils import timezone
 
 from core.conf import project
@@ -61,8 +60,8 @@ def lock_call_for(*, user_id: int, call_id: object) -> LockedCall:
 
 def call_of(user_id: int, call_id: object, *, lock: bool = False) -> Call:
     """The call with that id if this user is a participant. NotFound."""
-    calls = Call.objects.select_for_update() if lock else Call.objects
-    found = calls.filter(Q(caller_id=user_id) | Q(callee_id=user_id), id=parse_id(call_id)).first()
+    calls = Call.objects.of(user_id).filter(id=parse_id(call_id))
+    found = (calls.select_for_update() if lock else calls).first()
     if found is None:
         raise NotFound
     return found
