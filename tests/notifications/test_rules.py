@@ -33,7 +33,7 @@ def test_visible_and_unread_rows(alice, bob, charlie, direction, is_read, django
     with django_assert_num_queries(6):
         assert set(Notification.objects.visible_to(alice.id).values_list("id", flat=True)) == visible
         assert selectors.notifications_for(alice.id, [row.id]).keys() == visible
-        assert {row.id for row in selectors.feed_page(viewer_id=alice.id, limit=9, unread_only=True).rows} == unread
+        assert {row.id for row in selectors.feed_page(viewer_id=alice.id, limit=9, unread_only=True)[0]} == unread
         assert selectors.unread_count(alice.id) == len(unread)
         assert selectors.unread_counts([alice.id]) == ({alice.id: 1} if unread else {})
         assert bool(selectors.push_contents([(row.id, "en")])) is bool(unread)
