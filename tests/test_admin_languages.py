@@ -15,7 +15,9 @@ from messaging.services import conversations, messages, reports
 from notifications.kinds import KINDS
 from tests.staff import admin_client, staff
 
-UNREAD = re.compile(r'(?s)<(script|style)\b.*?</\1>|<input type="hidden"[^>]*>|<option value=[^>]*>')
+UNREAD = re.compile(
+    r'(?s)<(script|style)\b.*?</\1>|<input type="hidden"[^>]*>|<option value=[^>]*>|(?<=name="action" )value="[^"]*"'
+)
 READ = re.compile(r'(?:alt|title|placeholder|aria-label|value)="([^"]*)"|>([^<>]+)<')
 # What has the same name everywhere.
 NAMES = ("Parley", "push", "Push", "UTC", "CSV", "JSON")
