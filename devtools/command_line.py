@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import subprocess
 from collections.abc import Callable, Sequence
 
 from devtools.checks import lint
 from devtools.commands import doctor, reset, run
-from devtools.environment import manage, note, setup
+from devtools.environment import PYTHON, ROOT, manage, note, setup
 from devtools.testing import test
 
 
@@ -42,6 +43,10 @@ def parser() -> argparse.ArgumentParser:
     one = commands.add_parser("translations", help="compile the translations")
     one.add_argument("--update", action="store_true", help="first collect new texts from the sources")
 
+    one = commands.add_parser("screenshots", help="pictures of every page into var/screenshots; needs Chromium")
+    one.add_argument("--only", default="", help="pages whose name contains this")
+    one.add_argument("--readme", action="store_true", help="write the README's pictures to docs/images")
+
     one = commands.add_parser("reset", help="remove var/: database, mails, media, keys")
     one.add_argument("--venv", action="store_true", help="also remove .venv")
     one.add_argument("--yes", action="store_true", help="do not ask")
@@ -71,6 +76,12 @@ def main(arguments: Sequence[str]) -> int:
         setup()
         return manage("sdk", options.language)
 
+    def screenshots() -> int:
+        setup(dev=True)
+        chosen = ["--only", options.only, *(["--readme"] if options.readme else [])]
+        command = [str(PYTHON), "-m", "tests.browser.screenshots", *chosen]
+        return subprocess.run(command, cwd=ROOT, check=False).returncode
+
     actions: dict[str, Callable[[], int]] = {
         "sdk": sdk,
         "setup": set_up,
@@ -79,6 +90,7 @@ def main(arguments: Sequence[str]) -> int:
         "lint": linted,
         "doctor": doctor,
         "translations": translations,
+        "screenshots": screenshots,
         "reset": lambda: reset(options),
     }
     return actions[options.command]()

@@ -1,0 +1,133 @@
+"""Pictures of every page: light and dark, on a phone and a desktop, in English and Arabic.
+
+`python -m tests.browser.screenshots [--only NAME] [--readme]` starts a server with demo users, writes to
+var/screenshots and prints the folder. `--readme` writes the pictures of the README to docs/images instead.
+Run as `python3 dev.py screenshots`.
+"""
+
+import argparse
+import contextlib
+import itertools
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from tqdm import tqdm
+
+from tests.browser.chromium import browser
+from tests.browser.client_pages import Api, Window, demo_people
+from tests.server import ROOT, RunningServer
+
+FOLDER = ROOT / "var" / "screenshots"
+README_FOLDER = ROOT / "docs" / "images"
+SIZES = {"phone": {"width": 360, "height": 740}, "desktop": {"width": 1280, "height": 800}}
+SCHEMES = ("light", "dark")
+LANGUAGES = ("en", "ar")
+# Name of the picture: path. `{chat}` is the conversation of Alice and Bob.
+OPEN_PAGES = {
+    "landing": "/",
+    "sign-up": "/app/sign-up",
+    "sign-in": "/app/sign-in",
+    "forgot": "/app/forgot",
+    "help": "/app/help",
+    "docs": "/docs",
+    "docs-quickstart": "/docs/quickstart",
+    "docs-reference": "/docs/reference",
+    "api-docs": "/api/docs",
+}
+OWN_PAGES = {
+    "chats": "/app/chats",
+    "conversation": "/app/chats/{chat}",
+    "calls": "/app/calls",
+    "notifications": "/app/notifications",
+    "settings": "/app/settings",
+    "settings-security": "/app/settings/security",
+    "settings-privacy": "/app/settings/privacy",
+}
+# Picture of the README: page, size, colours.
+README_PICTURES = {
+    "conversation": ("conversation", "desktop", "light"),
+    "conversation-phone": ("conversation", "phone", "dark"),
+    "reference": ("docs-reference", "desktop", "light"),
+}
+
+
+def settle(page) -> None:
+    """Waits until the page is drawn: requests answered, fonts there, animations ended."""
+    page.wait_for_load_state("networkidle")
+    page.evaluate("document.fonts.ready")
+    page.wait_for_timeout(150)
+
+
+class Studio:
+    """A running server, a browser, and a conversation worth showing."""
+
+    def __init__(self, chromium, server):
+        self.chromium, self.server = chromium, server
+        self.logins = demo_people(server)
+        alice, bob = (Api(server, self.logins[name]) for name in ("Alice", "Bob"))
+        self.chat = alice.chat_with(bob)
+        bob.send(self.chat, "Shall we look at the route for Saturday?")
+        alice.send(self.chat, "Yes. The path along the river is open again.")
+        bob.send(self.chat, "Good. I bring the map, you bring the coffee ☕")
+
+    def take(self, name: str, path: str, target: Path, *, size: str, scheme: str, language: str) -> None:
+        options = {"viewport": SIZES[size], "color_scheme": scheme, "locale": language, "reduced_motion": "reduce"}
+        if name in OWN_PAGES:
+            window = Window(self.chromium, self.server, self.logins["Alice"], **options)
+            window.page.evaluate("language => localStorage.setItem('parley.language', language)", language)
+            context, page = window.context, window.page
+        else:
+            context = self.chromium.new_context(**options)
+            page = context.new_page()
+        page.goto(self.server.base + path.format(chat=self.chat))
+        settle(page)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        page.screenshot(path=target)
+        context.close()
+
+
+def take_all(folder: Path = FOLDER, *, only: str = "") -> list[Path]:
+    """Writes `<page>-<size>-<colours>-<language>.png` of every page, or of the pages whose name contains `only`."""
+    pages = {name: path for name, path in (OPEN_PAGES | OWN_PAGES).items() if only in name}
+    variants = list(itertools.product(pages.items(), SIZES, SCHEMES, LANGUAGES))
+    written = []
+    with running_studio() as studio:
+        for (name, path), size, scheme, language in tqdm(variants, disable=not sys.stderr.isatty(), unit="picture"):
+            target = folder / f"{name}-{size}-{scheme}-{language}.png"
+            studio.take(name, path, target, size=size, scheme=scheme, language=language)
+            written.append(target)
+    return written
+
+
+def take_readme() -> list[Path]:
+    """Writes the pictures of the README."""
+    written = []
+    with running_studio() as studio:
+        for picture, (name, size, scheme) in README_PICTURES.items():
+            target = README_FOLDER / f"{picture}.png"
+            path = (OPEN_PAGES | OWN_PAGES)[name]
+            studio.take(name, path, target, size=size, scheme=scheme, language="en")
+            written.append(target)
+    return written
+
+
+@contextlib.contextmanager
+def running_studio() -> Iterator[Studio]:
+    with tempfile.TemporaryDirectory() as folder, browser() as chromium:
+        server = RunningServer(Path(folder), RATELIMIT_ENABLE="0")
+        server.start(demo=True)
+        try:
+            yield Studio(chromium, server)
+        finally:
+            server.kill()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="dev.py screenshots", description=__doc__.partition("\n")[0])
+    parser.add_argument("--only", default="", help="pages whose name contains this")
+    parser.add_argument("--readme", action="store_true", help="write the README's pictures to docs/images")
+    options = parser.parse_args()
+    pictures = take_readme() if options.readme else take_all(only=options.only)
+    print(f"{len(pictures)} pictures in {pictures[0].parent.relative_to(ROOT)}/" if pictures else "No such page.")
