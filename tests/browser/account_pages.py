@@ -2,6 +2,7 @@
 
 import re
 import secrets
+from fnmatch import fnmatchcase
 
 import httpx
 from axe_playwright_python.sync_playwright import Axe
@@ -68,14 +69,13 @@ class Window:
         self.refusals = []
 
     def expect(self, *refusals):
-        """Refused requests that belong to the test, as "401 /auth/login"."""
+        """Refused requests that belong to the test, as "401 /auth/login"; "401 *" stands for all with that status."""
         self.refusals += refusals
 
     def close(self):
-        known = {
-            f"{status} {self.server.base}/api/v1{path}" for status, path in (entry.split() for entry in self.refusals)
-        }
-        others = [text for text in self.complaints if text not in known]
+        entries = (entry.split() for entry in self.refusals)
+        known = [f"{status} {self.server.base}/api/v1{path.replace('*', '/*')}" for status, path in entries]
+        others = [text for text in self.complaints if not any(fnmatchcase(text, pattern) for pattern in known)]
         if self.refusals:
             others = [text for text in others if not UNNAMED.match(text)]
         self.context.close()
