@@ -79,7 +79,7 @@ class Window:
         if self.refusals:
             others = [text for text in others if not UNNAMED.match(text)]
         self.context.close()
-        assert others == []
+        assert others == [], others
 
     def open(self, path):
         self.page.goto(self.server.base + path)
