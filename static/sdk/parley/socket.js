@@ -10,7 +10,7 @@ const ACK_MS = 50;
 const CAUGHT_UP = 100;
 const CLOSE = { UNAUTHORISED: 4401, FORBIDDEN: 4403, SLOW: 4408, TOO_MANY: 4409, FLOODING: 4429, RESTART: 4503 };
 // Browsers complain about a socket that is closed before it has opened.
-const CONNECTING = 0;
+const [CONNECTING, OPEN] = [0, 1];
 const FLOODING_MS = 5_000;
 const LONGEST_BACKOFF_MS = 20_000;
 
@@ -179,7 +179,8 @@ export class Socket {
   // --- Frames ----------------------------------------------------------------------------------
 
   #write(frame) {
-    this.#socket.send(JSON.stringify(frame));
+    // A socket that is closing takes nothing; its close event rejects what waits for a reply.
+    if (this.#socket.readyState === OPEN) this.#socket.send(JSON.stringify(frame));
   }
 
   #onFrame(frame) {
