@@ -17,7 +17,8 @@ FRAMES = "(video) => video.getVideoPlaybackQuality().totalVideoFrames"
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    running = RunningServer(tmp_path_factory.mktemp("client-calls"), RATELIMIT_ENABLE="0", CALL_RING_SECONDS="8")
+    # Long enough for a busy machine to show the ring, short enough to wait for its end.
+    running = RunningServer(tmp_path_factory.mktemp("client-calls"), RATELIMIT_ENABLE="0", CALL_RING_SECONDS="20")
     running.start()
     yield running
     running.kill()
