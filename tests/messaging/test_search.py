@@ -5,6 +5,7 @@ from django.db import connection
 from django.test import override_settings
 from django.test.utils import CaptureQueriesContext
 
+from core.text import fold
 from messaging.models import Message
 from messaging.services import messages
 from tests.messaging.conftest import conversation_path, message_path
@@ -141,3 +142,11 @@ def test_the_text_index_serves_rare_words(long_history):
         cursor.execute("EXPLAIN SELECT id FROM messaging_message WHERE body_folded LIKE '%needle%'")
         plan = "\n".join(row[0] for row in cursor.fetchall())
     assert "message_search" in plan
+
+
+@pytest.mark.once
+def test_what_search_stores_is_a_few_times_the_message_at_most():
+    """U+FDFA is 18 letters in its compatibility form; alone it is found by them."""
+    assert len(fold("\ufdfa" * 4096)) <= 4 * 4096
+    assert len(fold("ﬃ" * 4096)) == 3 * 4096
+    assert len(fold("\ufdfa")) == 18
