@@ -25,9 +25,7 @@ FINISHED = (Delivery.State.SENT, Delivery.State.DEAD, Delivery.State.EXPIRED, De
 
 def _retry(by: "User", row: Delivery, data: dict[str, Any]) -> None:
     if not delivery.retry(ids=[row.id], actor=by, reason=data["reason"]):
-        raise NoChange(
-            _("Only a push that was given up or waits for its next try can be tried again; a mail is kept no longer.")
-        )
+        raise NoChange(_("Only a push that failed or waits for its next try can be tried again; mails are not kept."))
 
 
 def _test_push(by: "User", device: Device, data: dict[str, Any]) -> None:
@@ -98,7 +96,7 @@ class DeliveryAdmin(StaffAdmin):
         label=_("Try again"),
         permission="notifications.retry_delivery",
         form_class=ReasonForm,
-        consequences=lambda chosen: [_("What was given up is tried again from now on, unless it has expired.")],
+        consequences=lambda chosen: [_("Failed pushes are tried again from now on, unless they have expired.")],
         perform=_retry,
     )
     actions = ("retry",)

@@ -91,7 +91,7 @@ class UserAdmin(UserActions, AuditedAdmin):
             words.append(_("not confirmed"))
         if user.erase_after:
             words.append(_("to be erased"))
-        return ", ".join(str(word) for word in words) or str(_("in order"))
+        return ", ".join(str(word) for word in words) or str(_("active"))
 
     @admin.display(description=_("two-step"), boolean=True)
     def two_step(self, user: User) -> bool:

@@ -95,7 +95,7 @@ class UserActions:
         form_class=BlockForm,
         consequences=lambda chosen: [
             _("Every session ends at once, on phones and in browsers."),
-            _("Signing in answers that the account is blocked."),
+            _("Sign-in attempts are refused with a notice that the account is blocked."),
             _("No push and no message reaches the account."),
             _("The reason is kept in the audit log."),
         ],

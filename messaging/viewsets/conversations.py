@@ -95,7 +95,7 @@ class ConversationViewSet(ViewSet):
         responses=outputs.ClearedReply,
     )
     def clear(self, request: Request, conversation_id: str) -> Response:
-        """Removes messages up to one, without one all of them, from the caller's side only."""
+        """Clears the conversation for the caller only: up to the given message, or completely if none is given."""
         message_id = checked(inputs.UpToMessageInput, request).get("message_id")
         cleared = conversations.clear(user_id=request.user.id, conversation_id=conversation_id, message_id=message_id)
         return Response({"cleared_up_to_id": cleared})

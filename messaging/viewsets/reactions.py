@@ -46,7 +46,7 @@ class ReactionViewSet(ViewSet):
 class ReportViewSet(ViewSet):
     @extend_schema(operation_id="messages_report", request=inputs.ReportInput, responses={201: outputs.ReportReply})
     def create(self, request: Request, message_id: str) -> Response:
-        """Shows a message to staff."""
+        """Reports a message to support."""
         given = checked(inputs.ReportInput, request)
         made = reports.report(
             reporter=request.user,

@@ -132,7 +132,7 @@ class Migration(migrations.Migration):
                 ('group_key', models.CharField(blank=True, max_length=100)),
                 ('priority', models.PositiveSmallIntegerField(choices=[(0, 'calls'), (1, 'codes'), (2, 'messages'), (3, 'the rest')], default=3, verbose_name='priority')),
                 ('payload', models.JSONField(blank=True, default=dict)),
-                ('state', models.CharField(choices=[('pending', 'waiting'), ('leased', 'being sent'), ('sent', 'sent'), ('dead', 'given up'), ('expired', 'expired'), ('cancelled', 'cancelled')], default='pending', max_length=9, verbose_name='state')),
+                ('state', models.CharField(choices=[('pending', 'waiting'), ('leased', 'being sent'), ('sent', 'sent'), ('dead', 'failed'), ('expired', 'expired'), ('cancelled', 'cancelled')], default='pending', max_length=9, verbose_name='state')),
                 ('due_at', models.DateTimeField(default=django.utils.timezone.now, verbose_name='due at')),
                 ('expires_at', models.DateTimeField(verbose_name='expires at')),
                 ('lease_until', models.DateTimeField(blank=True, null=True, verbose_name='being sent until')),

@@ -31,7 +31,7 @@ class Delivery(models.Model):
         PENDING = "pending", _("waiting")
         LEASED = "leased", _("being sent")
         SENT = "sent", _("sent")
-        DEAD = "dead", _("given up")
+        DEAD = "dead", _("failed")
         EXPIRED = "expired", _("expired")
         CANCELLED = "cancelled", _("cancelled")
 

@@ -39,7 +39,7 @@ class CallViewSet(ViewSet):
 
     @extend_schema(
         operation_id="calls_decline",
-        description="The callee's no from a lock screen, while the call rings; later it is a `call_conflict`.",
+        description="Declines a ringing call, for example from the lock screen. Returns `call_conflict` once it has stopped ringing.",
         parameters=[CALL_ID],
         request=DeclineInput,
         responses=CallReply,

@@ -1,4 +1,4 @@
-"""`manage.py retry_deliveries`: send again what was given up, or now what waits for its next try."""
+"""`manage.py retry_deliveries`: send failed pushes again, or pending ones now."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from notifications.services import delivery
 
 
 class Command(OperatorCommand):
-    help = "Send again the pushes that were given up; with --state pending, send now what waits."
+    help = "Send failed pushes again; with --state pending, send pending ones now."
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("ids", nargs="*", type=positive, help="only these rows")

@@ -34,9 +34,9 @@ def retriable(
     ids: Iterable[int] | None = None,
     since: datetime | None = None,
 ) -> QuerySet[Delivery]:
-    """Rows that can be sent again, oldest first: given up, or waiting for their next try.
+    """Rows that can be sent again, oldest first: failed, or waiting for their next try.
 
-    A mail that was given up is wiped, and a call that is over rings no more: those are left out.
+    A mail that failed is wiped, and a call that is over rings no more: those are left out.
     """
     rows = Delivery.objects.filter(state=state).exclude(kind__in=CALL_KINDS)
     if state != State.PENDING:
