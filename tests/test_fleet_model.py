@@ -38,10 +38,10 @@ def test_processes_are_added_until_none_is_full_and_the_database_is_not_multipli
 
 
 def test_a_cost_counts_where_it_arises():
-    cheap, dear = (simulate(10**6, fleet=Fleet(1, 1, 1), costs=Costs(http_send=cost)) for cost in (0.002, 0.02))
-    changed = {was.name for was, now in zip(cheap.parts, dear.parts, strict=True) if was.used != now.used}
+    cheap, expensive = (simulate(10**6, fleet=Fleet(1, 1, 1), costs=Costs(http_send=cost)) for cost in (0.002, 0.02))
+    changed = {was.name for was, now in zip(cheap.parts, expensive.parts, strict=True) if was.used != now.used}
     assert changed == {"http processes"}
-    assert dear.first_full.name == "http processes"
+    assert expensive.first_full.name == "http processes"
 
 
 def test_the_page_shows_the_figures_of_the_model():

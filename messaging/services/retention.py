@@ -25,26 +25,26 @@ def _purge_cleared(batch: int) -> int:
     """Deletes rows at or below both clear watermarks. This also frees their client_id."""
     behind = (
         Participant.objects.values("conversation_id")
-        .annotate(floor=Min("cleared_up_to_id"))
-        .filter(floor__gt=Greatest("conversation__purged_up_to_id", 0))
+        .annotate(cleared_by_both=Min("cleared_up_to_id"))
+        .filter(cleared_by_both__gt=Greatest("conversation__purged_up_to_id", 0))
         .order_by("conversation_id")
-        .values_list("conversation_id", "floor")[:batch]
+        .values_list("conversation_id", "cleared_by_both")[:batch]
     )
     purged = 0
-    for conversation_id, floor in list(behind):
+    for conversation_id, cleared_by_both in list(behind):
         if purged >= batch:
             break
         with unit_of_work():
             conversation = Conversation.objects.select_for_update(no_key=True).get(id=conversation_id)
             doomed = rows(
                 f"SELECT m.id, m.image_id FROM {MESSAGE} m WHERE {BETWEEN} {OLDEST_FIRST} LIMIT %s",
-                [*between(conversation_id, conversation.purged_up_to_id, floor + 1), batch - purged],
+                [*between(conversation_id, conversation.purged_up_to_id, cleared_by_both + 1), batch - purged],
             )
             ids = [message_id for message_id, _ in doomed]
             pictures.discard(image_id for _, image_id in doomed if image_id)
             Message.objects.filter(id__in=ids).delete()
             if len(doomed) < batch - purged:
-                conversation.purged_up_to_id = floor
+                conversation.purged_up_to_id = cleared_by_both
                 conversation.save(update_fields=["purged_up_to_id"])
             purged += len(doomed)
     return purged

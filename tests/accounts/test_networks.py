@@ -1,4 +1,4 @@
-"""What a stranger can do to others: limits count the client's network before what belongs to somebody else."""
+"""What an attacker without the password can do: limits count the client's network before the account or address it names."""
 
 import secrets
 from collections import Counter
@@ -32,7 +32,7 @@ HOME, OFFICE = "192.0.2.10", "2001:db8:1:2::10"
 NEW_PASSWORD = "another horse 9"
 
 
-def stranger(number):
+def unknown_network(number):
     """An address that no account knows."""
     return f"198.51.100.{number + 1}"
 
@@ -66,18 +66,18 @@ def at(user, address, **fields):
 # --- the wait after wrong passwords ------------------------------------------------------------
 
 
-def test_wrong_passwords_of_twenty_strangers_leave_the_known_network_open(alice):
+def test_wrong_passwords_from_twenty_networks_leave_the_known_network_open(alice):
     at(alice, HOME)
-    tried = [attempt(stranger(n), "login", email=alice.email, password="wrong") for n in range(20)]
+    tried = [attempt(unknown_network(n), "login", email=alice.email, password="wrong") for n in range(20)]
     assert tried == ["invalid_credentials"] * 5 + ["account_locked"] * 15
     assert attempt(HOME, "login", email=alice.email, password=PASSWORD) == "200"
-    # The strangers' wait goes on, also for one who knows the password.
-    assert attempt(stranger(30), "login", email=alice.email, password=PASSWORD) == "account_locked"
+    # The wait of the unknown networks goes on, also for one who knows the password.
+    assert attempt(unknown_network(30), "login", email=alice.email, password=PASSWORD) == "account_locked"
 
 
 def test_an_address_without_account_waits_like_an_account_that_is_known_nowhere(alice):
     for email in (alice.email, "nobody@example.com"):
-        tried = [attempt(stranger(n), "login", email=email, password="wrong") for n in range(7)]
+        tried = [attempt(unknown_network(n), "login", email=email, password="wrong") for n in range(7)]
         assert tried == ["invalid_credentials"] * 5 + ["account_locked"] * 2
 
 
@@ -90,7 +90,7 @@ def test_a_known_network_waits_for_its_own_wrong_passwords(alice, clock):
     with pytest.raises(AccountLocked):
         login.with_password(email=alice.email, password=PASSWORD, caller=Caller(ip=HOME))
     assert attempt(OFFICE, "login", email=alice.email, password=PASSWORD) == "200"
-    assert attempt(stranger(1), "login", email=alice.email, password=PASSWORD) == "200"
+    assert attempt(unknown_network(1), "login", email=alice.email, password=PASSWORD) == "200"
     assert User.objects.get(id=alice.id).wrong_passwords == 0
     assert NetworkLock.objects.get(user=alice, network=HOME).wrong_passwords == 5
     clock.forward(seconds=61)
@@ -101,7 +101,7 @@ def test_a_known_network_waits_for_its_own_wrong_passwords(alice, clock):
 @pytest.mark.parametrize("way", ["reset", "staff"])
 def test_a_reset_and_staff_end_every_wait(alice, way):
     at(alice, HOME)
-    for address in (HOME, *map(stranger, range(5))):
+    for address in (HOME, *map(unknown_network, range(5))):
         for _ in range(5):
             try:
                 login.with_password(email=alice.email, password="wrong", caller=Caller(ip=address))
@@ -114,7 +114,7 @@ def test_a_reset_and_staff_end_every_wait(alice, way):
         code = codes.issue(user=alice, purpose="reset", address=alice.email)
         password = NEW_PASSWORD
         assert attempt(HOME, "verify-reset", email=alice.email, code=code, new_password=password) == "200"
-    for address in (HOME, stranger(1)):
+    for address in (HOME, unknown_network(1)):
         login.with_password(email=alice.email, password=password, caller=Caller(ip=address))
 
 
@@ -124,7 +124,7 @@ def test_parallel_wrong_passwords_are_counted_apart_and_exactly():
     at(alice, HOME)
 
     def guess(number):
-        address = HOME if number % 2 else stranger(number)
+        address = HOME if number % 2 else unknown_network(number)
         login.with_password(email=alice.email, password="wrong", caller=Caller(ip=address))
 
     outcomes = together(30, guess)
@@ -150,28 +150,28 @@ def test_support_sees_the_wait_of_a_known_network(alice, bob):
 # --- codes ---------------------------------------------------------------------------------------
 
 
-def test_a_strangers_requests_leave_the_owners_reset_open(alice, mailoutbox):
-    asked = [attempt(stranger(1), "forgot-password", email=alice.email) for _ in range(5)]
+def test_requests_from_an_unknown_network_leave_the_owners_reset_open(alice, mailoutbox):
+    asked = [attempt(unknown_network(1), "forgot-password", email=alice.email) for _ in range(5)]
     assert asked == ["200"] * 3 + ["rate_limited"] * 2
     assert attempt(HOME, "forgot-password", email=alice.email) == "200"
     assert len(mailoutbox) == 4
     code = last_code(alice.email)
     wrong = f"{(int(code) + 1) % 10**6:06d}"
     reset = {"email": alice.email, "new_password": NEW_PASSWORD}
-    tried = [attempt(stranger(1), "verify-reset", code=wrong, **reset) for _ in range(12)]
+    tried = [attempt(unknown_network(1), "verify-reset", code=wrong, **reset) for _ in range(12)]
     assert tried == ["invalid_otp"] * 10 + ["rate_limited"] * 2
     assert Code.objects.get(user=alice).tries == 5
     assert attempt(HOME, "verify-reset", code=code, **reset) == "200"
 
 
-def test_a_strangers_requests_leave_the_confirmation_open(db, mailoutbox):
+def test_requests_from_an_unknown_network_leave_the_confirmation_open(db, mailoutbox):
     una = make_user("Una", verified=False)
-    asked = [attempt(stranger(1), "resend-otp", email=una.email) for _ in range(4)]
+    asked = [attempt(unknown_network(1), "resend-otp", email=una.email) for _ in range(4)]
     assert asked == ["200"] * 3 + ["rate_limited"]
     assert attempt(HOME, "resend-otp", email=una.email) == "200"
     code = last_code(una.email)
     wrong = f"{(int(code) + 1) % 10**6:06d}"
-    tried = [attempt(stranger(1), "verify", email=una.email, code=wrong) for _ in range(11)]
+    tried = [attempt(unknown_network(1), "verify", email=una.email, code=wrong) for _ in range(11)]
     assert tried == ["invalid_otp"] * 10 + ["rate_limited"]
     assert attempt(HOME, "verify", email=una.email, code=code) == "200"
 
@@ -186,13 +186,13 @@ def test_a_code_has_five_tries_a_network_and_fifteen_in_all(alice):
     for number in range(4):
         for _ in range(7):
             with pytest.raises(InvalidOtp):
-                try_from(stranger(number))
+                try_from(unknown_network(number))
         assert Code.objects.get(user=alice).tries == min(15, 5 * (number + 1))
     with pytest.raises(InvalidOtp):
         try_from(HOME, code)
     # A new code has new tries, in the same networks too.
     code = codes.issue(user=alice, purpose="reset", address=alice.email)
-    try_from(stranger(1), code)
+    try_from(unknown_network(1), code)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -205,22 +205,22 @@ def test_parallel_tries_of_many_networks_are_counted_exactly(monkeypatch):
     wrong = f"{(int(code) + 1) % 10**6:06d}"
 
     def guess(number):
-        codes.check(user=alice, purpose="reset", address=alice.email, text=wrong, network=stranger(number % 2))
+        codes.check(user=alice, purpose="reset", address=alice.email, text=wrong, network=unknown_network(number % 2))
 
     assert {type(outcome) for outcome in together(30, guess)} == {InvalidOtp}
     assert len(compared) == Code.objects.get(user=alice).tries == 10
     assert sorted(CodeTries.objects.values_list("tries", flat=True)) == [5, 5]
     together(20, lambda number: guess(2))
     together(20, lambda number: codes.check(
-        user=alice, purpose="reset", address=alice.email, text=wrong, network=stranger(3)
+        user=alice, purpose="reset", address=alice.email, text=wrong, network=unknown_network(3)
     ))  # fmt: skip
     assert len(compared) == Code.objects.get(user=alice).tries == 15
 
 
-def test_strangers_use_up_the_mails_of_strangers_only(alice, mailoutbox):
+def test_unknown_networks_use_up_the_mails_of_unknown_networks_only(alice, mailoutbox):
     at(alice, HOME)
     for number in range(14):
-        assert attempt(stranger(number), "forgot-password", email=alice.email) == "200"
+        assert attempt(unknown_network(number), "forgot-password", email=alice.email) == "200"
     assert len(mailoutbox) == 10
     assert attempt(HOME, "forgot-password", email=alice.email) == "200"
     assert len(mailoutbox) == 11
@@ -231,7 +231,7 @@ def test_twenty_code_mails_an_hour_to_one_address_at_most(alice):
     at(alice, HOME)
     sent = [
         code_mails.may_be_sent(address=alice.email, asked_for=alice, network=network)
-        for network in (HOME, stranger(1))
+        for network in (HOME, unknown_network(1))
         for _ in range(12)
     ]
     assert sent == ([True] * 10 + [False] * 2) * 2
@@ -244,7 +244,9 @@ def test_a_mailed_second_step_counts_with_its_network(settings, alice, mailoutbo
     waiting = second_step(alice)
     settings.RATELIMIT_ENABLE = True
     mailoutbox.clear()
-    replies = {str(client(stranger(number), waiting.token).post(f"{AUTH}/resend-two-step")) for number in range(12)}
+    replies = {
+        str(client(unknown_network(number), waiting.token).post(f"{AUTH}/resend-two-step")) for number in range(12)
+    }
     assert len(replies) == 1
     assert len(mailoutbox) == 10
 
@@ -266,15 +268,15 @@ def test_a_change_of_address_mails_one_address_ten_times_an_hour(db, settings, m
 
 def test_one_network_asks_for_sixty_codes_an_hour(db):
     for path in ("forgot-password", "resend-otp"):
-        asked = Counter(attempt(stranger(1), path, email=f"u{number}@example.com") for number in range(62))
+        asked = Counter(attempt(unknown_network(1), path, email=f"u{number}@example.com") for number in range(62))
         assert asked == {"200": 60, "rate_limited": 2}
-        assert attempt(stranger(2), path, email="u61@example.com") == "200"
+        assert attempt(unknown_network(2), path, email="u61@example.com") == "200"
 
 
 @pytest.mark.parametrize("path", ["verify", "verify-reset"])
 def test_one_network_tries_sixty_codes_a_minute(db, path):
     body = {"code": "000000", "new_password": NEW_PASSWORD}
-    tried = Counter(attempt(stranger(1), path, email=f"u{number}@example.com", **body) for number in range(62))
+    tried = Counter(attempt(unknown_network(1), path, email=f"u{number}@example.com", **body) for number in range(62))
     assert tried == {"invalid_otp": 60, "rate_limited": 2}
 
 

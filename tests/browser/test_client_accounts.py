@@ -48,7 +48,7 @@ def test_a_demo_person_is_one_click_away(window):
         assert alice.page.get_by_role("link", name=name).is_visible()
     alice.click("Open as Alice")
     alice.signed_in()
-    # Another window of the same browser is somebody else.
+    # A second window of the same browser signs in as another user.
     bob = alice.context.new_page()
     bob.goto(alice.server.base + "/app/")
     bob.get_by_role("button", name="Open as Bob").click()

@@ -11,7 +11,7 @@ import pytest
 pytestmark = pytest.mark.once
 
 ROOT = Path(__file__).resolve().parents[2]
-STRANGERS = (
+UNUSED_LIBRARIES = (
     "twisted", "daphne", "autobahn", "OpenSSL", "opentelemetry", "requests", "cryptography", "qrcode", "emoji",
     "firebase_admin", "fcm_django", "sentry_sdk", "uvicorn", "pytest",
 )  # fmt: skip
@@ -32,10 +32,10 @@ def in_a_process(program, tmp_path, **env):
     return json.loads(done.stdout)
 
 
-def test_an_http_worker_loads_no_strangers(tmp_path):
+def test_an_http_worker_loads_no_unused_libraries(tmp_path):
     program = (
         "import config.wsgi, json, sys;"
-        f"print(json.dumps([name for name in {STRANGERS} if sys.modules.get(name) is not None]))"
+        f"print(json.dumps([name for name in {UNUSED_LIBRARIES} if sys.modules.get(name) is not None]))"
     )
     assert in_a_process(program, tmp_path) == []
 

@@ -1,4 +1,4 @@
-"""A port in front of a real server that passes on, refuses, hangs or says what it is told to."""
+"""A port in front of a real server that passes on, refuses, hangs or sends given bytes."""
 
 import contextlib
 import socket
@@ -9,18 +9,18 @@ from tests.server import free_port
 PASS, REFUSE, HANG = "pass", "refuse", "hang"
 
 
-class Door:
+class FaultyProxy:
     def __init__(self, to: int) -> None:
         self.to = to
         self.port = free_port()
         self.mode: str | bytes = PASS
-        self.knocks = 0
+        self.attempts = 0
         self._listener: socket.socket | None = None
         self._held: list[socket.socket] = []
         self.turn(PASS)
 
     def turn(self, mode: str | bytes) -> None:
-        """Connections that are open break; new ones find the door like this. Bytes are said, then it closes."""
+        """Connections that are open break; new ones are handled as `mode` says. Bytes are sent, then the connection closes."""
         self._shut()
         self.mode = mode
         if mode == REFUSE:
@@ -51,7 +51,7 @@ class Door:
                 caller, _ = listener.accept()
             except OSError:
                 return
-            self.knocks += 1
+            self.attempts += 1
             self._held.append(caller)
             if isinstance(mode, bytes):
                 threading.Thread(target=_say, args=(caller, mode), daemon=True).start()

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.faults.conftest import FULL
-from tests.faults.proxy import HANG, PASS, REFUSE, Door
+from tests.faults.proxy import HANG, PASS, REFUSE, FaultyProxy
 from tests.flows.conftest import running_server
 from tests.flows.people import Person, eventually
 from tests.notifications.fake_fcm import FakeFcm
@@ -47,15 +47,15 @@ class House:
         self.name, self.server = name, server
         self.newcomers = []
         self.push = FakeFcm(folder)
-        fcm = Door(urlsplit(self.push.endpoint).port)
-        self.doors = (Door(urlsplit(mail_sink.url).port), fcm)
+        fcm = FaultyProxy(urlsplit(self.push.endpoint).port)
+        self.proxies = (FaultyProxy(urlsplit(mail_sink.url).port), fcm)
         endpoint = f"http://127.0.0.1:{fcm.port}"
         account = Path(self.push.credentials)
         account.write_text(json.dumps(json.loads(account.read_text()) | {"token_uri": f"{endpoint}/token"}))
         server.environment |= {
             # With the patience of the product, or with less of it.
             "DJANGO_SETTINGS_MODULE": "tests.faults.full_settings" if FULL else "tests.faults.server_settings",
-            "EMAIL_URL": f"smtp://127.0.0.1:{self.doors[0].port}",
+            "EMAIL_URL": f"smtp://127.0.0.1:{self.proxies[0].port}",
             **self.push.environment,
             "PUSH_FCM_ENDPOINT": endpoint,
         }
@@ -67,11 +67,11 @@ class House:
         self.pair.second.call("POST", "/profile/push-token", {"token": "phone", "platform": "android"})
 
     def turn(self, *modes):
-        for door, mode in zip(self.doors, modes, strict=True):
+        for door, mode in zip(self.proxies, modes, strict=True):
             door.turn(mode)
 
     def close(self):
-        for one in (*self.doors, *self.newcomers):
+        for one in (*self.proxies, *self.newcomers):
             one.close()
         self.push.stop()
 

@@ -20,7 +20,7 @@ pytestmark = [
     pytest.mark.skipif(services.postgres_binaries() is None, reason="needs the server programs of PostgreSQL"),
 ]
 LOAD_SECONDS = 2
-# Somebody has to notice first.
+# Monitoring needs time to notice the loss.
 NOTICED_SECONDS = 1
 # From the kill to the last refused request, or the first that succeeds. Measured: 1.2 s. A loaded machine takes longer.
 RECOVERY_SECONDS = 20

@@ -5,7 +5,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from messaging.services import conversations
-from tests.faults.proxy import HANG, REFUSE, Door
+from tests.faults.proxy import HANG, REFUSE, FaultyProxy
 
 pytestmark = pytest.mark.django_db(transaction=True)
 MODES = (REFUSE, HANG, b"421 come back later\r\n", b"\x00\xff\r\n")
@@ -13,8 +13,8 @@ MODES = (REFUSE, HANG, b"421 come back later\r\n", b"\x00\xff\r\n")
 
 @pytest.fixture
 def doors(settings):
-    """Ports where mail and push services are said to be. Who knocks is counted."""
-    mail, fcm = Door(0), Door(0)
+    """Ports where mail and push services are said to be. Connection attempts are counted."""
+    mail, fcm = FaultyProxy(0), FaultyProxy(0)
     settings.NOTIFICATIONS_MAIL_TRANSPORT = {
         "BACKEND": "django.core.mail.backends.smtp.EmailBackend",
         "OPTIONS": {"host": "127.0.0.1", "port": mail.port, "timeout": 60},
@@ -42,4 +42,4 @@ def test_requests_ask_the_database_and_nobody_else(doors, anonymous, as_alice, a
         counts.append(len(captured))
     # The first round may open what later ones find.
     assert len(set(counts[len(MODES) :])) == 1, counts
-    assert [door.knocks for door in doors] == [0, 0]
+    assert [door.attempts for door in doors] == [0, 0]

@@ -62,7 +62,7 @@ class CircuitBreaker:
     _mismatched_devices: set[object] = field(default_factory=set)
     _answers: deque[bool] = field(default_factory=lambda: deque(maxlen=_WINDOW))
     _last_success: float = 0.0
-    _first_stranger: dict[object, float] = field(default_factory=dict)
+    _first_mismatch: dict[object, float] = field(default_factory=dict)
 
     def note(self, outcome: Outcome, *, recipient: object, device: object) -> str:
         """The reason to pause the channel after this answer, or an empty string."""
@@ -93,7 +93,7 @@ class CircuitBreaker:
     def _note_mismatch(self, device: object, now: float) -> str:
         self._answers.append(False)
         self._mismatched_devices.add(device)
-        self._first_stranger.setdefault(device, now)
+        self._first_mismatch.setdefault(device, now)
         wave = len(self._mismatched_devices) >= _MISMATCHED_DEVICES
         flood = len(self._answers) == _WINDOW and self._answers.count(False) * 2 >= _WINDOW
         if wave or flood:
@@ -102,9 +102,9 @@ class CircuitBreaker:
 
     def is_isolated_mismatch(self, device: object) -> bool:
         """Only this token is of another project: other devices were reached since its first mismatch."""
-        first = self._first_stranger.get(device)
+        first = self._first_mismatch.get(device)
         few = self._answers.count(False) * 2 < len(self._answers)
         return first is not None and self._last_success > first and few
 
     def forget(self, device: object) -> None:
-        self._first_stranger.pop(device, None)
+        self._first_mismatch.pop(device, None)

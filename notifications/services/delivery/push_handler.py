@@ -151,15 +151,15 @@ class _Batch:
         return Job(row, notification_message(self._token(row), content, badge=badge), note)
 
     def _wait(
-        self, row: Claimed, sighting: str, last: tuple[datetime, dict[str, Any]] | None, note: dict[str, Any]
+        self, row: Claimed, status: str, last: tuple[datetime, dict[str, Any]] | None, note: dict[str, Any]
     ) -> DeliveryResult | None:
         """Not now, or not at all: seen on the socket, nothing new, or the minute is not over."""
-        if sighting == socket_status.SEEN:
+        if status == socket_status.SEEN:
             return result(row, State.CANCELLED, "seen on the socket")
         if last is not None and last[1] == note:
             return result(row, State.CANCELLED, "nothing new since the last push")
         patience = row.touched_at + timedelta(seconds=conf.PUSH_SOCKET_SECONDS)
-        if sighting == socket_status.CONNECTED and patience > self.now:
+        if status == socket_status.CONNECTED and patience > self.now:
             return result(row, State.PENDING, row.last_error, due_at=patience, count_attempt=False)
         if last is not None:
             next_at = last[0] + timedelta(seconds=conf.PUSH_GROUP_SECONDS)
