@@ -1,5 +1,6 @@
 """Page objects of the web client: people in browsers of their own, on the real server."""
 
+import contextlib
 import json
 import re
 from pathlib import Path
@@ -125,3 +126,22 @@ class Window:
 
     def close(self):
         self.context.close()
+
+
+@contextlib.contextmanager
+def opened_windows(make, server):
+    """A function that opens the window of a demo user by name with `make(login, **options)`.
+
+    All windows are closed at the end; whatever one of them complained about fails the test.
+    """
+    opened, logins = [], demo_people(server)
+
+    def window(name, **options):
+        opened.append(make(logins[name], **options))
+        return opened[-1]
+
+    yield window
+    complaints = [text for each in opened for text in each.complaints]
+    for each in opened:
+        each.close()
+    assert complaints == []

@@ -1,9 +1,39 @@
-"""One server for all tests of the support pages; each changes rows of its own."""
+"""What the browser tests share: a browser, a server with demo users, and a server with a row of everything for staff."""
 
 import pytest
 
 from tests.browser.chromium import browser
+from tests.browser.client_pages import Api, demo_people
 from tests.browser.staff import House, open_page
+from tests.server import RunningServer
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with browser() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """With demo users and without rates; a module that needs other settings has a `server` of its own."""
+    running = RunningServer(tmp_path_factory.mktemp("browser"), RATELIMIT_ENABLE="0")
+    running.start(demo=True)
+    yield running
+    running.kill()
+
+
+@pytest.fixture(scope="module")
+def people(server):
+    """Alice and Bob over REST."""
+    logins = demo_people(server)
+    return {name: Api(server, logins[name]) for name in ("Alice", "Bob")}
+
+
+@pytest.fixture(scope="module")
+def chat(people):
+    """The id of the conversation of Alice and Bob."""
+    return people["Alice"].chat_with(people["Bob"])
 
 
 @pytest.fixture(scope="session")
@@ -16,16 +46,15 @@ def house(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def page_of(house):
+def page_of(house, chromium):
     """The page of a staff member who has signed in, and what it complains about from now on."""
-    with browser() as chromium:
-        opened = {}
+    opened = {}
 
-        def of(name):
-            if name not in opened:
-                opened[name] = open_page(chromium, house, name)
-            page, complaints = opened[name]
-            complaints.clear()
-            return page, complaints
+    def of(name):
+        if name not in opened:
+            opened[name] = open_page(chromium, house, name)
+        page, complaints = opened[name]
+        complaints.clear()
+        return page, complaints
 
-        yield of
+    return of

@@ -6,25 +6,11 @@ import sys
 import pytest
 
 from tests.browser.account_pages import PASSWORD, SECOND_PASSWORD, Person, Window, codes_of
-from tests.browser.chromium import browser, needs_chromium
+from tests.browser.chromium import needs_chromium
 from tests.flows.people import eventually
-from tests.server import ROOT, RunningServer
+from tests.server import ROOT
 
 pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(240)]
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    running = RunningServer(tmp_path_factory.mktemp("accounts"), RATELIMIT_ENABLE="0")
-    running.start(demo=True)
-    yield running
-    running.kill()
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    with browser() as launched:
-        yield launched
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.call_pages import PATIENCE, CallWindow
-from tests.browser.chromium import EXECUTABLE, FLAGS, browser, needs_chromium
-from tests.browser.client_pages import Api, demo_people
+from tests.browser.chromium import EXECUTABLE, FLAGS, needs_chromium
+from tests.browser.client_pages import opened_windows
 from tests.browser.test_calls import SECRET, TURNSERVER, turn  # noqa: F401 (fixture)
 from tests.databases import TemporaryDatabase
 from tests.server import ON_POSTGRES, RunningServer
@@ -29,38 +29,15 @@ def server(tmp_path_factory, turn):  # noqa: F811
         yield running
 
 
-@pytest.fixture(scope="module")
-def chromium():
-    with browser() as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module")
-def people(server):
-    logins = demo_people(server)
-    return {name: Api(server, logins[name]) for name in ("Alice", "Bob")}
-
-
-@pytest.fixture(scope="module")
-def chat(people):
-    return people["Alice"].chat_with(people["Bob"])
-
-
 @pytest.fixture
 def open_window(chromium, server):
-    """`open_window("Alice")` is a browser of Alice; whatever one of them complains about fails the test."""
-    opened = []
-    logins = demo_people(server)
+    """`open_window("Alice")` is a browser of Alice."""
 
-    def window(name, *, program=chromium, **options):
-        opened.append(CallWindow(program, server, logins[name], **options))
-        return opened[-1]
+    def make(login, *, program=chromium, **options):
+        return CallWindow(program, server, login, **options)
 
-    yield window
-    complaints = [text for each in opened for text in each.complaints]
-    for each in opened:
-        each.close()
-    assert complaints == []
+    with opened_windows(make, server) as window:
+        yield window
 
 
 @pytest.fixture

@@ -1,9 +1,10 @@
 """Calls in the web client, between two real browsers: the ring on every page, both pictures, and every way to end."""
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.account_pages import Person, Window
-from tests.browser.chromium import browser, needs_chromium
+from tests.browser.chromium import needs_chromium
 from tests.server import RunningServer
 
 pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(240)]
@@ -17,22 +18,15 @@ FRAMES = "(video) => video.getVideoPlaybackQuality().totalVideoFrames"
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    # Long enough for a busy machine to show the ring, short enough to wait for its end.
-    running = RunningServer(tmp_path_factory.mktemp("client-calls"), RATELIMIT_ENABLE="0", CALL_RING_SECONDS="20")
+    running = RunningServer(tmp_path_factory.mktemp("client-calls"), RATELIMIT_ENABLE="0", CALL_RING_SECONDS="8")
     running.start()
     yield running
     running.kill()
 
 
-@pytest.fixture(scope="module")
-def chromium():
-    with browser() as launched:
-        yield launched
-
-
-@pytest.fixture(scope="module")
+@pytest.fixture
 def people(server):
-    """Alice and Bob know each other, and so do Alice and Charlie."""
+    """Alice and Bob know each other, and so do Alice and Charlie. New ones for each test: no call is left over."""
     alice, bob, charlie = (Person(server, name) for name in ("Alice", "Bob", "Charlie"))
     talks = {}
     for other in (bob, charlie):
@@ -114,7 +108,7 @@ def test_a_video_call_with_everything(open_as, people):
     button(bob, "Stop sharing").wait_for()
     flows(alice)
     button(alice, "Devices").click()
-    assert alice.page.get_by_label("Microphone").locator("option").count() > 0
+    expect(alice.page.get_by_label("Microphone").locator("option")).not_to_have_count(0)
 
     # Small, the call leaves the page to its user.
     button(alice, "Make the call small").click()

@@ -2,58 +2,23 @@
 
 import io
 import re
+from functools import partial
 
 import pytest
 from PIL import Image
 from playwright.sync_api import expect
 
-from tests.browser.chromium import browser, needs_chromium
-from tests.browser.client_pages import PATIENCE, Api, Window, demo_people
-from tests.server import RunningServer
+from tests.browser.chromium import needs_chromium
+from tests.browser.client_pages import PATIENCE, Window, opened_windows
 
 pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(300)]
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    running = RunningServer(tmp_path_factory.mktemp("client"), RATELIMIT_ENABLE="0")
-    running.start(demo=True)
-    yield running
-    running.kill()
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    with browser() as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module")
-def people(server):
-    logins = demo_people(server)
-    return {name: Api(server, logins[name]) for name in ("Alice", "Bob")}
-
-
-@pytest.fixture(scope="module")
-def chat(people):
-    return people["Alice"].chat_with(people["Bob"])
-
-
 @pytest.fixture
 def windows(chromium, server):
-    """`windows("Alice")` opens a browser of Alice; whatever one of them complains about fails the test."""
-    opened = []
-    logins = demo_people(server)
-
-    def window(name, **options):
-        opened.append(Window(chromium, server, logins[name], **options))
-        return opened[-1]
-
-    yield window
-    complaints = [text for each in opened for text in each.complaints]
-    for each in opened:
-        each.close()
-    assert complaints == []
+    """`windows("Alice")` opens a browser of Alice."""
+    with opened_windows(partial(Window, chromium, server), server) as window:
+        yield window
 
 
 def picture(size=(320, 200)):

@@ -7,9 +7,8 @@ import pytest
 from PIL import Image
 
 from tests.browser.account_pages import PASSWORD, SECOND_PASSWORD, Person, Window
-from tests.browser.chromium import browser, needs_chromium
+from tests.browser.chromium import needs_chromium
 from tests.flows.people import eventually
-from tests.server import RunningServer
 
 pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(240)]
 SECTIONS = [
@@ -23,20 +22,6 @@ SWITCHES = {
     "Follows": "follows",
     "Messages": "messages",
 }
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    running = RunningServer(tmp_path_factory.mktemp("settings"), RATELIMIT_ENABLE="0")
-    running.start(demo=True)
-    yield running
-    running.kill()
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    with browser() as launched:
-        yield launched
 
 
 @pytest.fixture

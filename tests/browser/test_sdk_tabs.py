@@ -4,7 +4,6 @@ import pytest
 
 from tests.browser.chromium import browser, needs_chromium, watch
 from tests.browser.client_pages import Api, demo_people
-from tests.server import RunningServer
 
 pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(240)]
 
@@ -26,14 +25,6 @@ SLOW = """async () => {
   window.parley = new Parley({ fetch: slow });
   window.renewal = parley.session.refresh().catch(() => {});
 }"""
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    running = RunningServer(tmp_path_factory.mktemp("tabs"), RATELIMIT_ENABLE="0")
-    running.start(demo=True)
-    yield running
-    running.kill()
 
 
 @pytest.fixture
