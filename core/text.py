@@ -31,22 +31,13 @@ def clean_name(text: str) -> str:
     return " ".join(_UNPRINTABLE.sub(" ", normalise(text)).split())
 
 
-# The compatibility form of a text of ordinary length may be so many times as long.
-MOST_GROWTH = 3
-SHORT = 64
-
-
 def fold(text: str) -> str:
     """The text as search compares it: compatibility form, without case and accents.
 
     Scripts whose marks are letters (Cyrillic й and ї, Korean, Indic vowel signs) keep them: only marks
     on Latin and Greek bases are dropped, and the dots of ё, which most people do not type.
     """
-    compatible = unicodedata.normalize("NFKC", text)
-    if len(compatible) > MOST_GROWTH * len(text) + SHORT:
-        # Mostly ligatures of whole sentences (U+FDFA is 18 letters): stored as they are.
-        compatible = text
-    folded = compatible.casefold().replace("ё", "е")
+    folded = unicodedata.normalize("NFKC", text).casefold().replace("ё", "е")
     decomposed = unicodedata.normalize("NFD", folded)
     kept: list[str] = []
     base_has_accents = False

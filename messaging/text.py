@@ -16,6 +16,9 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _INVISIBLE = re.compile(
     r"[\s\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0]*"
 )
+# U+FDFA alone is 18 letters when folded. Ordinary text stays far below this many letters for each of its own.
+_MOST_GROWTH = 3
+_SHORT = 64
 _TEXT_STYLE = "\ufe0e"
 _EMOJI_STYLE = "\ufe0f"
 
@@ -28,6 +31,12 @@ def _plain(field: str, value: object) -> str:
     if _SURROGATE.search(value):
         raise ValidationError({field: [_("This is not valid Unicode text.")]})
     return normalise(value)
+
+
+def searchable(body: str | None) -> str:
+    """What search reads of a message: its folded text, which a few characters make many times as long, cut to a limit."""
+    text = body or ""
+    return fold(text)[: _MOST_GROWTH * len(text) + _SHORT]
 
 
 def too_long(length: int) -> str:

@@ -9,7 +9,6 @@ from rest_framework.exceptions import ValidationError
 
 from accounts.services import pictures
 from core.exceptions import ApiError
-from core.text import fold
 from core.transactions import unit_of_work
 from messaging import signals
 from messaging.exceptions import NotMessageOwner
@@ -17,7 +16,7 @@ from messaging.models import Message, MessageRevision
 from messaging.selectors.access import check_can_contact, conversation_for
 from messaging.selectors.messages import messages_for, render
 from messaging.services import locking, writing
-from messaging.text import clean_body, clean_client_id
+from messaging.text import clean_body, clean_client_id, searchable
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -115,7 +114,7 @@ def _send(
             sender_id=sender.id,
             kind=Message.Kind.IMAGE if image else Message.Kind.TEXT,
             body=body,
-            body_folded=fold(body) if body else "",
+            body_folded=searchable(body),
             reply_to_id=reply_to_id,
             image_id=image.id if image else None,
             client_id=client_id,
@@ -176,7 +175,7 @@ def send_call_message(
             sender_id=caller_id,
             kind=Message.Kind.CALL,
             body=body,
-            body_folded=fold(body),
+            body_folded=searchable(body),
             call_id=call_id,
             call_media=media,
             call_outcome=outcome,
@@ -215,7 +214,7 @@ def edit(*, editor: "User", message_id: object, body: object) -> dict[str, Any]:
         if text != message.body:
             now = timezone.now()
             MessageRevision.objects.create(message=message, body=message.body or "", created_at=now)
-            message.body, message.body_folded, message.edited_at = text, fold(text or ""), now
+            message.body, message.body_folded, message.edited_at = text, searchable(text), now
             message.save(update_fields=["body", "body_folded", "edited_at"])
             signals.message_edited.send(Message, message=message, conversation=line.conversation)
         return messages_for(editor.id, [message.id])[message.id]
