@@ -25,7 +25,9 @@ FINISHED = (Delivery.State.SENT, Delivery.State.DEAD, Delivery.State.EXPIRED, De
 
 def _retry(by: "User", row: Delivery, data: dict[str, Any]) -> None:
     if not delivery.retry(ids=[row.id], actor=by, reason=data["reason"]):
-        raise NoChange(_("Only a push that failed or waits for its next try can be tried again; mails are not kept."))
+        raise NoChange(
+            _("Only a push that failed or waits for its next try can be tried again; a mail is kept no longer.")
+        )
 
 
 def _test_push(by: "User", device: Device, data: dict[str, Any]) -> None:
