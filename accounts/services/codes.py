@@ -91,11 +91,6 @@ def consume(code: Code) -> None:
         raise InvalidOtp
 
 
-def redeem(*, user: User, purpose: str, address: str, text: str, network: str = NO_NETWORK) -> None:
-    """Checks and consumes a code in one call, for callers without further conditions. InvalidOtp otherwise."""
-    consume(check(user=user, purpose=purpose, address=address, text=text, network=network))
-
-
 def end_all(*, user_id: int) -> None:
     """Invalidates every code of the user."""
     Code.objects.filter(user_id=user_id).delete()

@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db.models import F, Q
 from django.utils import timezone
@@ -30,15 +31,13 @@ def start(
     """Creates a session of `user` and its first token. The caller has completed all checks."""
     now = timezone.now()
     expires_at = now + timedelta(days=conf.SESSION_DAYS)
-    session = Session.objects.create(
-        user=user,
+    session = _create(
+        user,
+        now,
         ip=ip,
-        user_agent=user_agent[:400],
-        device_name=device_name[:200],
+        user_agent=user_agent,
+        device_name=device_name,
         trusted_device=trusted_device,
-        generation_used_at=now,
-        created_at=now,
-        last_used_at=now,
         token_expires_at=_token_expiry(now, expires_at),
         expires_at=expires_at,
     )
@@ -49,17 +48,29 @@ def start(
 def start_in_admin(*, user: User, ip: str | None, user_agent: str, device_name: str, lifetime: timedelta) -> Session:
     """Creates a session of the admin: it has no token and is not renewed."""
     now = timezone.now()
-    return Session.objects.create(
+    ends = now + lifetime
+    return _create(
+        user,
+        now,
         kind=Session.Kind.ADMIN,
-        user=user,
         ip=ip,
+        user_agent=user_agent,
+        device_name=device_name,
+        token_expires_at=ends,
+        expires_at=ends,
+    )
+
+
+def _create(user: User, now: datetime, *, user_agent: str, device_name: str, **values: Any) -> Session:
+    """A session used now; what the client says of itself is cut to the columns' lengths."""
+    return Session.objects.create(
+        user=user,
         user_agent=user_agent[:400],
         device_name=device_name[:200],
         generation_used_at=now,
         created_at=now,
         last_used_at=now,
-        token_expires_at=now + lifetime,
-        expires_at=now + lifetime,
+        **values,
     )
 
 

@@ -9,6 +9,7 @@ from django.core import mail
 from django.db import connection
 
 from accounts.models import User
+from accounts.services import codes
 from tests.client import ApiClient
 from tests.factories import PASSWORD
 
@@ -21,6 +22,11 @@ def last_code(to: str) -> str:
     found = re.search(r"(?m)^\s*(\d{6,10})\s*$", newest.body)
     assert found, newest.body
     return found[1]
+
+
+def redeem_code(*, user: User, purpose: str, address: str, text: str, network: str = codes.NO_NETWORK) -> None:
+    """Checks and consumes a code. InvalidOtp otherwise."""
+    codes.consume(codes.check(user=user, purpose=purpose, address=address, text=text, network=network))
 
 
 def action_token(client: ApiClient, user: User, action: str) -> str:

@@ -8,6 +8,7 @@ from django.db import connection, transaction
 from accounts.exceptions import InvalidOtp
 from accounts.models import Code, User
 from accounts.services import codes
+from tests.accounts.steps import redeem_code
 from tests.factories import make_user
 
 
@@ -16,7 +17,7 @@ def wrong_for(text):
 
 
 def redeem(user, text, purpose="signup", address=None):
-    codes.redeem(user=user, purpose=purpose, address=address or user.email, text=text)
+    redeem_code(user=user, purpose=purpose, address=address or user.email, text=text)
 
 
 def issue(user, purpose="signup"):

@@ -29,6 +29,15 @@ def change_password(client, user):
     return ApiClient(body["token"])
 
 
+def with_two_step_for_days(user):
+    """A client of the user, who has had two-step verification for three days."""
+    with time_machine.travel(timezone.now() - timedelta(days=3)):
+        _, token = sign_in(user)
+        client = ApiClient(token)
+        enable_two_step(client, user, SECOND)
+    return client
+
+
 def go(link, **form):
     """A POST as a browser without JavaScript sends it."""
     return ApiClient().raw("POST", link, urlencode(form), content_type="application/x-www-form-urlencoded")
@@ -98,11 +107,7 @@ def test_credentials_of_long_ago_stay(alice, as_alice):
 
 
 def test_recovery_codes_made_since_go_and_the_second_password_stays(alice, as_alice):
-    now = timezone.now()
-    with time_machine.travel(now - timedelta(days=3)):
-        _, token = sign_in(alice)
-        client = ApiClient(token)
-        enable_two_step(client, alice, SECOND)
+    client = with_two_step_for_days(alice)
     old = alice.email
     move(client, alice)
     alice.refresh_from_db()
@@ -131,11 +136,7 @@ def test_a_weak_password_shows_the_form_again(alice, as_alice):
 
 
 def test_a_mailbox_alone_does_not_open_both_steps(alice, as_alice):
-    now = timezone.now()
-    with time_machine.travel(now - timedelta(days=3)):
-        _, token = sign_in(alice)
-        client = ApiClient(token)
-        enable_two_step(client, alice, SECOND)
+    client = with_two_step_for_days(alice)
     old = alice.email
     move(client, alice)
     link = undo_link(old)

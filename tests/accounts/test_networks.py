@@ -21,7 +21,7 @@ from accounts.services import (
 )
 from accounts.services.sign_in import Caller
 from core import ratelimits
-from tests.accounts.steps import action_token, enable_two_step, last_code, second_step
+from tests.accounts.steps import action_token, enable_two_step, last_code, redeem_code, second_step
 from tests.client import ApiClient
 from tests.factories import PASSWORD, make_user, sign_in
 from tests.parallel import together
@@ -181,7 +181,7 @@ def test_a_code_has_five_tries_a_network_and_fifteen_in_all(alice):
     wrong = f"{(int(code) + 1) % 10**6:06d}"
 
     def try_from(address, text=wrong):
-        codes.redeem(user=alice, purpose="reset", address=alice.email, text=text, network=address)
+        redeem_code(user=alice, purpose="reset", address=alice.email, text=text, network=address)
 
     for number in range(4):
         for _ in range(7):
