@@ -13,6 +13,7 @@ from typing import Any
 from benchmarks import load
 from benchmarks.http import environment
 from benchmarks.login import PASSWORD, prepare
+from benchmarks.report import show
 from benchmarks.servers import ROOT, Server, granian
 
 _START = """
@@ -64,11 +65,7 @@ def main() -> None:
     env = environment()
     os.environ |= env
     rows = measure(env, options.logins, options.requests)
-    if options.json:
-        print(json.dumps(rows, indent=2))
-        return
-    for row in rows:
-        print(f"{row['work']:70}{row['measured']:8}{row['goal']:8}")
+    show(rows, as_json=options.json)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ people only send, for what is read leaves an index. Needs an empty PostgreSQL da
 """
 
 import argparse
-import json
 import os
 import random
 import secrets
@@ -15,6 +14,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from django.db import connection
+
+from benchmarks.report import show
 
 CONVERSATIONS = 1_000
 HOT_TABLES = ("messaging_participant", "realtime_stream", "notifications_notification")
@@ -156,11 +157,7 @@ def main() -> None:
 
     call_command("migrate", verbosity=0)
     rows = measure(options.messages, options.sends)
-    if options.json:
-        print(json.dumps(rows, indent=2))
-        return
-    for row in rows:
-        print(f"{row['work']:70}{row['measured']:8}{row['goal']:8}")
+    show(rows, as_json=options.json)
 
 
 if __name__ == "__main__":

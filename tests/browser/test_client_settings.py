@@ -5,6 +5,7 @@ from functools import partial
 
 import pytest
 from PIL import Image
+from playwright.sync_api import expect
 
 from tests.browser.account_pages import PASSWORD, SECOND_PASSWORD, Person, Window
 from tests.browser.chromium import needs_chromium
@@ -57,7 +58,7 @@ def test_every_section_is_there_and_the_six_switches_are_kept(server, at_setting
     for name in SECTIONS:
         sue.page.get_by_role("heading", name=name, exact=True).wait_for()
     section = sue.page.get_by_role("region", name="Notifications")
-    assert section.get_by_role("switch").count() == 6
+    expect(section.get_by_role("switch")).to_have_count(6)
 
     def stored():
         return person.api.get("/notifications/preferences").json()["preferences"]
@@ -130,7 +131,7 @@ def test_two_step_is_turned_on_changed_and_turned_off(server, at_settings):
     confirm(theo, person, len(person.mails()), label="Turn on")
     codes = theo.page.get_by_role("list", name="Recovery codes").locator("code")
     codes.first.wait_for()
-    assert codes.count() == 10
+    expect(codes).to_have_count(10)
     theo.accessible()
     theo.click("I have kept them")
     theo.see("On. 10 recovery codes are left.")

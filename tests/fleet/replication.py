@@ -4,7 +4,6 @@ import os
 import re
 import shutil
 import signal
-import subprocess
 import tempfile
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import psycopg
 
 from config.site import markdown
 from tests.fleet.processes import wait_until
-from tests.fleet.services import IS_ROOT, Postgres, as_postgres
+from tests.fleet.services import IS_ROOT, Postgres, run_as_postgres
 from tests.server import ROOT, free_port
 
 
@@ -66,17 +65,7 @@ class Primary(Postgres):
         given = {name: str(value) for name, value in environment.items()}
         path = f"{self.binaries}:{os.environ['PATH']}"
         values = [f"{name}={value}" for name, value in {**given, "PATH": path}.items()]
-        command = as_postgres(["env", *values, "bash", "-euc", text])
-        result = subprocess.run(
-            command,
-            cwd=self.folder,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-            timeout=60,
-        )
-        assert result.returncode == 0, result.stderr
+        run_as_postgres(["env", *values, "bash", "-euc", text], folder=self.folder)
 
     def kill(self) -> None:
         """kill -9 to the server and each of its processes."""

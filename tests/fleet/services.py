@@ -40,6 +40,20 @@ def as_postgres(command: list[str]) -> list[str]:
     return ["runuser", "-u", "postgres", "--", *command] if IS_ROOT else command
 
 
+def run_as_postgres(command: list[str], *, folder: Path) -> None:
+    """Runs a command as PostgreSQL's user; fails with what it wrote to its standard error."""
+    result = subprocess.run(
+        as_postgres(command),
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert result.returncode == 0, f"{command[0]}: {result.stderr}"
+
+
 class Postgres:
     """A cluster in a folder; `renew` puts an empty one in its place, as a new machine would."""
 
@@ -98,17 +112,7 @@ class Postgres:
         return f"postgresql://postgres@127.0.0.1:{self.port}/{name}"
 
     def _run(self, name: str, *arguments: str) -> None:
-        command = as_postgres([str(self.binaries / name), "--pgdata", str(self._data), *arguments])
-        result = subprocess.run(
-            command,
-            cwd=self.folder,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-            timeout=60,
-        )
-        assert result.returncode == 0, f"{name}: {result.stderr}"
+        run_as_postgres([str(self.binaries / name), "--pgdata", str(self._data), *arguments], folder=self.folder)
 
 
 class Redis:
