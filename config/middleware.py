@@ -4,12 +4,13 @@ The API carries a bearer token and needs neither cookies nor CSRF, so the middle
 steps aside everywhere else.
 """
 
-import secrets
 from collections.abc import Callable
 from contextlib import suppress
 from tempfile import SpooledTemporaryFile
 from typing import Any
 
+from csp.constants import HEADER, NONE
+from csp.middleware import CSPMiddleware
 from django.conf import settings
 from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.messages.middleware import MessageMiddleware
@@ -19,9 +20,9 @@ from django.core.handlers.wsgi import LimitedStream
 from django.http import (
     HttpRequest,
     HttpResponse,
+    HttpResponseBase,
     HttpResponseForbidden,
     HttpResponseNotAllowed,
-    HttpResponsePermanentRedirect,
 )
 from django.middleware.csrf import CsrfViewMiddleware
 from django.middleware.security import SecurityMiddleware
@@ -124,29 +125,23 @@ def _language_asked_for(request: HttpRequest) -> str | None:
     return None
 
 
+class ContentPolicyMiddleware(CSPMiddleware):
+    """django-csp's policy for pages (CONTENT_SECURITY_POLICY). What is no page loads nothing."""
+
+    NO_PAGE = f"default-src {NONE}; frame-ancestors {NONE}"
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        if response.get("Content-Type", "").startswith("text/html"):
+            return super().process_response(request, response)
+        response.headers.setdefault(HEADER, self.NO_PAGE)
+        return response
+
+
 class SecurityHeadersMiddleware(SecurityMiddleware):
-    """Django's own headers, and a content policy for pages and for JSON."""
-
-    PAGE_POLICY = (
-        "default-src 'self'; script-src 'self' 'nonce-{nonce}'; style-src 'self'; "
-        "img-src 'self' data: blob:; media-src 'self' blob:; connect-src 'self'; "
-        "object-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
-    )
-    API_POLICY = "default-src 'none'; frame-ancestors 'none'"
-
-    def process_request(self, request: HttpRequest) -> HttpResponsePermanentRedirect | None:
-        request.csp_nonce = secrets.token_urlsafe(16)  # type: ignore[attr-defined]
-        return super().process_request(request)
+    """Django's own headers, and the two that it leaves to views."""
 
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
         response = super().process_response(request, response)
-        if "Content-Security-Policy" not in response:
-            is_page = response.get("Content-Type", "").startswith("text/html")
-            response["Content-Security-Policy"] = (
-                self.PAGE_POLICY.format(nonce=request.csp_nonce)  # type: ignore[attr-defined]
-                if is_page
-                else self.API_POLICY
-            )
         response.setdefault("X-Frame-Options", "DENY")
         if response.get("Content-Type") == "application/json":
             response.setdefault("Cache-Control", "no-store")  # tokens and texts of users

@@ -12,6 +12,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+from csp.constants import NONE
+from csp.decorators import csp_update
 from django.conf import settings
 from django.contrib.staticfiles.storage import staticfiles_storage
 from django.http import Http404, HttpRequest, HttpResponse
@@ -23,12 +25,11 @@ from django.views.decorators.http import require_safe
 
 from config import client_catalog, demo
 from config.access import is_developer
-from config.middleware import SecurityHeadersMiddleware
 from config.site import views as site
 
 MAIN = "app/main.js"
 # Trusted Types: the client's code must not turn text into HTML or script.
-TRUSTED_TYPES = "require-trusted-types-for 'script'; trusted-types 'none'"
+TRUSTED_TYPES = {"require-trusted-types-for": ["'script'"], "trusted-types": [NONE]}
 PACKAGES = {"preact": "vendor/preact.mjs", "preact/hooks": "vendor/preact-hooks.mjs", "htm": "vendor/htm.mjs"}
 FIRST_SHEETS = ("css/tokens.css", "app/css/base.css", "app/css/shell.css", "app/css/pages.css")
 FOLDERS = ("app", "sdk", "vendor")
@@ -95,6 +96,7 @@ def options(request: HttpRequest) -> dict[str, Any]:
 
 @require_safe
 @never_cache
+@csp_update(TRUSTED_TYPES)
 def client(request: HttpRequest, path: str = "") -> HttpResponse:
     """The page of the client. With WEB_CLIENT=0 there is none, and `/` leads to the documentation."""
     if not settings.WEB_CLIENT:
@@ -114,13 +116,9 @@ def client(request: HttpRequest, path: str = "") -> HttpResponse:
             "direction": "rtl" if get_language_bidi() else "ltr",
         },
     )
-    nonce = request.csp_nonce  # type: ignore[attr-defined]
     if "gzip" in request.headers.get("Accept-Encoding", ""):
         response.content = gzip.compress(response.content, mtime=0)
         response["Content-Encoding"] = "gzip"
         response["Content-Length"] = str(len(response.content))
     patch_vary_headers(response, ["Accept-Encoding"])
-    response["Content-Security-Policy"] = (
-        f"{SecurityHeadersMiddleware.PAGE_POLICY.format(nonce=nonce)}; {TRUSTED_TYPES}"
-    )
     return response

@@ -29,6 +29,7 @@ INSTALLED_APPS = [
     "rest_framework",
     "drf_spectacular",
     "corsheaders",
+    "csp",
     "channels",
 ]
 
@@ -37,6 +38,7 @@ MIDDLEWARE = [
     "config.middleware.RequestContextMiddleware",
     "config.logs.AccessLogMiddleware",
     "config.metrics.MetricsMiddleware",
+    "config.middleware.ContentPolicyMiddleware",
     "config.middleware.SecurityHeadersMiddleware",
     "config.static_files.StaticFilesMiddleware",
     "corsheaders.middleware.CorsMiddleware",
