@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from django.conf import settings
 
+from core.json_schema import referred, resolved, types
 from realtime.viewsets.asyncapi import document as asyncapi_document
 
 FOLDER = settings.BASE_DIR / "static" / "sdk" / "parley"
@@ -76,7 +77,7 @@ def _openapi() -> dict[str, Any]:
 def _operation(document: dict[str, Any], path: str, method: str, operation: dict[str, Any]) -> Operation:
     content = operation.get("requestBody", {}).get("content", {})
     kind = next(iter(content), "")
-    body = _resolved(document, content[kind]["schema"]) if kind else {}
+    body = resolved(content[kind]["schema"], document["components"]["schemas"]) if kind else {}
     # What may stand in the query or in the body is sent in the body.
     given = [row for row in operation.get("parameters", []) if row["name"] not in body.get("properties", {})]
     headers = [row["name"] for row in given if row["in"] == "header" and row["name"] not in OWN_HEADERS]
@@ -106,12 +107,6 @@ def _own(row: dict[str, Any]) -> bool:
 def _parameter(name: str, schema: dict[str, Any], required: bool, *, is_file: bool = False) -> str:
     kind = "Blob" if is_file else typescript(schema)
     return f"{HEADERS.get(name, name)}{'' if required else '?'}: {kind}"
-
-
-def _resolved(document: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
-    if "$ref" in schema:
-        return dict(document["components"]["schemas"][schema["$ref"].rpartition("/")[2]])
-    return schema
 
 
 def _result(operation: dict[str, Any]) -> str:
@@ -180,7 +175,7 @@ def _data_of(asyncapi: dict[str, Any], prefix: str, *, of: str) -> dict[str, str
     rows = {}
     for name, operation in asyncapi["operations"].items():
         if name.startswith(prefix):
-            message = messages[operation["messages"][0]["$ref"].rpartition("/")[2]]
+            message = messages[referred(operation["messages"][0])]
             rows[name.removeprefix(prefix)] = typescript(message[of]["properties"]["data"])
     return rows
 
@@ -205,7 +200,7 @@ def typescript(schema: dict[str, Any] | bool) -> str:
     if isinstance(schema, bool):
         return "unknown"
     if "$ref" in schema:
-        return str(schema["$ref"].rpartition("/")[2])
+        return referred(schema)
     for several, glue in (("oneOf", " | "), ("anyOf", " | "), ("allOf", " & ")):
         if several in schema:
             return glue.join(dict.fromkeys(typescript(part) for part in schema[several]))
@@ -213,8 +208,7 @@ def typescript(schema: dict[str, Any] | bool) -> str:
         return " | ".join(json.dumps(value, ensure_ascii=False) for value in schema["enum"])
     if "const" in schema:
         return json.dumps(schema["const"], ensure_ascii=False)
-    kinds = schema.get("type", "object")
-    return " | ".join(_kind(kind, schema) for kind in ([kinds] if isinstance(kinds, str) else kinds))
+    return " | ".join(_kind(kind, schema) for kind in types(schema))
 
 
 def _kind(kind: str, schema: dict[str, Any]) -> str:

@@ -2,11 +2,13 @@
 
 import json
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from django.utils.safestring import SafeString
 
 from config.site import markdown
+from config.site.schema_fields import Field, fields
+from core.json_schema import referred, resolved
 from realtime.viewsets.asyncapi import document
 
 
@@ -14,16 +16,9 @@ class Entry(NamedTuple):
     anchor: str
     type: str
     about: SafeString
-    sends: list["Field"]
+    sends: list[Field]
     answers: list[str]
     example: str
-
-
-class Field(NamedTuple):
-    name: str
-    kind: str
-    required: bool
-    note: str
 
 
 class Reference(NamedTuple):
@@ -40,10 +35,10 @@ def reference() -> Reference:
     messages = described["components"]["messages"]
     commands, durable, transient = [], [], []
     for operation in described["operations"].values():
-        name = operation["messages"][0]["$ref"].rpartition("/")[2]
+        name = referred(operation["messages"][0])
         message = messages[name]
         if operation["action"] == "receive":
-            answers = [ref["$ref"].rpartition("/")[2] for ref in operation["reply"]["messages"]]
+            answers = [referred(ref) for ref in operation["reply"]["messages"]]
             commands.append(_entry(name, message, [_word(answer, messages) for answer in answers[:-1]]))
         elif "seq" in message["payload"]["properties"]:
             durable.append(_entry(name, message))
@@ -56,43 +51,22 @@ def reference() -> Reference:
 def _entry(name: str, message: dict[str, Any], answers: list[str] | None = None) -> Entry:
     payload = message["payload"]
     example = json.dumps(message["examples"][0]["payload"], indent=2, ensure_ascii=False)
-    fields = _fields(_resolve(payload["properties"]["data"]))
+    sends = fields(_data(message), _schemas())
     type_ = payload["properties"]["type"]["const"]
-    return Entry(name, type_, markdown.inline(message["summary"]), fields, answers or [], example)
-
-
-def _fields(schema: dict[str, Any]) -> list[Field]:
-    required = set(schema.get("required", ()))
-    return [
-        Field(name, _kind(inner), name in required, inner.get("description", "") if "enum" not in inner else "")
-        for name, inner in schema.get("properties", {}).items()
-    ]
+    return Entry(name, type_, markdown.inline(message["summary"]), sends, answers or [], example)
 
 
 def _word(answer: str, messages: dict[str, Any]) -> str:
     """How a reply reads in one line: its keys, or the event that answers."""
     if not answer.startswith("reply."):
         return answer
-    data = _resolve(messages[answer]["payload"]["properties"]["data"])
-    return "{" + ", ".join(data.get("properties", ())) + "}"
+    return "{" + ", ".join(_data(messages[answer]).get("properties", ())) + "}"
 
 
-def _kind(schema: dict[str, Any]) -> str:
-    if "enum" in schema:
-        return " | ".join("null" if value is None else str(value) for value in schema["enum"])
-    for choice in ("oneOf", "allOf"):
-        if choice in schema:
-            return " or ".join(_kind(inner) for inner in schema[choice])
-    if "$ref" in schema:
-        return str(schema["$ref"].rpartition("/")[2]).removesuffix("Request")
-    kind = schema.get("type", "any")
-    if kind == "array":
-        return f"list of {_kind(schema['items'])}"
-    return " or ".join(kind) if isinstance(kind, list) else str(kind)
+def _data(message: dict[str, Any]) -> dict[str, Any]:
+    """The schema of what stands in `data`."""
+    return resolved(message["payload"]["properties"]["data"], _schemas())
 
 
-def _resolve(schema: dict[str, Any]) -> dict[str, Any]:
-    while "$ref" in schema:
-        name = schema["$ref"].rpartition("/")[2]
-        schema = document()["components"]["schemas"][name]
-    return schema
+def _schemas() -> dict[str, Any]:
+    return cast(dict[str, Any], document()["components"]["schemas"])

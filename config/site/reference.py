@@ -3,29 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 
 from config.openapi import texts
 from config.site import snippets
+from config.site.schema_fields import Field, fields, kind, resolved
 
 METHODS = ("get", "post", "put", "patch", "delete")
 JSON = "application/json"
-MAX_DEPTH = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    """One field of a body: its path (`message.id`), type, and what the schema says about it."""
-
-    name: str
-    kind: str
-    required: bool
-    description: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +103,7 @@ def _operation(path: str, method: str, raw: dict[str, Any]) -> Operation:
     content_type, schema = _content(body)
     schemes = [name for choice in raw["security"] for name in choice]
     replies = [
-        Reply(status, response["description"], _fields(_content(response)[1]), _examples(response))
+        Reply(status, response["description"], fields(_content(response)[1], _schemas()), _examples(response))
         for status, response in raw["responses"].items()
         if status.isdigit() and int(status) < 400
     ]
@@ -134,7 +123,7 @@ def _operation(path: str, method: str, raw: dict[str, Any]) -> Operation:
         needs=schemes[0] if schemes else "",
         parameters=[_parameter(one) for one in raw.get("parameters", [])],
         content_type=content_type,
-        request=_fields(schema),
+        request=fields(schema, _schemas()),
         request_examples=_examples(body),
         replies=replies,
         errors=errors,
@@ -147,7 +136,7 @@ def _parameter(raw: dict[str, Any]) -> Parameter:
     return Parameter(
         raw["name"],
         raw["in"],
-        _kind(raw["schema"]),
+        kind(raw["schema"], _schemas()),
         raw.get("required", False),
         raw.get("description", ""),
         "" if example is True else str(example),
@@ -192,63 +181,9 @@ def _call(path: str, method: str, raw: dict[str, Any], schemes: list[str]) -> sn
 
 def _content(part: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     for content_type, described in part.get("content", {}).items():
-        return content_type, _resolved(described.get("schema", {}))
+        return content_type, resolved(described.get("schema", {}), _schemas())
     return "", {}
 
 
-def _resolved(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema behind references and single-part unions."""
-    while True:
-        if "$ref" in schema:
-            schema = document()["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
-        elif len(parts := [part for part in _parts(schema) if part.get("type") != "null"]) == 1:
-            schema = {**parts[0], "description": schema.get("description", "")}
-        else:
-            return schema
-
-
-def _parts(schema: dict[str, Any]) -> list[dict[str, Any]]:
-    return schema.get("allOf") or schema.get("oneOf") or schema.get("anyOf") or []
-
-
-def _kind(schema: dict[str, Any]) -> str:
-    nullable = any(part.get("type") == "null" for part in _parts(schema))
-    schema = _resolved(schema)
-    kinds = schema.get("type", "any")
-    kinds = [kinds] if isinstance(kinds, str) else list(kinds)
-    text = " or ".join(kinds + (["null"] if nullable and "null" not in kinds else []))
-    if "array" in kinds:
-        text = text.replace("array", f"array of {_kind(schema.get('items', {}))}")
-    if "enum" in schema:
-        text += ": " + ", ".join(str(value) for value in schema["enum"])
-    if schema.get("format") not in (None, "int64", "binary"):
-        text += f" ({schema['format']})"
-    low, high = schema.get("minLength"), schema.get("maxLength")
-    if high is not None:
-        text += f", {low or 0} to {high} characters"
-    if "default" in schema:
-        text += f", default {json.dumps(schema['default'])}"
-    return text
-
-
-def _fields(schema: dict[str, Any], prefix: str = "", depth: int = 0) -> list[Field]:
-    found: list[Field] = []
-    choices = [_resolved(part) for part in _parts(schema) if part.get("type") != "null"]
-    if not schema.get("properties") and len(choices) > 1:
-        # One of several shapes: each field once, required where every shape has it.
-        every = [_fields(choice, prefix, depth) for choice in choices]
-        counts = Counter(one.name for fields in every for one in fields if one.required)
-        for one in (one for fields in every for one in fields):
-            if all(one.name != other.name for other in found):
-                found.append(replace(one, required=counts[one.name] == len(every)))
-        return found
-    required = set(schema.get("required", []))
-    for name, inner in schema.get("properties", {}).items():
-        resolved = _resolved(inner)
-        description = inner.get("description") or resolved.get("description") or ""
-        found.append(Field(prefix + name, _kind(inner), name in required, description))
-        if depth < MAX_DEPTH:
-            items = _resolved(resolved.get("items", {}))
-            deeper = f"{prefix}{name}[]." if items else f"{prefix}{name}."
-            found += _fields(items or resolved, deeper, depth + 1)
-    return found
+def _schemas() -> dict[str, Any]:
+    return cast(dict[str, Any], document()["components"]["schemas"])

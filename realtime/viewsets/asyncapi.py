@@ -17,6 +17,7 @@ from rest_framework.serializers import Serializer
 from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 
+from core.json_schema import is_nullable, parts, resolved, types
 from core.serializers import OkReply
 from realtime import socket_commands
 from realtime.serializers import events
@@ -149,14 +150,10 @@ def _frame(name: str, payload: dict[str, Any], schemas: dict[str, Any]) -> dict[
 
 def _example(name: str, schema: dict[str, Any], schemas: dict[str, Any]) -> Any:
     """A value that the schema allows, chosen by the name of the field, then by its type."""
-    while "$ref" in schema:
-        schema = schemas[schema["$ref"].rpartition("/")[2]]
-    choices = schema.get("oneOf") or schema.get("allOf") or []
-    kinds = schema.get("type", "object")
-    kinds = [kinds] if isinstance(kinds, str) else kinds
-    is_nullable = "null" in kinds or any(choice.get("type") == "null" for choice in choices)
+    schema = resolved(schema, schemas)
+    choices, kinds = parts(schema), types(schema)
     known = asyncapi_texts.VALUES.get(name, ...)
-    if known is not ... and (known is not None or is_nullable) and "enum" not in schema:
+    if known is not ... and (known is not None or is_nullable(schema)) and "enum" not in schema:
         return known
     if choices:
         return _example(name, choices[0], schemas)

@@ -1,0 +1,79 @@
+"""The fields of a JSON schema as rows of a table, for the pages of the API and of the socket."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass, replace
+
+from core.json_schema import Components, Schema, is_nullable, parts, types
+from core.json_schema import resolved as behind_references
+
+MAX_DEPTH = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field of a body: its path (`message.id`), type, and what the schema says about it."""
+
+    name: str
+    kind: str
+    required: bool
+    description: str
+
+
+def resolved(schema: Schema, components: Components) -> Schema:
+    """The schema behind references and unions of one part."""
+    while True:
+        schema = behind_references(schema, components)
+        if len(alone := _shapes(schema)) != 1:
+            return schema
+        schema = {**alone[0], "description": schema.get("description", "")}
+
+
+def _shapes(schema: Schema) -> list[Schema]:
+    return [part for part in parts(schema) if part.get("type") != "null"]
+
+
+def kind(schema: Schema, components: Components) -> str:
+    """The type in one line, with its limits."""
+    nullable = is_nullable(schema)
+    schema = resolved(schema, components)
+    kinds = types(schema, default="any")
+    text = " or ".join(kinds + (["null"] if nullable and "null" not in kinds else []))
+    if "array" in kinds:
+        text = text.replace("array", f"array of {kind(schema.get('items', {}), components)}")
+    if "enum" in schema:
+        text += ": " + ", ".join(str(value) for value in schema["enum"])
+    if schema.get("format") not in (None, "int64", "binary"):
+        text += f" ({schema['format']})"
+    low, high = schema.get("minLength"), schema.get("maxLength")
+    if high is not None:
+        text += f", {low or 0} to {high} characters"
+    if "default" in schema:
+        text += f", default {json.dumps(schema['default'])}"
+    return text
+
+
+def fields(schema: Schema, components: Components, prefix: str = "", depth: int = 0) -> list[Field]:
+    """The fields of an object and, below each, those of the objects in it."""
+    rows: list[Field] = []
+    choices = [resolved(part, components) for part in _shapes(schema)]
+    if not schema.get("properties") and len(choices) > 1:
+        # One of several shapes: each field once, required where every shape has it.
+        every = [fields(choice, components, prefix, depth) for choice in choices]
+        counts = Counter(one.name for shape in every for one in shape if one.required)
+        for one in (one for shape in every for one in shape):
+            if all(one.name != other.name for other in rows):
+                rows.append(replace(one, required=counts[one.name] == len(every)))
+        return rows
+    required = set(schema.get("required", []))
+    for name, inner in schema.get("properties", {}).items():
+        behind = resolved(inner, components)
+        description = inner.get("description") or behind.get("description") or ""
+        rows.append(Field(prefix + name, kind(inner, components), name in required, description))
+        if depth < MAX_DEPTH:
+            items = resolved(behind.get("items", {}), components)
+            deeper = f"{prefix}{name}[]." if items else f"{prefix}{name}."
+            rows += fields(items or behind, components, deeper, depth + 1)
+    return rows
