@@ -17,7 +17,7 @@ from core import process
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 os.environ.setdefault("DATABASE_CONNECTIONS", "pool")
 
-process.return_large_blocks()
+process.loading()
 django = get_wsgi_application()
 
 from django.conf import settings  # noqa: E402

@@ -11,9 +11,10 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 os.environ.setdefault("DATABASE_CONNECTIONS", "kept")
 
 traces = bool(os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT"))
-process.return_large_blocks()
-# DRF, PyJWT and redis load them where they are installed; what needs one of them loads it when it is used.
-with process.left_out("requests", "cryptography", *([] if traces else ["opentelemetry"])):
+process.loading()
+# Django, DRF, PyJWT and redis load them where they are installed; what needs one of them loads it when it is used.
+unused = ["requests", "cryptography", "jinja2", "pygments"] + ([] if traces else ["opentelemetry"])
+with process.left_out(*unused):
     application = get_wsgi_application()
     import config.urls  # noqa: F401  (all views are loaded now, not by the first request)
     from core import image_processes

@@ -27,16 +27,13 @@ def left_out(*modules: str) -> Iterator[None]:
             del sys.modules[name]
 
 
-def return_large_blocks() -> None:
-    """Makes glibc give blocks above 4 MiB back to the system as soon as they are freed.
+def loading() -> None:
+    """Call before the first import: settings of memory, and no garbage collection until `loaded`.
 
-    By itself it raises its limit to the largest block it has seen, the 19 MiB of a password's hash, and then
-    keeps one for every thread. Other C libraries have no such limit.
+    Modules stay in memory, so looking for garbage again and again while they are imported takes time for nothing.
     """
-    try:
-        ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, _LARGE_BYTES)
-    except (AttributeError, OSError, TypeError):
-        return
+    gc.disable()
+    _return_large_blocks()
 
 
 def loaded() -> None:
@@ -46,3 +43,16 @@ def loaded() -> None:
     """
     gc.collect()
     gc.freeze()
+    gc.enable()
+
+
+def _return_large_blocks() -> None:
+    """Makes glibc give blocks above 4 MiB back to the system as soon as they are freed.
+
+    By itself it raises its limit to the largest block it has seen, the 19 MiB of a password's hash, and then
+    keeps one for every thread. Other C libraries have no such limit.
+    """
+    try:
+        ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, _LARGE_BYTES)
+    except (AttributeError, OSError, TypeError):
+        return

@@ -10,13 +10,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import slugify
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
 
 # The languages whose blocks become tabs when they follow each other, with the label of the tab.
 TABS = {"bash": "curl", "js": "JavaScript", "python": "Python"}
@@ -45,6 +47,9 @@ def section(text: str, heading: str) -> str:
 
 
 def _parser() -> MarkdownIt:
+    # Not every worker renders a page.
+    from markdown_it import MarkdownIt
+
     # "js-default" escapes raw HTML and refuses javascript: links.
     parser = MarkdownIt("js-default", {"html": False, "linkify": False, "typographer": False})
     parser.add_render_rule("fence", _fence)

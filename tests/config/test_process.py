@@ -13,7 +13,8 @@ pytestmark = pytest.mark.once
 ROOT = Path(__file__).resolve().parents[2]
 UNUSED_LIBRARIES = (
     "twisted", "daphne", "autobahn", "OpenSSL", "opentelemetry", "requests", "cryptography", "qrcode", "emoji",
-    "firebase_admin", "fcm_django", "sentry_sdk", "uvicorn", "pytest",
+    "firebase_admin", "fcm_django", "sentry_sdk", "uvicorn", "pytest", "jinja2", "pygments", "markdown_it", "PIL",
+    "botocore", "granian",
 )  # fmt: skip
 
 
