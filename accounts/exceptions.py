@@ -38,7 +38,7 @@ class TokenRevoked(ApiError):
 class TokenInvalid(ApiError):
     status_code = 401
     default_code = "token_invalid"
-    default_detail = _("A valid token is needed.")
+    default_detail = _("A valid token is required.")
 
 
 class AccountBlocked(ApiError):
@@ -62,13 +62,13 @@ class UserBlocked(ApiError):
 class ActionTokenRequired(ApiError):
     status_code = 403
     default_code = "action_token_required"
-    default_detail = _("This needs a confirmation by a mailed code.")
+    default_detail = _("Confirm this action with a code sent by e-mail.")
 
 
 class ActionTokenInvalid(ApiError):
     status_code = 403
     default_code = "action_token_invalid"
-    default_detail = _("The confirmation is not valid for this or has been used.")
+    default_detail = _("The confirmation is not valid for this action or has already been used.")
 
 
 class UserNotFound(ApiError):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class ResolutionForm(forms.Form):
-    resolution = forms.CharField(label=_("What was done"), max_length=500)
+    resolution = forms.CharField(label=_("Resolution"), max_length=500)
 
 
 def _reveal(by: "User", message: Message, data: dict[str, Any]) -> None:
@@ -66,12 +66,12 @@ class MessageAdmin(StaffAdmin):
     )  # fmt: skip
     reveal = confirmed_action(
         name="reveal",
-        label=_("Reveal what was written"),
+        label=_("Reveal the text"),
         permission="messaging.reveal_message",
         form_class=ReasonForm,
         at_most=50,
         consequences=lambda chosen: [
-            _("You see the text of these messages and what they said before they were edited."),
+            _("You see the text of these messages and their earlier versions."),
             _("Your name and the reason are kept in the audit log."),
         ],
         perform=_reveal,
@@ -106,7 +106,7 @@ class ReportAdmin(StaffAdmin):
         label=_("Resolve"),
         permission="messaging.resolve_report",
         form_class=ResolutionForm,
-        consequences=lambda chosen: [_("The report is closed as justified; nothing else happens by itself.")],
+        consequences=lambda chosen: [_("The report is closed as justified. Nothing else happens automatically.")],
         perform=lambda by, report, data: _close(by, report, Report.State.RESOLVED, data),
     )
     dismiss = confirmed_action(

@@ -20,7 +20,7 @@ class MessageNotFound(ApiError):
 class NotMessageOwner(ApiError):
     status_code = 403
     default_code = "not_message_owner"
-    default_detail = _("Only its author may change or delete a message.")
+    default_detail = _("Only the author can edit or delete a message.")
 
 
 class IdempotencyConflict(ApiError):

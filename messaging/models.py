@@ -131,7 +131,7 @@ class Message(models.Model):
     class Meta:
         verbose_name = _("message")
         verbose_name_plural = _("messages")
-        permissions = [("reveal_message", _("Can read what was written, with a reason"))]
+        permissions = [("reveal_message", _("Can reveal the text of messages, with a reason"))]
         # Partial, so that a message without the value has no entry.
         constraints = [
             models.UniqueConstraint(
@@ -154,7 +154,7 @@ class MessageRevision(models.Model):
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
-        verbose_name = _("earlier text of a message")
+        verbose_name = _("earlier version of a message")
 
 
 class Reaction(models.Model):
@@ -199,7 +199,7 @@ class Report(models.Model):
     )
     reason = models.CharField(_("reason"), max_length=100)
     comment = models.TextField(_("comment"), blank=True)
-    snapshot = models.JSONField(_("what the message said"), default=dict)
+    snapshot = models.JSONField(_("reported text"), default=dict)
     state = models.CharField(_("state"), max_length=10, choices=State.choices, default=State.OPEN, db_index=True)
     resolution = models.CharField(_("resolution"), max_length=500, blank=True)
     resolved_by = models.ForeignKey(

@@ -26,7 +26,7 @@ FINISHED = (Delivery.State.SENT, Delivery.State.DEAD, Delivery.State.EXPIRED, De
 def _retry(by: "User", row: Delivery, data: dict[str, Any]) -> None:
     if not delivery.retry(ids=[row.id], actor=by, reason=data["reason"]):
         raise NoChange(
-            _("Only a push that failed or waits for its next try can be tried again; a mail is kept no longer.")
+            _("Only a push that failed or is waiting for its next attempt can be retried. Mails are not kept.")
         )
 
 
@@ -98,7 +98,7 @@ class DeliveryAdmin(StaffAdmin):
         label=_("Try again"),
         permission="notifications.retry_delivery",
         form_class=ReasonForm,
-        consequences=lambda chosen: [_("Failed pushes are tried again from now on, unless they have expired.")],
+        consequences=lambda chosen: [_("Failed pushes are retried now, unless they have expired.")],
         perform=_retry,
     )
     actions = ("retry",)

@@ -10,4 +10,4 @@ class CallConflict(ApiError):
 
     status_code = 409
     default_code = "call_conflict"
-    default_detail = _("The call does not allow this now.")
+    default_detail = _("This is not possible in the current state of the call.")

@@ -111,6 +111,6 @@ def test_a_mail_and_a_call_are_not_tried_again(written, bob):
     client = admin_client(staff("Operations"))
     form = {"action": "retry", "_selected_action": [mail.id, call.id], "confirmed": "1", "reason": "mended"}
     answer = client.post("/admin/notifications/delivery/", form, follow=True)
-    assert answer.content.decode().count("a mail is kept no longer") == 2
+    assert answer.content.decode().count("Mails are not kept") == 2
     assert set(Delivery.objects.filter(id__in=[mail.id, call.id]).values_list("state", flat=True)) == {"dead"}
     assert not AuditEntry.objects.filter(action="retry_deliveries").exists()

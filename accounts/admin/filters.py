@@ -13,7 +13,7 @@ from accounts.services.login_lockout import is_locked
 
 
 class AccountStatusFilter(SimpleListFilter):
-    title = _("standing")
+    title = _("status")
     parameter_name = "standing"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
@@ -58,7 +58,7 @@ class LiveFilter(SimpleListFilter):
     parameter_name = "state"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        return [("live", _("live")), ("ended", _("ended"))]
+        return [("live", _("active")), ("ended", _("ended"))]
 
     def queryset(self, request: HttpRequest, queryset: Any) -> QuerySet:
         if self.value() == "live":

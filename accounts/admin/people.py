@@ -43,7 +43,7 @@ class UserAdmin(UserActions, AuditedAdmin):
     fieldsets = (
         (None, {"fields": ("id", "email", "username", "first_name", "last_name", "bio", "language")}),
         (
-            _("Standing"),
+            _("Status"),
             {
                 "fields": (
                     "standing",
@@ -78,7 +78,7 @@ class UserAdmin(UserActions, AuditedAdmin):
     def name(self, user: User) -> str:
         return user.display_name
 
-    @admin.display(description=_("standing"))
+    @admin.display(description=_("status"))
     def standing(self, user: User) -> str:
         now = timezone.now()
         words = []

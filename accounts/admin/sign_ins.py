@@ -68,11 +68,11 @@ class TrustedDeviceAdmin(StaffAdmin):
     fields = ("id", "user", "device_name", "created_at", "last_used_at", "expires_at")
     forget = confirmed_action(
         name="forget",
-        label=_("Trust these devices no longer"),
+        label=_("Stop trusting these devices"),
         permission="accounts.sign_out_user",
         consequences=lambda chosen: [
             _("The next sign-in there asks for the second password again."),
-            _("Sign-ins that skipped it there end."),
+            _("Sessions that skipped the second step on these devices end."),
         ],
         perform=_forget,
     )
@@ -95,4 +95,4 @@ class CodeAdmin(StaffAdmin):
     def status(self, code: Code) -> str:
         if code.used_at:
             return str(_("used"))
-        return str(_("expired") if code.expires_at <= timezone.now() else _("waiting"))
+        return str(_("expired") if code.expires_at <= timezone.now() else _("pending"))

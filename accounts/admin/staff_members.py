@@ -51,7 +51,9 @@ class GroupAdmin(AuditedAdmin, DjangosGroupAdmin):
         name="remove",
         label=_("Remove these groups"),
         permission="auth.delete_group",
-        consequences=lambda chosen: [_("Who has their rights only from these groups loses them at once.")],
+        consequences=lambda chosen: [
+            _("Users who have their permissions only from these groups lose them immediately.")
+        ],
         perform=_remove_group,
     )
     actions = ("remove",)
@@ -83,9 +85,9 @@ def _remove_factor(by: User, device: TOTPDevice, data: dict[str, Any]) -> None:
 
 # django-otp has no translations. Migrations compare what a table was made with, not these names.
 NAMES_OF_TABLES = {
-    TOTPDevice: (_("app that gives codes"), _("apps that give codes")),
-    StaticDevice: (_("set of static codes"), _("sets of static codes")),
-    StaticToken: (_("static code"), _("static codes")),
+    TOTPDevice: (_("authenticator app"), _("authenticator apps")),
+    StaticDevice: (_("set of recovery codes"), _("sets of recovery codes")),
+    StaticToken: (_("recovery code"), _("recovery codes")),
 }
 NAMES_OF_FIELDS = {
     "user": _("user"),
@@ -128,8 +130,10 @@ class AppAdmin(StaffAdmin):
         label=_("Remove the second factor"),
         permission="otp_totp.delete_totpdevice",
         consequences=lambda chosen: [
-            _("The app and the static codes of these people stop working; their support pages close at once."),
-            _("At the next sign-in the user adds a new app; until then the password alone opens that page."),
+            _(
+                "The authenticator apps and recovery codes of these users stop working, and they are signed out of the support pages immediately."
+            ),
+            _("At the next sign-in, the user sets up a new app; until then, the password alone opens that page."),
         ],
         perform=_remove_factor,
     )

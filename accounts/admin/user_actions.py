@@ -26,7 +26,7 @@ class BlockForm(ReasonForm):
     def clean_until(self) -> Any:
         until = self.cleaned_data["until"]
         if until is not None and until <= timezone.now():
-            raise forms.ValidationError(_("This is in the past."))
+            raise forms.ValidationError(_("This time is in the past."))
         return until
 
 
@@ -46,9 +46,9 @@ def _unlock(by: User, user: User, data: dict[str, Any]) -> None:
 
 def _resend(by: User, user: User, data: dict[str, Any]) -> None:
     if user.is_verified:
-        raise NoChange(_("The address is confirmed already; no code was sent."))
+        raise NoChange(_("The address is already confirmed; no code was sent."))
     if user.is_blocked(timezone.now()):
-        raise NoChange(_("A blocked account gets no code."))
+        raise NoChange(_("Blocked accounts cannot receive codes."))
     staff.send_code_again(user=user, actor=by)
 
 
@@ -58,13 +58,13 @@ def _sign_out(by: User, user: User, data: dict[str, Any]) -> None:
 
 def _reset_two_step(by: User, user: User, data: dict[str, Any]) -> None:
     if not user.two_step_enabled:
-        raise NoChange(_("Two-step is off for this account."))
+        raise NoChange(_("Two-step verification is off for this account."))
     staff.reset_two_step(user=user, reason=data["reason"], actor=by)
 
 
 def _erase(by: User, user: User, data: dict[str, Any]) -> None:
     if user.erased_at is not None:
-        raise NoChange(_("This account has been erased already."))
+        raise NoChange(_("This account has already been erased."))
     staff.erase(user=user, reason=data["reason"], actor=by)
 
 
@@ -94,9 +94,9 @@ class UserActions:
         permission="accounts.block_user",
         form_class=BlockForm,
         consequences=lambda chosen: [
-            _("Every session ends at once, on phones and in browsers."),
+            _("All sessions end immediately, on phones and in browsers."),
             _("Sign-in attempts are refused with a notice that the account is blocked."),
-            _("No push and no message reaches the account."),
+            _("The account receives no pushes and no messages."),
             _("The reason is kept in the audit log."),
         ],
         perform=_block,
@@ -123,7 +123,7 @@ class UserActions:
         label=_("Send the confirmation code again"),
         permission="accounts.unlock_user",
         form_class=NoForm,
-        consequences=lambda chosen: [_("A new code is mailed; the one before stops working.")],
+        consequences=lambda chosen: [_("A new code is sent by e-mail; the previous one stops working.")],
         perform=_resend,
         is_offered=lambda user: not user.is_verified,
     )
@@ -131,13 +131,13 @@ class UserActions:
         name="sign_out",
         label=_("Sign out everywhere"),
         permission="accounts.sign_out_user",
-        consequences=lambda chosen: [_("Every session and every trusted device ends."), _("Pushes stop.")],
+        consequences=lambda chosen: [_("All sessions end, and no device is trusted any longer."), _("Pushes stop.")],
         perform=_sign_out,
         is_dangerous=True,
     )
     reset_two_step = confirmed_action(
         name="reset_two_step",
-        label=_("Switch two-step off"),
+        label=_("Turn off two-step verification"),
         permission="accounts.reset_two_step",
         consequences=lambda chosen: [
             _("The second password and the recovery codes are removed."),

@@ -44,7 +44,7 @@ add_chart(Chart("sign-ups", _("Sign-ups"), "accounts.view_user", 1, lambda start
 add_chart(
     Chart(
         "lock-outs",
-        _("Lock-outs"),
+        _("Login lockouts"),
         "accounts.view_auditentry",
         5,
         lambda start: AuditEntry.objects.filter(action="user.locked"),

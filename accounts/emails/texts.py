@@ -18,9 +18,9 @@ class EmailText:
 
 
 _TEN_MINUTES = _("The code is valid for 10 minutes and works once.")
-_NOT_YOU = _("If this was not you, you need not do anything.")
+_NOT_YOU = _("If this was not you, you do not need to do anything.")
 _NEVER_SHARE = _("We will never ask you for this code.")
-_UNDO_NOW = _("If this was not you, change your password at once: that ends every other sign-in.")
+_UNDO_NOW = _("If this was not you, change your password immediately. This ends all other sessions.")
 _ACTION = (
     _TEN_MINUTES,
     _NEVER_SHARE,
@@ -50,7 +50,7 @@ EMAIL_TEXTS: dict[str, EmailText] = {
         _("Please choose your password"),
         (
             _(
-                "Your e-mail address is confirmed. Somebody else had tried to sign up with it before, so the password that was set then has been switched off."
+                "Your e-mail address is confirmed. Someone else had tried to sign up with it before, so the password set at that time no longer works."
             ),
             _("Enter this code under “Forgot password” to choose a password of your own:"),
         ),
@@ -59,7 +59,7 @@ EMAIL_TEXTS: dict[str, EmailText] = {
     "password_changed": EmailText(
         _("Your password was changed"),
         (_("The password of your account was changed, and all devices were signed out."),),
-        (_("If this was not you, ask for a new password at once with “Forgot password”."),),
+        (_("If this was not you, set a new password immediately with “Forgot password”."),),
     ),
     "new_sign_in": EmailText(
         _("New sign-in to your account"),
@@ -69,7 +69,7 @@ EMAIL_TEXTS: dict[str, EmailText] = {
             _("Address: %(address)s"),
             _("Time: %(time)s (UTC)"),
         ),
-        (_("If this was not you, change your password at once: that ends every other sign-in."),),
+        (_("If this was not you, change your password immediately. This ends all other sessions."),),
     ),
     "locked": EmailText(
         _("Sign-in to your account is paused"),
@@ -84,11 +84,11 @@ EMAIL_TEXTS: dict[str, EmailText] = {
         _("One of your sessions was ended"),
         (
             _(
-                "An old sign-in token of your account was used again, as happens when a token was copied. To be safe, that sign-in was ended; please sign in again on that device."
+                "An old sign-in token of your account was used again, which can mean that it was copied. To be safe, we ended that session; please sign in again on that device."
             ),
             _("Device: %(device)s"),
         ),
-        (_("If you see sessions that you do not recognise, change your password."),),
+        (_("If you see sessions that you do not recognize, change your password."),),
     ),
     "two_step_code": EmailText(
         _("Your code for the second step"),
@@ -103,7 +103,7 @@ EMAIL_TEXTS: dict[str, EmailText] = {
         _("No code for the second step yet"),
         (
             _(
-                "A code in place of your second password was asked for. Your first password was set by e-mail less than 7 days ago, so we send no such code for now: otherwise whoever reads your mail could pass both steps."
+                "A code was requested in place of your second password. Your first password was set by e-mail less than 7 days ago, so we did not send one: anyone who can read your mail could otherwise pass both steps."
             ),
             _("Use your second password or one of your recovery codes."),
         ),
@@ -114,7 +114,7 @@ EMAIL_TEXTS: dict[str, EmailText] = {
         (
             _("Someone entered the right first password of your account, and then several wrong second passwords."),
             _(
-                "After 10 wrong ones a day only recovery codes and trusted devices pass the second step until the next day."
+                "After 10 wrong second passwords in a day, only recovery codes and trusted devices are accepted until the next day."
             ),
         ),
         (_("If this was not you, change your first password now: someone else knows it."),),
@@ -123,15 +123,15 @@ EMAIL_TEXTS: dict[str, EmailText] = {
         _("A recovery code was used"),
         (
             _("One of your recovery codes was used to sign in. Codes left: %(left)s."),
-            _("For 15 minutes that sign-in can set a new second password without the old one."),
+            _("For 15 minutes, this session can set a new second password without the old one."),
         ),
-        (_("If this was not you, change your password at once: that ends every other sign-in."),),
+        (_("If this was not you, change your password immediately. This ends all other sessions."),),
     ),
     "two_step_enabled": EmailText(
         _("Two-step verification is on"),
         (
             _("Your account now asks for a second password when you sign in."),
-            _("Keep your recovery codes where you can find them without this mailbox."),
+            _("Keep your recovery codes in a place that you can reach without this mailbox."),
         ),
         (_UNDO_NOW,),
     ),
@@ -147,33 +147,33 @@ EMAIL_TEXTS: dict[str, EmailText] = {
     ),
     "recovery_codes_replaced": EmailText(
         _("You have new recovery codes"),
-        (_("New recovery codes were made for your account. The old ones no longer work."),),
+        (_("New recovery codes were created for your account. The old ones no longer work."),),
         (_UNDO_NOW,),
     ),
     "password_changed_by_you": EmailText(
         _("Your password was changed"),
         (_("The password of your account was changed. All other devices were signed out and are no longer trusted."),),
-        (_("If this was not you, ask for a new password at once with “Forgot password”."),),
+        (_("If this was not you, set a new password immediately with “Forgot password”."),),
     ),
     "staff_factor_added": EmailText(
-        _("An app now opens the support pages with your account"),
+        _("An authenticator app was added for the support pages"),
         (
             _(
-                "An app that gives codes was added to your staff account: with your password it opens the support pages."
+                "An authenticator app was added to your staff account. Together with your password, it gives access to the support pages."
             ),
             _("Address: %(address)s"),
         ),
         (
             _(
-                "If this was not you, change your password at once and tell an administrator: someone else knows your password."
+                "If this was not you, change your password immediately and tell an administrator: someone else knows your password."
             ),
         ),
     ),
     "staff_factor_removed": EmailText(
-        _("The app for the support pages was removed"),
+        _("The authenticator app for the support pages was removed"),
         (
             _(
-                "An administrator removed the app and the codes for the support pages from your account. At your next sign-in there you add a new app."
+                "An administrator removed the authenticator app and the recovery codes for the support pages from your account. At your next sign-in there, you set up a new app."
             ),
         ),
         (_("If you did not ask for this, tell an administrator now."),),
@@ -187,82 +187,90 @@ EMAIL_TEXTS: dict[str, EmailText] = {
         _("Your e-mail address was changed"),
         (
             _("The e-mail address of your account is now %(address)s. Mails no longer go here."),
-            _("If this was not you, take it back within 7 days with this link:"),
+            _("If this was not you, undo the change within 7 days with this link:"),
         ),
-        (_("Taking it back signs out all devices."),),
+        (_("Undoing the change signs out all devices."),),
     ),
     "email_change_undone": EmailText(
-        _("Your e-mail address is back"),
+        _("The change of your e-mail address was undone"),
         (
-            _("The change of your e-mail address was taken back, and all devices were signed out."),
+            _("The change of your e-mail address was undone, and all devices were signed out."),
             _(
-                "A password, a second password and recovery codes that were set since the change, or on the day before it, no longer work."
+                "A password, second password or recovery codes set since the change, or on the day before it, no longer work."
             ),
         ),
-        (_("Choose a new password now: with the page of the link, or with “Forgot password”."),),
+        (_("Choose a new password now, on the page that the link opened or with “Forgot password”."),),
     ),
     "email_change_was_undone": EmailText(
         _("This is no longer the address of your account"),
         (
             _(
-                "The change of an account to this e-mail address was taken back with the link that the address before it was sent. All devices were signed out."
+                "The change of an account to this e-mail address was undone with the link sent to its previous address. All devices were signed out."
             ),
         ),
-        (_("If this is your account, get in touch with support."),),
+        (_("If this is your account, contact support."),),
     ),
     "deletion_scheduled": EmailText(
         _("Your account will be deleted"),
         (
-            _("You asked us to delete your account. On %(date)s everything in it will be erased for good."),
-            _("All devices were signed out. To keep the account, sign in before that day."),
+            _("You asked us to delete your account. On %(date)s, everything in it will be permanently erased."),
+            _("All devices were signed out. To keep your account, sign in before that day."),
         ),
         (_("If this was not you, sign in and change your password."),),
     ),
     "deletion_cancelled": EmailText(
         _("Your account will be kept"),
         (_("You signed in, so your account will not be deleted."),),
-        (_("If this was not you, ask for a new password at once with “Forgot password”."),),
+        (_("If this was not you, set a new password immediately with “Forgot password”."),),
     ),
     "action:change_password": EmailText(
         _("Code to change your password"),
-        (_("With this code the password of your account will be changed, and all other devices will be signed out:"),),
+        (_("Enter this code to change the password of your account. All other devices will be signed out:"),),
         _ACTION,
     ),
     "action:change_email": EmailText(
         _("Code to change your e-mail address"),
-        (_("With this code your account will get another e-mail address in place of this one:"),),
+        (_("Enter this code to replace the e-mail address of your account, which is now this one:"),),
         _ACTION,
     ),
     "action:two_step_enable": EmailText(
-        _("Code to switch two-step verification on"),
-        (_("With this code your account will ask for a second password when you sign in:"),),
+        _("Code to turn on two-step verification"),
+        (
+            _(
+                "Enter this code to turn on two-step verification. Your account will then ask for a second password when you sign in:"
+            ),
+        ),
         _ACTION,
     ),
     "action:two_step_change": EmailText(
         _("Code to change your second password"),
-        (_("With this code the second password of your account will be changed:"),),
+        (_("Enter this code to change the second password of your account:"),),
         _ACTION,
     ),
     "action:two_step_disable": EmailText(
-        _("Code to switch two-step verification off"),
-        (_("With this code your account will no longer ask for a second password when you sign in:"),),
+        _("Code to turn off two-step verification"),
+        (
+            _(
+                "Enter this code to turn off two-step verification. Your account will then no longer ask for a second password when you sign in:"
+            ),
+        ),
         _ACTION,
     ),
     "action:recovery_codes": EmailText(
         _("Code for new recovery codes"),
-        (_("With this code new recovery codes will be made, and your old ones will stop working:"),),
+        (_("Enter this code to create new recovery codes. Your old ones will stop working:"),),
         _ACTION,
     ),
     "action:export_data": EmailText(
         _("Code to download your data"),
-        (_("With this code everything we hold on you will be downloaded as one file:"),),
+        (_("Enter this code to download all the data we hold about you as one file:"),),
         _ACTION,
     ),
     "action:delete_account": EmailText(
         _("Code to delete your account"),
         (
             _(
-                "With this code your account will be deleted: you will be signed out everywhere, and after 14 days everything in it will be erased for good:"
+                "Enter this code to delete your account. You will be signed out everywhere, and after 14 days everything in it will be permanently erased:"
             ),
         ),
         _ACTION,

@@ -82,23 +82,23 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name': 'user',
                 'verbose_name_plural': 'users',
-                'permissions': [('block_user', 'Can block and unblock users'), ('unlock_user', 'Can unlock users and resend their code'), ('sign_out_user', 'Can end sessions of users'), ('reset_two_step', 'Can switch off two-step verification of users'), ('export_user', 'Can download data of users'), ('erase_user', 'Can erase users')],
+                'permissions': [('block_user', 'Can block and unblock users'), ('unlock_user', 'Can unlock users and resend their code'), ('sign_out_user', 'Can end sessions of users'), ('reset_two_step', 'Can turn off two-step verification of users'), ('export_user', 'Can download data of users'), ('erase_user', 'Can erase users')],
             },
         ),
         migrations.CreateModel(
             name='AuditEntry',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('actor_label', models.CharField(max_length=100, verbose_name='who')),
+                ('actor_label', models.CharField(max_length=100, verbose_name='actor')),
                 ('action', models.CharField(db_index=True, max_length=60, verbose_name='action')),
-                ('target_label', models.CharField(blank=True, max_length=200, verbose_name='whom')),
+                ('target_label', models.CharField(blank=True, max_length=200, verbose_name='target')),
                 ('reason', models.CharField(blank=True, max_length=500, verbose_name='reason')),
                 ('details', models.JSONField(blank=True, default=dict, verbose_name='details')),
                 ('request_id', models.CharField(blank=True, max_length=64, verbose_name='request id')),
                 ('ip', models.GenericIPAddressField(blank=True, null=True, verbose_name='IP address')),
                 ('created_at', models.DateTimeField(db_index=True, default=django.utils.timezone.now, verbose_name='created at')),
-                ('actor', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL, verbose_name='account of who acted')),
-                ('target', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL, verbose_name='account acted on')),
+                ('actor', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL, verbose_name='actor account')),
+                ('target', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL, verbose_name='target account')),
             ],
             options={
                 'verbose_name': 'audit entry',
@@ -125,7 +125,7 @@ class Migration(migrations.Migration):
                 ('purpose', models.CharField(max_length=40, verbose_name='purpose')),
                 ('address', models.EmailField(max_length=254, verbose_name='address')),
                 ('digest', models.CharField(max_length=64)),
-                ('tries', models.PositiveSmallIntegerField(default=0, verbose_name='tries')),
+                ('tries', models.PositiveSmallIntegerField(default=0, verbose_name='attempts')),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now, verbose_name='created at')),
                 ('expires_at', models.DateTimeField(verbose_name='expires at')),
                 ('used_at', models.DateTimeField(blank=True, null=True, verbose_name='used at')),
@@ -181,7 +181,7 @@ class Migration(migrations.Migration):
                 ('count', models.PositiveIntegerField(default=0)),
             ],
             options={
-                'verbose_name': 'rate count',
+                'verbose_name': 'rate counter',
                 'constraints': [models.UniqueConstraint(fields=('key', 'window_starts_at'), name='ratecount_window')],
             },
         ),
@@ -239,7 +239,7 @@ class Migration(migrations.Migration):
                 ('session', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, to='accounts.session')),
             ],
             options={
-                'verbose_name': 'token of an unfinished step',
+                'verbose_name': 'one-time token',
             },
         ),
         migrations.CreateModel(
@@ -334,7 +334,7 @@ class Migration(migrations.Migration):
                 ('code', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='tries_by_network', to='accounts.code')),
             ],
             options={
-                'verbose_name': 'tries of a network',
+                'verbose_name': 'attempts from a network',
                 'constraints': [models.UniqueConstraint(fields=('code', 'digest', 'network'), name='codetries_once')],
             },
         ),
@@ -349,7 +349,7 @@ class Migration(migrations.Migration):
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='network_locks', to=settings.AUTH_USER_MODEL)),
             ],
             options={
-                'verbose_name': 'lock of a known network',
+                'verbose_name': 'login lockout of a known network',
                 'constraints': [models.UniqueConstraint(fields=('user', 'network'), name='networklock_once')],
             },
         ),

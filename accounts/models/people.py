@@ -178,7 +178,7 @@ class User(PasswordLock, AbstractBaseUser, PermissionsMixin):
             ("block_user", _("Can block and unblock users")),
             ("unlock_user", _("Can unlock users and resend their code")),
             ("sign_out_user", _("Can end sessions of users")),
-            ("reset_two_step", _("Can switch off two-step verification of users")),
+            ("reset_two_step", _("Can turn off two-step verification of users")),
             ("export_user", _("Can download data of users")),
             ("erase_user", _("Can erase users")),
         ]
@@ -226,7 +226,7 @@ class NetworkLock(PasswordLock):
     network = models.CharField(max_length=45)
 
     class Meta:
-        verbose_name = _("lock of a known network")
+        verbose_name = _("login lockout of a known network")
         constraints = [models.UniqueConstraint(fields=["user", "network"], name="networklock_once")]
 
 

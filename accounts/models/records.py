@@ -38,7 +38,7 @@ class RateCount(models.Model):
     count = models.PositiveIntegerField(default=0)
 
     class Meta:
-        verbose_name = _("rate count")
+        verbose_name = _("rate counter")
         constraints = [models.UniqueConstraint(fields=["key", "window_starts_at"], name="ratecount_window")]
 
 
@@ -51,10 +51,10 @@ class AuditEntry(models.Model):
         null=True,
         blank=True,
         related_name="+",
-        verbose_name=_("account of who acted"),
+        verbose_name=_("actor account"),
     )
     # Names an actor without an account: "cli:root", "purge".
-    actor_label = models.CharField(_("who"), max_length=100)
+    actor_label = models.CharField(_("actor"), max_length=100)
     action = models.CharField(_("action"), max_length=60, db_index=True)
     target = models.ForeignKey(
         settings.AUTH_USER_MODEL,
@@ -62,9 +62,9 @@ class AuditEntry(models.Model):
         null=True,
         blank=True,
         related_name="+",
-        verbose_name=_("account acted on"),
+        verbose_name=_("target account"),
     )
-    target_label = models.CharField(_("whom"), max_length=200, blank=True)
+    target_label = models.CharField(_("target"), max_length=200, blank=True)
     reason = models.CharField(_("reason"), max_length=500, blank=True)
     details = models.JSONField(_("details"), default=dict, blank=True)
     request_id = models.CharField(_("request id"), max_length=64, blank=True)

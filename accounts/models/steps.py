@@ -40,7 +40,7 @@ class Code(models.Model):
     address = models.EmailField(_("address"), max_length=254)
     digest = models.CharField(max_length=64)
     # From all networks together; CodeTries holds those of each.
-    tries = models.PositiveSmallIntegerField(_("tries"), default=0)
+    tries = models.PositiveSmallIntegerField(_("attempts"), default=0)
     created_at = models.DateTimeField(_("created at"), default=timezone.now)
     expires_at = models.DateTimeField(_("expires at"))
     used_at = models.DateTimeField(_("used at"), null=True, blank=True)
@@ -65,7 +65,7 @@ class CodeTries(models.Model):
     created_at = models.DateTimeField(default=timezone.now, db_index=True)
 
     class Meta:
-        verbose_name = _("tries of a network")
+        verbose_name = _("attempts from a network")
         constraints = [models.UniqueConstraint(fields=["code", "digest", "network"], name="codetries_once")]
 
 
@@ -91,7 +91,7 @@ class PendingToken(models.Model):
     objects = OneTimeQuerySet.as_manager()
 
     class Meta:
-        verbose_name = _("token of an unfinished step")
+        verbose_name = _("one-time token")
         indexes = [models.Index(fields=["expires_at"], name="pendingtoken_expiry")]
 
 

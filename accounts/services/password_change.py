@@ -33,9 +33,9 @@ def change(
         raise InvalidCredentials(_("The current password is wrong."))
     registration.refuse_weak_password(new_password, user, field="new_password")
     if new_password == current_password:
-        raise ValidationError({"new_password": [_("This is your password already.")]})
+        raise ValidationError({"new_password": [_("This is already your password.")]})
     if second_password.matches(user, new_password):
-        raise ValidationError({"new_password": [_("Choose another password than your second one.")]})
+        raise ValidationError({"new_password": [_("Choose a password that differs from your second one.")]})
     encoded = make_password(new_password)
     with unit_of_work():
         locked = User.objects.select_for_update(no_key=True).get(id=user.id)

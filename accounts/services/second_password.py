@@ -190,9 +190,9 @@ def _must_be_on(user: User) -> None:
 def _check_new(user: User, password: str, hint: str, *, field: str) -> None:
     registration.refuse_weak_password(password, user, field=field)
     if user.check_password(password):
-        raise ValidationError({field: [_("Choose another password than your first one.")]})
+        raise ValidationError({field: [_("Choose a password that differs from your first one.")]})
     if hint and _gives_away(hint, password):
-        raise ValidationError({"hint": [_("This hint gives the password away.")]})
+        raise ValidationError({"hint": [_("This hint reveals the password.")]})
 
 
 def _gives_away(hint: str, password: str) -> bool:

@@ -66,12 +66,12 @@ def confirmed_action(
 
     def action(self: StaffAdmin, request: HttpRequest, queryset: QuerySet) -> HttpResponse | None:
         if not request.user.has_perm(permission):
-            messages.error(request, _("You may not do this."))
+            messages.error(request, _("You do not have permission to do this."))
             return None
         rows = list(queryset[: at_most + 1])
         own_page = _own_page(self, request, rows)
         if len(rows) > at_most:
-            messages.error(request, _("Please choose at most %(most)d rows.") % {"most": at_most})
+            messages.error(request, _("Please select at most %(most)d rows.") % {"most": at_most})
             return None
         confirmed = request.POST.get("confirmed") == "1"
         form = form_class(request.POST if confirmed else None)
@@ -90,7 +90,7 @@ def confirmed_action(
             if done:
                 names = [self.named(row) for row in done[:NAMED_AT_MOST]] + ["…"] * (len(done) > NAMED_AT_MOST)
                 details = {"action": label, "count": len(done), "rows": ", ".join(names)}
-                messages.success(request, _("%(action)s: done for %(count)d: %(rows)s.") % details)
+                messages.success(request, _("“%(action)s” was applied to: %(rows)s. Total: %(count)d.") % details)
             # Without its row, as after a removal, the list is the place to return to.
             if own_page and self.model._base_manager.filter(pk=request.POST[ACTION_CHECKBOX_NAME]).exists():
                 return HttpResponseRedirect(own_page)

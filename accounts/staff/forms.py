@@ -79,7 +79,7 @@ class SecondPasswordForm(forms.Form):
         label=_("Second password"),
         max_length=256,
         strip=False,
-        help_text=_("Your account has two-step verification: prove it before you add an app."),
+        help_text=_("Your account has two-step verification. Complete it before you add an app."),
         widget=forms.PasswordInput(attrs={"autofocus": True, "autocomplete": "current-password"}),
     )
 
@@ -112,5 +112,5 @@ class FirstCodeForm(forms.Form):
         # The page shows the key itself, so there is nothing to guess and wrong codes need no lockout.
         self.device.throttle_reset(commit=False)
         if not self.device.verify_token(code):
-            raise ValidationError(_("The code is wrong. Is the clock of the phone right?"))
+            raise ValidationError(_("The code is wrong. Check that the clock of your phone is right."))
         return code

@@ -77,7 +77,7 @@ class StaffAdmin(ShownColumnsOnly):
     def search_help_text(self) -> str:  # type: ignore[override]
         """What the search box compares; in sync with `search_fields`."""
         names = [_name_of_column(self.model, path.lstrip("=^@")) for path in self.search_fields]
-        return str(_("Whole values of: %(columns)s")) % {"columns": ", ".join(names)}
+        return str(_("Exact match on: %(columns)s")) % {"columns": ", ".join(names)}
 
     def row_actions(self, request: HttpRequest, row: Model) -> list[dict[str, Any]]:
         """The confirmed actions that this staff member may do on the page of this row."""

@@ -49,7 +49,7 @@ def _accounts() -> Iterable[Figure]:
     day = now - timedelta(days=1)
     yield Figure(_("New accounts today"), about(User.objects.filter(created_at__gte=day)), users)
     yield Figure(
-        _("Locked just now"),
+        _("Currently locked"),
         about(User.objects.filter(is_locked(now))),
         f"{users}?standing=locked",
     )

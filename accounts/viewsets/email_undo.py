@@ -36,7 +36,9 @@ class EmailUndoViewSet(ViewSet):
     def undo(self, request: Request) -> Response:
         form = checked(EmailUndoInput, request)
         email_change.undo(**form)
-        return Response({"message": _("Your old address is back. Choose a new password with “Forgot password”.")})
+        return Response(
+            {"message": _("Your old address has been restored. Choose a new password with “Forgot password”.")}
+        )
 
 
 @throttles(EMAIL_UNDO)

@@ -52,7 +52,7 @@ class TwoStepViewSet(ViewSet):
     @extend_schema(operation_id="auth_two_step_resend", request=None, responses=SentenceOutput)
     def resend(self, request: Request) -> Response:
         two_step.resend(pending=second_step_of(request), network=network(request))
-        return Response({"message": _("A mail is on its way to your address.")})
+        return Response({"message": _("We have sent you an e-mail.")})
 
     @throttles(Throttle("two_step_forgot", by=network_and_account))
     @extend_schema(operation_id="auth_two_step_forgot", request=RecoveryInput, responses=RecoveredOutput)

@@ -56,7 +56,7 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name': 'message',
                 'verbose_name_plural': 'messages',
-                'permissions': [('reveal_message', 'Can read what was written, with a reason')],
+                'permissions': [('reveal_message', 'Can reveal the text of messages, with a reason')],
             },
         ),
         migrations.CreateModel(
@@ -68,7 +68,7 @@ class Migration(migrations.Migration):
                 ('message', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='revisions', to='messaging.message')),
             ],
             options={
-                'verbose_name': 'earlier text of a message',
+                'verbose_name': 'earlier version of a message',
             },
         ),
         migrations.CreateModel(
@@ -109,7 +109,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('reason', models.CharField(max_length=100, verbose_name='reason')),
                 ('comment', models.TextField(blank=True, verbose_name='comment')),
-                ('snapshot', models.JSONField(default=dict, verbose_name='what the message said')),
+                ('snapshot', models.JSONField(default=dict, verbose_name='reported text')),
                 ('state', models.CharField(choices=[('open', 'open'), ('resolved', 'resolved'), ('dismissed', 'dismissed')], db_index=True, default='open', max_length=10, verbose_name='state')),
                 ('resolution', models.CharField(blank=True, max_length=500, verbose_name='resolution')),
                 ('resolved_at', models.DateTimeField(blank=True, null=True, verbose_name='resolved at')),

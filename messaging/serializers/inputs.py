@@ -23,7 +23,7 @@ class SendMessageInput(serializers.Serializer):
 class FormIdField(serializers.IntegerField):
     """An id in a form, where everything is text."""
 
-    default_error_messages = {"not_an_id": _("This is not an id.")}
+    default_error_messages = {"not_an_id": _("This is not a valid id.")}
 
     def to_internal_value(self, data: Any) -> int:
         number = parse_id(data)

@@ -28,18 +28,18 @@ class Delivery(models.Model):
         MAIL = "mail", _("mail")
 
     class State(models.TextChoices):
-        PENDING = "pending", _("waiting")
-        LEASED = "leased", _("being sent")
+        PENDING = "pending", _("pending")
+        LEASED = "leased", _("sending")
         SENT = "sent", _("sent")
         DEAD = "dead", _("failed")
         EXPIRED = "expired", _("expired")
-        CANCELLED = "cancelled", _("cancelled")
+        CANCELLED = "cancelled", _("canceled")
 
     class Priority(models.IntegerChoices):
         CALL = 0, _("calls")
         CODE = 1, _("codes")
         MESSAGE = 2, _("messages")
-        REST = 3, _("the rest")
+        REST = 3, _("other")
 
     channel = models.CharField(_("channel"), max_length=4, choices=Channel.choices)
     # A notification type, incoming_call, call_ended, test or mail.
@@ -81,10 +81,10 @@ class Delivery(models.Model):
     state = models.CharField(_("state"), max_length=9, choices=State.choices, default=State.PENDING)
     due_at = models.DateTimeField(_("due at"), default=timezone.now)
     expires_at = models.DateTimeField(_("expires at"))
-    lease_until = models.DateTimeField(_("being sent until"), null=True, blank=True)
-    tries = models.PositiveSmallIntegerField(_("tries"), default=0)
+    lease_until = models.DateTimeField(_("reserved until"), null=True, blank=True)
+    tries = models.PositiveSmallIntegerField(_("attempts"), default=0)
     last_error = models.CharField(_("last error"), max_length=300, blank=True)
-    provider_id = models.CharField(_("id at the provider"), max_length=200, blank=True)
+    provider_id = models.CharField(_("provider id"), max_length=200, blank=True)
     created_at = models.DateTimeField(_("created at"), default=timezone.now)
     # The latest occurrence that this push stands for.
     touched_at = models.DateTimeField(default=timezone.now)
@@ -94,7 +94,7 @@ class Delivery(models.Model):
     class Meta:
         verbose_name = _("delivery")
         verbose_name_plural = _("deliveries")
-        permissions = [("retry_delivery", _("Can have deliveries tried again"))]
+        permissions = [("retry_delivery", _("Can retry deliveries"))]
         # As a constraint it gets one index; `unique` of a text field would add one for LIKE.
         constraints = [models.UniqueConstraint(fields=["dedupe_key"], name="delivery_once")]
         indexes = [

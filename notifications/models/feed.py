@@ -39,8 +39,8 @@ class Notification(models.Model):
     # What an open row collects: "post:7", "conversation:9", "all", or "" for a row that collects nothing.
     group_key = models.CharField(max_length=40, blank=True)
     # Accepts further occurrences: unread, and not older than the window of its kind.
-    is_open = models.BooleanField(_("still collects"), default=True)
-    actor = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+", verbose_name=_("from whom"))
+    is_open = models.BooleanField(_("collects further occurrences"), default=True)
+    actor = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+", verbose_name=_("from"))
     # Null where the actor is the target.
     target_id = models.BigIntegerField(_("target id"), null=True, blank=True)
     # Empty where the title is the actor's name: that is taken from the account when read.
@@ -89,7 +89,7 @@ class Member(models.Model):
     occurred_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
-        verbose_name = _("member of a notification")
+        verbose_name = _("occurrence in a notification")
         constraints = [
             models.UniqueConstraint(
                 fields=["notification", "actor"],

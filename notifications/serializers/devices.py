@@ -31,7 +31,7 @@ class _TokenField(serializers.CharField):
 
 
 class _PlatformField(TextField):
-    default_error_messages = {"unknown": _("This is android, ios or web.")}
+    default_error_messages = {"unknown": _("This must be android, ios or web.")}
 
     def to_internal_value(self, data: Any) -> str:
         name = super().to_internal_value(data)
@@ -43,7 +43,7 @@ class _PlatformField(TextField):
 class _LocaleField(TextField):
     """A language tag, as the device names it."""
 
-    default_error_messages = {"not_a_language": _("This is not a language code.")}
+    default_error_messages = {"not_a_language": _("This is not a valid language code.")}
 
     def to_internal_value(self, data: Any) -> str:
         locale = super().to_internal_value(data)

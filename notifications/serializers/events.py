@@ -45,7 +45,7 @@ def events_of(body: dict[str, Any]) -> list[object]:
         return [body]
     events = body.get("events")
     if not isinstance(events, list) or not events:
-        raise serializers.ValidationError({"events": [_("One event, or a list of them, is needed.")]})
+        raise serializers.ValidationError({"events": [_("One event or a list of events is required.")]})
     if len(events) > conf.EVENTS_PER_REQUEST:
         limit = _("At most %(limit)d events at once.") % {"limit": conf.EVENTS_PER_REQUEST}
         raise serializers.ValidationError({"events": [limit]})

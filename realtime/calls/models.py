@@ -114,8 +114,8 @@ class CallParty(models.Model):
     objects = CallPartyQuerySet.as_manager()
 
     class Meta:
-        verbose_name = _("side of a call")
-        verbose_name_plural = _("sides of calls")
+        verbose_name = _("call participant")
+        verbose_name_plural = _("call participants")
         constraints = [
             models.UniqueConstraint(fields=["call", "user"], name="callparty_once"),
             models.UniqueConstraint(fields=["user"], condition=Q(live=True), name="callparty_one_live"),

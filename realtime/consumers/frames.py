@@ -34,10 +34,10 @@ def read(text: str) -> CommandFrame:
     except (ValueError, RecursionError) as error:
         raise BadFrame(_("The frame is not JSON.")) from error
     if not isinstance(frame, dict):
-        raise BadFrame(_("A frame is a JSON object."))
+        raise BadFrame(_("A frame must be a JSON object."))
     ref = frame.get("ref")
     if not _is_ref(ref):
-        raise BadFrame(_("`ref` is a short text or a number."))
+        raise BadFrame(_("`ref` must be a short text or a number."))
     kind = frame.get("type")
     if not isinstance(kind, str) or not 0 < len(kind) <= MAX_TYPE:
         raise BadFrame(_("`type` is missing."), ref)
@@ -45,7 +45,7 @@ def read(text: str) -> CommandFrame:
     if data is None:
         data = {}
     if not isinstance(data, dict):
-        raise BadFrame(_("`data` is a JSON object."), ref)
+        raise BadFrame(_("`data` must be a JSON object."), ref)
     return CommandFrame(kind, ref, data)
 
 

@@ -26,8 +26,8 @@ class Migration(migrations.Migration):
                 ('min_seq', models.BigIntegerField(default=0)),
             ],
             options={
-                'verbose_name': 'event stream',
-                'verbose_name_plural': 'event streams',
+                'verbose_name': 'event log',
+                'verbose_name_plural': 'event logs',
             },
         ),
         migrations.CreateModel(
@@ -65,8 +65,8 @@ class Migration(migrations.Migration):
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
             options={
-                'verbose_name': 'side of a call',
-                'verbose_name_plural': 'sides of calls',
+                'verbose_name': 'call participant',
+                'verbose_name_plural': 'call participants',
             },
         ),
         migrations.CreateModel(

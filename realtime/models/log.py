@@ -22,8 +22,8 @@ class Stream(models.Model):
     min_seq = models.BigIntegerField(default=0)
 
     class Meta:
-        verbose_name = _("event stream")
-        verbose_name_plural = _("event streams")
+        verbose_name = _("event log")
+        verbose_name_plural = _("event logs")
 
 
 class Event(models.Model):

@@ -91,14 +91,14 @@ def test_an_unknown_action_is_named(as_alice, name):
 def test_each_mail_says_what_will_happen(alice, as_alice, action):
     as_alice.post(CHALLENGE, {"action": action})
     words = {
-        "change_password": "password of your account will be changed",
-        "change_email": "another e-mail address",
-        "two_step_enable": "will ask for a second password",
-        "two_step_change": "second password of your account will be changed",
-        "two_step_disable": "no longer ask for a second password",
+        "change_password": "change the password of your account",
+        "change_email": "replace the e-mail address of your account",
+        "two_step_enable": "will then ask for a second password",
+        "two_step_change": "change the second password of your account",
+        "two_step_disable": "will then no longer ask for a second password",
         "recovery_codes": "old ones will stop working",
-        "export_data": "everything we hold on you",
-        "delete_account": "your account will be deleted",
+        "export_data": "all the data we hold about you",
+        "delete_account": "delete your account",
     }
     assert words[action] in mail.outbox[-1].body
     html = mail.outbox[-1].alternatives[0][0]

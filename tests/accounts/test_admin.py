@@ -90,7 +90,7 @@ def test_blocking_asks_first_then_ends_every_sign_in(support, alice, anonymous):
     session, _token = sign_in(alice)
     chosen = {"action": "block", "_selected_action": [alice.id]}
     page = support.post("/admin/accounts/user/", chosen).content.decode()
-    assert "Every session ends at once" in page
+    assert "All sessions end immediately" in page
     assert not User.objects.get(id=alice.id).blocked_at
     without_reason = support.post("/admin/accounts/user/", chosen | {"confirmed": "1", "reason": ""})
     assert b'class="errorlist"' in without_reason.content

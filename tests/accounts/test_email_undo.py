@@ -85,7 +85,7 @@ def test_both_addresses_are_told(alice, as_alice):
     go(link)
     assert [(sent.to, sent.subject) for sent in mail.outbox] == [
         ([NEW], "This is no longer the address of your account"),
-        ([old], "Your e-mail address is back"),
+        ([old], "The change of your e-mail address was undone"),
     ]
 
 

@@ -135,7 +135,7 @@ def test_sign_ins_and_devices_of_staff_are_a_superusers_matter(group, of, alice)
 def test_a_superuser_ends_sign_ins_of_staff(agent):
     root = admin_client(staff(is_superuser=True))
     session, token = sign_in(agent)
-    assert "done for 1" in _ask(root, "session", "end", session)
+    assert "was applied to" in _ask(root, "session", "end", session)
     assert "has already ended" in _ask(root, "session", "end", session)
     ApiClient(token).get("/api/v1/auth/me", status=401)
     assert AuditEntry.objects.filter(action="session.ended", target=agent).count() == 1
@@ -165,7 +165,7 @@ def test_the_owner_hears_of_it(agent):
     client.post(FACTOR, {"code": app_code(shown_key(client.get(FACTOR)))})
     assert is_open(client)
     assert mail.outbox[-1].to == [agent.email]
-    assert mail.outbox[-1].subject == "An app now opens the support pages with your account"
+    assert mail.outbox[-1].subject == "An authenticator app was added for the support pages"
     root = admin_client(staff(is_superuser=True))
     device = TOTPDevice.objects.get(user=agent)
     form = {"action": "remove", "_selected_action": [device.pk], "confirmed": "1", "reason": "lost the phone"}
@@ -173,7 +173,7 @@ def test_the_owner_hears_of_it(agent):
     assert not is_open(client)
     assert (mail.outbox[-1].to, mail.outbox[-1].subject) == (
         [agent.email],
-        "The app for the support pages was removed",
+        "The authenticator app for the support pages was removed",
     )
     assert not Session.objects.filter(user=agent, kind="admin", ended_at=None).exists()
 

@@ -46,7 +46,7 @@ def test_an_agent_blocks_somebody_who_is_online(house):
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])
         page.get_by_role("button", name="Copy").click()
         page.get_by_text("Copied").wait_for()
-        page.get_by_role("link", name="Go on").click()
+        page.get_by_role("link", name="Continue").click()
         page.locator(".figures li").first.wait_for()
         assert page.locator(".figures li").count() >= 6
 
@@ -55,7 +55,7 @@ def test_an_agent_blocks_somebody_who_is_online(house):
         page.get_by_label("Action:").first.select_option("block")
         page.get_by_role("button", name="Go").first.click()
         page.locator(".confirm-consequences").wait_for()
-        assert "Every session ends at once" in page.locator(".confirm-consequences").inner_text()
+        assert "All sessions end immediately" in page.locator(".confirm-consequences").inner_text()
         page.get_by_label("Reason").fill("spam")
         page.get_by_role("button", name="Block").click()
         page.locator(".messagelist").wait_for()

@@ -60,7 +60,7 @@ WALKS = [
         "SELECT count(*) FROM accounts_session WHERE ended_at IS NULL AND user_id = {}", 1, 0, "user.signed_out",
     ),
     Walk(
-        "accounts/user", "reset_two_step", "Switch two-step off", "support", "twostep",
+        "accounts/user", "reset_two_step", "Turn off two-step verification", "support", "twostep",
         ACCOUNT.format("second_password = ''"), 0, 1, "user.two_step_reset",
     ),
     Walk(
@@ -72,7 +72,7 @@ WALKS = [
         "SELECT ended_reason FROM accounts_session WHERE id = {}", "", "staff", "session.ended", details="session_id",
     ),
     Walk(
-        "accounts/trusteddevice", "forget", "Trust these devices no longer", "support", "trusted device",
+        "accounts/trusteddevice", "forget", "Stop trusting these devices", "support", "trusted device",
         "SELECT count(*) FROM accounts_trusteddevice WHERE id = {}", 1, 0, "trusted_device.removed",
     ),
     Walk(
@@ -86,12 +86,12 @@ WALKS = [
     Walk(
         "messaging/report", "resolve", "Resolve", "moderator", "resolved",
         "SELECT state || resolution FROM messaging_report WHERE id = {}", "open", "resolvedwarned", "report.resolved",
-        {"What was done": "warned"}, "report_id",
+        {"Resolution": "warned"}, "report_id",
     ),
     Walk(
         "messaging/report", "dismiss", "Dismiss", "moderator", "dismissed",
         "SELECT state || resolution FROM messaging_report WHERE id = {}", "open", "dismissedharmless",
-        "report.dismissed", {"What was done": "harmless"}, "report_id",
+        "report.dismissed", {"Resolution": "harmless"}, "report_id",
     ),
     Walk(
         "notifications/device", "test_push", "Send a test push", "operations", "push device",
@@ -160,7 +160,7 @@ def test_an_action(page_of, house, looked_at, walk):
     for label, text in walk.fields.items():
         page.get_by_label(label).fill(text)
     button.click()
-    assert page.locator(".messagelist .success").inner_text() == f"{walk.label}: done for 1: {name}."
+    assert page.locator(".messagelist .success").inner_text() == f"“{walk.label}” was applied to: {name}. Total: 1."
     assert eventually(lambda: state() == walk.after, what=f"{walk.after!r} after {walk}", seconds=10)
     reason = next(iter(walk.fields.values()), "")
     _target, details = audited(house, since, walk.by, walk.audited, reason)
@@ -171,10 +171,10 @@ def test_an_action(page_of, house, looked_at, walk):
 def test_what_was_written_is_shown_to_who_says_why(page_of, house):
     page, complaints = page_of("moderator")
     since = house.newest_audit_id()
-    choose(page, house, "messaging/message", house.rows["message"], "Reveal what was written")
+    choose(page, house, "messaging/message", house.rows["message"], "Reveal the text")
     assert "what Ann wrote" not in page.content()
     page.get_by_label("Reason").fill("reported")
-    page.get_by_role("button", name="Reveal what was written").click()
+    page.get_by_role("button", name="Reveal the text").click()
     assert page.locator("blockquote").inner_text() == "what Ann wrote"
     assert "the first wording" in page.locator("#content-main").inner_text()
     assert barriers(page) == []
@@ -217,11 +217,17 @@ def test_a_download_of_the_audit_log_comes_at_once(page_of, house, kind):
     ("model", "row", "label", "by", "said"),
     [
         ("accounts/user", "untouched", "Unblock", "support", "This account is not blocked."),
-        ("accounts/user", "untouched", "Switch two-step off", "support", "Two-step is off for this account."),
+        (
+            "accounts/user",
+            "untouched",
+            "Turn off two-step verification",
+            "support",
+            "Two-step verification is off for this account.",
+        ),
         ("accounts/user", "untouched", "Send the confirmation code again", "support", "no code was sent"),
         ("accounts/user", "admin.staff", "Block", "support", "Only a superuser changes the account of a staff member."),
         ("accounts/user", "admin.staff", "Erase", "admin", "This is your own account"),
-        ("notifications/delivery", "dead mail", "Try again", "operations", "a mail is kept no longer"),
+        ("notifications/delivery", "dead mail", "Try again", "operations", "Mails are not kept"),
     ],
 )
 def test_what_cannot_be_done_is_said_and_changes_nothing(page_of, house, model, row, label, by, said):

@@ -151,7 +151,7 @@ def test_microphone_denied(strict_chromium, open_window, chat, people):
     alice = open_window("Alice", program=strict_chromium).open_chat(chat)
     before = last_call(people)["id"]
     alice.call("Voice")
-    alice.ended("The microphone was not allowed")
+    alice.ended("Microphone access was denied")
     assert last_call(people)["id"] == before
 
 

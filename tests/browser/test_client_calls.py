@@ -111,7 +111,7 @@ def test_a_video_call_with_everything(open_as, people):
     expect(alice.page.get_by_label("Microphone").locator("option")).not_to_have_count(0)
 
     # Small, the call leaves the page to its user.
-    button(alice, "Make the call small").click()
+    button(alice, "Minimize the call").click()
     alice.page.get_by_role("link", name="Help").or_(alice.page.get_by_role("link", name="Chats")).first.click()
     button(alice, "Hang up").click()
     for window in (alice, bob):

@@ -65,7 +65,7 @@ def test_a_thousand_messages(server):
         page.mouse.wheel(0, -2500)
         eventually(lambda: page.wait_for_timeout(50) or held, what="a request for older messages")
         page.mouse.wheel(0, 5000)
-        window.article("an answer").get_by_role("button", name="Go to the message that is answered").click()
+        window.article("an answer").get_by_role("button", name="Go to the original message").click()
         expect(window.article("the very first")).to_be_in_viewport(timeout=PATIENCE)
         with page.expect_response(held[0].request.url):
             held[0].continue_()
@@ -117,7 +117,7 @@ def test_a_reply_leads_to_what_it_answers(server):
     bob.http.post(f"/messages/conversations/{chat}/read", json={})
     with browser() as chromium:
         window = Window(chromium, server, logins["Bob"]).open_chat(chat)
-        window.article("the answer").get_by_role("button", name="Go to the message that is answered").click()
+        window.article("the answer").get_by_role("button", name="Go to the original message").click()
         question = window.log.locator(f'[data-message-id="{asked["id"]}"]')
         expect(question).to_be_in_viewport(timeout=PATIENCE)
         window.page.get_by_role("button", name="Jump to latest").click()

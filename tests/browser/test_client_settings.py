@@ -90,7 +90,7 @@ def test_the_profile_with_a_picture_cut_to_measure(server, at_settings, tmp_path
     image.paste("red", (0, 0, 300, 300))
     image.save(picture)
     paula.page.get_by_label("Picture file").set_input_files(picture)
-    part = paula.page.get_by_label("Part of the picture.")
+    part = paula.page.get_by_label("Cropped area.")
     part.focus()
     # The red square lies at the left edge: the arrow moves the frame there, and not beyond.
     for _ in range(80):
@@ -112,7 +112,7 @@ def test_the_profile_with_a_picture_cut_to_measure(server, at_settings, tmp_path
 def test_the_language_changes_the_page_at_once_and_stays(server, at_settings):
     person = Person(server, "Lara")
     lara = at_settings(person)
-    lara.page.get_by_label("Language of this page").select_option("ar")
+    lara.page.get_by_label("Language of these pages").select_option("ar")
     lara.page.get_by_role("heading", name="الإعدادات").wait_for()
     assert lara.page.evaluate("() => document.documentElement.dir") == "rtl"
     lara.accessible()
@@ -133,18 +133,18 @@ def test_two_step_is_turned_on_changed_and_turned_off(server, at_settings):
     codes.first.wait_for()
     expect(codes).to_have_count(10)
     theo.accessible()
-    theo.click("I have kept them")
+    theo.click("I have saved them")
     theo.see("On. 10 recovery codes are left.")
 
     theo.click("New recovery codes")
     confirm(theo, person, len(person.mails()), label="Continue")
     codes.first.wait_for()
-    theo.click("I have kept them")
+    theo.click("I have saved them")
 
     theo.click("Turn off two-step verification")
     dialog.get_by_label("Second password", exact=True).fill(SECOND_PASSWORD)
     confirm(theo, person, len(person.mails()), label="Turn off")
-    theo.see("Off. A second password")
+    theo.see("Off. If you turn it on")
 
 
 def test_a_refused_change_returns_to_its_form(server, at_settings):
@@ -188,7 +188,7 @@ def test_other_sessions_privacy_and_blocked_people(server, at_settings):
     wanted = {"who_can_message": "contacts", "read_receipts": False, "show_last_seen": True, "relay_calls": False}
     eventually(lambda: person.api.get("/profile/privacy").json()["privacy"] == wanted, what="the choice of privacy")
     dora.click("Unblock Olaf Example")
-    dora.see("You have blocked nobody.")
+    dora.see("You have not blocked anyone.")
     # The session of the sign-up is another device.
     dora.click("End 1 other session")
     dora.see("You are signed in here only.")

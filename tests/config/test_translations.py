@@ -167,7 +167,7 @@ def test_an_error_body_follows_accept_language(db, language):
 )
 def test_accept_language_is_read_as_browsers_write_it(db, tag, language):
     with translation.override(language):
-        expected = translation.gettext("A valid token is needed.")
+        expected = translation.gettext("A valid token is required.")
     body = ApiClient("nonsense").get("/api/v1/profile", 401, headers={"Accept-Language": tag})
     assert body["message"] == expected
 

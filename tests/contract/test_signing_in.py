@@ -45,7 +45,7 @@ def signed_up(anonymous, mailoutbox):
 INVALID_OTP = error("invalid_otp", "The code is wrong or has expired.")
 INVALID_CREDENTIALS = error("invalid_credentials", "The e-mail address or the password is wrong.")
 TOKEN_REVOKED = error("token_revoked", "This session has ended. Please sign in again.")
-TOKEN_INVALID = error("token_invalid", "A valid token is needed.")
+TOKEN_INVALID = error("token_invalid", "A valid token is required.")
 ACCOUNT_BLOCKED = error("account_blocked", "This account is blocked.")
 
 

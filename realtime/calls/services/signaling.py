@@ -80,14 +80,14 @@ def _validate_payload(kind: str, payload: dict[str, Any]) -> None:
         if isinstance(content, dict):
             content = content.get("candidate")
     if not _is_transportable(payload):
-        raise ValidationError({"payload": [_("A signal is a small, flat object.")]})
+        raise ValidationError({"payload": [_("A signal must be a small, flat object.")]})
     size = len(content.encode()) if isinstance(content, str) else 0
     # JSON escapes quotes and line ends; `rest` is the size without the content's own text.
     rest = _bytes_of(payload) - (_bytes_of(content) if isinstance(content, str) else 0)
     if size > limit or rest > (around if size else limit):
         raise ValidationError({"payload": [_("This is too long for a signal.")]})
     if kind in ("offer", "answer") and not isinstance(content, str):
-        raise ValidationError({"payload": [_("An offer or an answer needs its SDP as text.")]})
+        raise ValidationError({"payload": [_("An offer or answer must contain its SDP as text.")]})
 
 
 def _is_transportable(value: Any, depth: int = 0) -> bool:

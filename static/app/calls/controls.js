@@ -15,7 +15,7 @@ export function Controls({ call, onOutput }) {
     }
   };
   useEffect(() => {
-    if (call.cameraError) notice(t("The camera cannot be used. The call goes on without it."), { kind: "danger" });
+    if (call.cameraError) notice(t("The camera cannot be used. The call continues without it."), { kind: "danger" });
   }, [call.cameraError]);
   const talking = call.state === "connecting" || call.state === "active";
   const canShare = Boolean(navigator.mediaDevices?.getDisplayMedia);

@@ -43,7 +43,7 @@ export default function History() {
 
   return html`<main class="page calls"><h1 tabindex="-1">${t("Calls")}</h1>
     ${!calls && html`<div class="spinner" role="img" aria-label=${t("Loading")}></div>`}
-    ${calls?.length === 0 && html`<p class="muted">${t("There have been no calls yet. Open a conversation and call from there.")}</p>`}
+    ${calls?.length === 0 && html`<p class="muted">${t("No calls yet. Open a conversation to call someone.")}</p>`}
     ${calls?.length > 0 && html`<ul class="rows card" aria-label=${t("Calls")}>${calls.filter((call) => people[call.conversation_id])
       .map((call) => html`<${Row} key=${call.id} call=${call} peer=${people[call.conversation_id]} mine=${call.caller_id === userId} />`)}</ul>`}
     ${hasMore && html`<button class="button" onClick=${() => load(calls.at(-1).id)}>${t("Earlier calls")}</button>`}
@@ -71,7 +71,7 @@ function Row({ call, peer, mine }) {
 
 function outcomeText(call, mine) {
   const kind = mediaText(call.media);
-  if (call.state !== "ended") return t("{kind}, going on", { kind });
+  if (call.state !== "ended") return t("{kind}, in progress", { kind });
   if (call.outcome === "completed") {
     const values = { kind, time: duration(call.duration_s || 0) };
     return mine ? t("{kind}, outgoing, {time}", values) : t("{kind}, incoming, {time}", values);

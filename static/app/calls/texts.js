@@ -8,11 +8,11 @@ export function endText({ reason, mine, seconds, error }) {
     missed: () => (mine ? t("No answer") : t("Missed call")),
     canceled: () => (mine ? t("Call canceled") : t("Missed call")),
     declined: () => (mine ? t("Call declined") : t("You declined the call")),
-    busy: () => (mine ? t("Busy: on another call") : t("Missed call while you were on another one")),
+    busy: () => (mine ? t("Busy: on another call") : t("Missed call while you were on another call")),
     failed: () => t("The call could not be connected"),
     lost: () => t("The connection was lost"),
     answered_elsewhere: () => t("Answered on another device"),
-    microphone_denied: () => t("The microphone was not allowed. Allow it in the browser and call again."),
+    microphone_denied: () => t("Microphone access was denied. Allow it in the browser and call again."),
     devices_missing: () => t("There is no microphone"),
     devices_failed: () => t("The microphone could not be used"),
   };

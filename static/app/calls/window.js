@@ -41,7 +41,7 @@ export function CallWindow({ call, peer }) {
       <div class="call-who"><strong dir="auto">${name}</strong><${Progress} call=${call} /></div>
       ${call.quality && html`<span class=${`quality ${call.quality}`} role="img" aria-label=${qualityText(call.quality)}
         title=${qualityText(call.quality)}><i></i><i></i><i></i></span>`}
-      <button class="icon-button" aria-label=${small ? t("Make the call large") : t("Make the call small")}
+      <button class="icon-button" aria-label=${small ? t("Enlarge the call") : t("Minimize the call")}
         onClick=${() => setSmall(!small)}><${Icon} name=${small ? "up" : "down"} /></button>
     </header>
     <div class="call-stage">

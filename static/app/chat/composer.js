@@ -21,7 +21,7 @@ export function images(files) {
     }
     if (file.size > LIMITS.imageBytes) {
       const values = { name: file.name, size: bytes(file.size), limit: bytes(LIMITS.imageBytes) };
-      notice(t("{name} has {size}. Images may have at most {limit}.", values), { kind: "danger" });
+      notice(t("{name} is {size}. Images can be at most {limit}.", values), { kind: "danger" });
       return false;
     }
     return true;
@@ -40,7 +40,7 @@ function Context({ reply, editing, names, onEnd }) {
   return html`<div class="context"><${Icon} name=${editing ? "edit" : "reply"} />
     <div class="quote-lines"><b>${editing ? t("Edit message") : t("Reply to {name}", { name: names(reply.sender_id) })}</b>
       <span dir="auto">${previewText(message)}</span></div>
-    <button type="button" class="icon-button" aria-label=${editing ? t("End editing") : t("End reply")} onClick=${onEnd}><${Icon} name="close" /></button></div>`;
+    <button type="button" class="icon-button" aria-label=${editing ? t("Cancel editing") : t("Cancel reply")} onClick=${onEnd}><${Icon} name="close" /></button></div>`;
 }
 
 // control.current = {focus, addFiles} for the conversation around it.

@@ -67,14 +67,14 @@ function Open({ id, row, state, me }) {
   const actions = useMemo(() => ({
     me,
     blocked,
-    jump: (messageId) => log.current.jump(messageId).then((there) => there || notice(t("The message is gone"))).catch(failed),
+    jump: (messageId) => log.current.jump(messageId).then((there) => there || notice(t("The message no longer exists"))).catch(failed),
     reply: (message) => setTask({ reply: message }),
     edit: (message) => setTask({ editing: message }),
     react: (message, emoji) => react(message, emoji).catch(failed),
     report: (message) => setReporting(message),
     copy: (message) => navigator.clipboard.writeText(message.body).then(() => notice(t("Copied")), () => notice(t("The text could not be copied"))),
     remove: async (message) => {
-      const text = t("It disappears for both of you. This cannot be undone.");
+      const text = t("It is removed for both of you. This cannot be undone.");
       if (!(await confirm({ title: t("Delete this message?"), text, action: t("Delete"), danger: true }))) return;
       try {
         await remove(message);

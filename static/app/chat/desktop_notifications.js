@@ -68,7 +68,7 @@ export function Hint() {
     if (yes) Notification.requestPermission();
   };
   return html`<aside class="notify-hint" aria-label=${t("Browser notifications")}><${Icon} name="bell" />
-    <p>${t("Hear of new messages while this window is out of sight?")}</p>
+    <p>${t("Show notifications for new messages while this window is in the background?")}</p>
     <button type="button" class="text-button" onClick=${() => answer(true)}>${t("Turn on")}</button>
     <button type="button" class="text-button" onClick=${() => answer(false)}>${t("Not now")}</button></aside>`;
 }

@@ -38,7 +38,7 @@ export function Header({ id, row, name, searching, searchButton, onSearch }) {
     }
   };
   const clearAfterQuestion = async () => {
-    const text = t("All its messages disappear for you; {name} keeps them. This cannot be undone.", { name });
+    const text = t("All messages are removed for you only; {name} keeps them. This cannot be undone.", { name });
     if (await confirm({ title: t("Clear this conversation?"), text, action: t("Clear"), danger: true })) {
       await clear(id).then(() => notice(t("Cleared for you")), failed);
     }

@@ -39,6 +39,6 @@ export function useObjectUrl(file) {
 export function Upload({ item }) {
   const address = useObjectUrl(item.file);
   const percent = Math.round(item.progress * 100);
-  return html`<div class="image uploading"><img src=${address} alt=${t("Image that is being sent")} />
+  return html`<div class="image uploading"><img src=${address} alt=${t("Image being sent")} />
     ${item.state !== "failed" && html`<progress max="100" value=${percent} aria-label=${t("Upload")}>${tn("{n} percent", "{n} percent", percent)}</progress>`}</div>`;
 }

@@ -29,8 +29,8 @@ function Status({ status }) {
 function Quote({ message, names, onJump }) {
   const { reply_to: reply } = message;
   if (!message.reply_to_id) return null;
-  if (!reply) return html`<p class="quote gone">${t("The message is gone")}</p>`;
-  return html`<button type="button" class="quote" onClick=${() => onJump(reply.id)} aria-label=${t("Go to the message that is answered")}>
+  if (!reply) return html`<p class="quote gone">${t("The message no longer exists")}</p>`;
+  return html`<button type="button" class="quote" onClick=${() => onJump(reply.id)} aria-label=${t("Go to the original message")}>
     ${reply.thumb_url && html`<img src=${parley.mediaUrl(reply.thumb_url)} alt="" width="36" height="36" loading="lazy" />`}
     <span class="quote-lines"><b>${names(reply.sender_id)}</b><span dir="auto">${previewText(reply)}</span></span></button>`;
 }

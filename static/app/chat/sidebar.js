@@ -68,7 +68,7 @@ function People({ query }) {
   }, [query]);
   if (error) return html`<p class="side-note danger-text">${error.message}</p>`;
   if (!people) return html`<p class="side-note muted">${t("Searching…")}</p>`;
-  return html`<p class="side-note muted" aria-live="polite">${people.length ? tn("{n} person found", "{n} people found", people.length) : t("Nobody found with this name")}</p>
+  return html`<p class="side-note muted" aria-live="polite">${people.length ? tn("{n} person found", "{n} people found", people.length) : t("No people found")}</p>
     <ul class="entries" aria-label=${t("People")}>${people.map((user) => html`<li key=${user.id}><a class="entry person" href=${`/app/people/${user.id}`}>
       <span class="entry-avatar"><${Avatar} user=${user} /></span><span class="entry-line"><span class="entry-name"><bdi>${nameOf(user)}</bdi></span></span>
       <span class="entry-line"><span class="entry-text">@${user.username}</span></span></a></li>`)}</ul>`;

@@ -82,7 +82,7 @@ export default function Feed() {
       <button type="button" class="button" disabled=${unread === 0} onClick=${() => readAll().catch(failed)}>${t("Mark all as read")}</button></header>
     ${problem && html`<p class="danger-text">${problem.message} <button type="button" class="text-button" onClick=${loadFeed}>${t("Try again")}</button></p>`}
     ${!loaded && !problem && html`<div class="spinner" role="progressbar" aria-label=${t("Loading")}></div>`}
-    ${loaded && rows.length === 0 && html`<div class="nothing"><${Icon} name="bell" size=${40} /><p class="muted">${t("Nothing new. What concerns you will stand here.")}</p></div>`}
+    ${loaded && rows.length === 0 && html`<div class="nothing"><${Icon} name="bell" size=${40} /><p class="muted">${t("No notifications yet.")}</p></div>`}
     <ul class="feed" aria-label=${t("Notifications")}>${rows.map((row) => html`<${Row} key=${row.id} row=${row} />`)}</ul>
     <div ref=${end}></div>
   </main>`;

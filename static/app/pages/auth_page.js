@@ -6,7 +6,7 @@ import { useTitle } from "../title.js";
 export function AuthPage({ title, lead, children, after }) {
   useTitle(title);
   return html`<main class="auth">
-    <a class="auth-brand" href="/app/" aria-label=${t("Parley, to the start")}>
+    <a class="auth-brand" href="/app/" aria-label=${t("Parley, start page")}>
       <img src="/static/pages/icon.svg" alt="" width="36" height="36" /><span aria-hidden="true">Parley</span></a>
     <section class="card auth-card">
       <h1 tabindex="-1">${title}</h1>

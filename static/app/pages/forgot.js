@@ -11,7 +11,7 @@ export default function Forgot({ query }) {
     navigate(`/app/reset?email=${encodeURIComponent(email.trim())}`);
   });
   const first = useFirstField();
-  return html`<${AuthPage} title=${t("Forgot password?")} lead=${t("We send a code to your address. With it you choose a new password.")}
+  return html`<${AuthPage} title=${t("Forgot password?")} lead=${t("We send a code to your e-mail address. Use it to choose a new password.")}
       after=${html`<a href="/app/sign-in">${t("Sign in")}</a>`}>
     <div ref=${first}><${Form} form=${form}>
       <${Field} label=${t("E-mail")} type="email" autocomplete="username" required ...${form.field("email")} />

@@ -13,7 +13,7 @@ export default function Landing({ query }) {
     <div class="landing-text">
       <p class="landing-brand"><img src="/static/pages/icon.svg" alt="" width="48" height="48" /><span>Parley</span></p>
       <h1 tabindex="-1">${t("Talk to one person at a time")}</h1>
-      <p class="lead">${t("Messages that arrive, pictures, voice and video calls. Nothing in between.")}</p>
+      <p class="lead">${t("Messages, pictures, voice and video calls.")}</p>
       <p class="landing-actions">
         <a class="button primary" href="/app/sign-up">${t("Create account")}</a>
         <a class="button" href="/app/sign-in">${t("Sign in")}</a>
@@ -21,7 +21,7 @@ export default function Landing({ query }) {
     </div>
     ${config.demo.length > 0 && html`<${Demo} people=${config.demo} wanted=${query.as} />`}
     <ul class="landing-facts">
-      <li><${Icon} name="chats" /><span>${t("Sent, delivered, read: you see where a message is.")}</span></li>
+      <li><${Icon} name="chats" /><span>${t("Sent, delivered, read: see the status of each message.")}</span></li>
       <li><${Icon} name="camera" /><span>${t("Calls go directly from one person to the other.")}</span></li>
       <li><${Icon} name="block" /><span>${t("You decide who may write to you.")}</span></li>
     </ul>
@@ -64,7 +64,7 @@ function Demo({ people, wanted }) {
   };
   return html`<section class="card demo" aria-labelledby="demo-title">
     <h2 id="demo-title">${t("Try it now")}</h2>
-    <p>${t("Alice and Bob live on this machine. Each of them fits into a window of its own, so they can talk side by side.")}</p>
+    <p>${t("Alice and Bob are demo users. Open each in a window of its own, and let them talk side by side.")}</p>
     <p class="landing-actions">
       ${people.filter((person) => OPEN[person.name]).map((person) => html`<button key=${person.name} class="button" disabled=${busy}
         onClick=${() => enter(person)}>${OPEN[person.name]()}</button>`)}

@@ -16,7 +16,7 @@ export default function Recovery({ query }) {
     goOn(query);
   });
   const first = useFirstField();
-  return html`<${AuthPage} title=${t("Recovery code")} lead=${t("Each of the codes you have kept works once.")} after=${html`<${StartAgain} />`}>
+  return html`<${AuthPage} title=${t("Recovery code")} lead=${t("Each of your recovery codes works once.")} after=${html`<${StartAgain} />`}>
     <div ref=${first}><${Form} form=${form}>
       <${Field} label=${t("Recovery code")} class="input code-input" dir="ltr" autocomplete="off" spellcheck=${false} required
         ...${form.field("recovery_code")} />

@@ -5,18 +5,18 @@ import { app, useStore } from "../store.js";
 import { AuthPage } from "./auth_page.js";
 
 const REASONS = {
-  account_blocked: () => t("This account is blocked. If you think that this is a mistake, write to the support."),
-  token_expired: () => t("You have been away for a while. Sign in again to go on."),
-  token_revoked: () => t("This session was ended: on another device, by a change of the password, or by the support."),
-  signed_out: () => t("You signed out. Nothing of your conversations is left in this browser."),
+  account_blocked: () => t("This account is blocked. If you think that this is a mistake, contact support."),
+  token_expired: () => t("You have been away for a while. Sign in again to continue."),
+  token_revoked: () => t("This session was ended on another device, by a password change, or by support."),
+  signed_out: () => t("You signed out. Your conversations have been removed from this browser."),
 };
 
 export default function SignedOut({ query }) {
   const reason = useStore(app, (state) => state.signedOut) || query.reason;
-  const text = (REASONS[reason] || (() => t("Sign in again to go on.")))();
+  const text = (REASONS[reason] || (() => t("Sign in again to continue.")))();
   return html`<${AuthPage} title=${t("Signed out")}>
     <p>${text}</p>
     <p class="landing-actions"><a class="button primary" href="/app/sign-in">${t("Sign in")}</a>
-      <a class="button" href="/app/">${t("To the start")}</a></p>
+      <a class="button" href="/app/">${t("Start page")}</a></p>
   <//>`;
 }

@@ -22,7 +22,7 @@ export default function SignUp() {
       <${Field} label=${t("E-mail")} type="email" autocomplete="email" required ...${form.field("email")} />
       <${PasswordField} label=${t("Password")} autocomplete="new-password" required hint=${t("At least 8 characters.")}
         ...${form.field("password")} />
-      <${Select} label=${t("Language")} options=${LANGUAGES} hint=${t("Of the mails and of this page.")} ...${form.field("language")}
+      <${Select} label=${t("Language")} options=${LANGUAGES} hint=${t("Used for e-mails and for these pages.")} ...${form.field("language")}
         onInput=${null} onChange=${form.field("language").onInput} />
       <${Submit} form=${form} label=${t("Create account")} />
     <//></div>

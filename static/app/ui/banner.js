@@ -42,7 +42,7 @@ export function Banner() {
   const text = status === "offline" ? t("Offline") : t("Connecting…");
   return html`<div class="banners">
     ${bad && shown && html`<div class="banner" role="status" aria-label=${text}><span>${text}</span>
-      ${status === "offline" && html`<span class="banner-hint">${t("Messages wait and leave once you are back.")}</span>
+      ${status === "offline" && html`<span class="banner-hint">${t("Messages are sent once you are back online.")}</span>
         <button class="text-button" onClick=${() => parley.connect()}>${t("Connect now")}</button>`}</div>`}
     <${Limited} />
   </div>`;

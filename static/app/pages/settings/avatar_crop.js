@@ -54,7 +54,7 @@ export function CropDialog({ file, onDone, onClose }) {
     <${Alert} text=${problem} />
     ${picture && html`<${Form} form=${form}>
       <canvas ref=${canvas} class="crop" width=${SIDE} height=${SIDE} tabindex="0" role="application"
-        aria-label=${t("Part of the picture. Arrow keys move it.")} onKeyDown=${onKeyDown} onPointerDown=${onPointerDown}
+        aria-label=${t("Cropped area. Move it with the arrow keys.")} onKeyDown=${onKeyDown} onPointerDown=${onPointerDown}
         onPointerMove=${onPointerMove} onPointerUp=${() => { drag.current = null; }} />
       <label class="field"><span>${t("Size")}</span>
         <input type="range" min="1" max="4" step="0.05" value=${view.zoom}

@@ -22,7 +22,7 @@ export function Blocked() {
     }
   }
   if (!blocks) return null;
-  if (!blocks.length) return html`<p class="hint">${t("You have blocked nobody.")}</p>`;
+  if (!blocks.length) return html`<p class="hint">${t("You have not blocked anyone.")}</p>`;
   return html`<ul class="rows">${blocks.map((block) => html`<li key=${block.user_id}>
     <${Avatar} user=${block.user} size="small" />
     <span class="row-text"><strong dir="auto">${nameOf(block.user)}</strong><span class="hint" dir="ltr">@${block.user.username}</span></span>

@@ -8,13 +8,13 @@ export function Data() {
   const [open, setOpen] = useState(null);
   const close = () => setOpen(null);
   return html`<div class="action-row"><p><strong>${t("A copy of your data")}</strong>
-      <span class="hint">${t("Everything that is kept about you, as a zip file.")}</span></p>
+      <span class="hint">${t("All the data we hold about you, as a zip file.")}</span></p>
       <button class="button" onClick=${() => setOpen("export")}>${t("Export data")}</button></div>
     <div class="action-row"><p><strong>${t("Delete the account")}</strong>
       <span class="hint">${t("After 14 days everything is erased. Signing in before then keeps the account.")}</span></p>
       <button class="button danger" onClick=${() => setOpen("delete")}>${t("Delete account")}</button></div>
     ${open === "export" && html`<${ActionDialog} title=${t("Export data")} action="export_data"
-      lead=${t("A code by e-mail confirms that it is you who asks.")} run=${(values) => parley.auth.export(values)}
+      lead=${t("We send you a code by e-mail to confirm that it is you.")} run=${(values) => parley.auth.export(values)}
       onDone=${(blob) => { save(blob); close(); }} onClose=${close} />`}
     ${open === "delete" && html`<${ActionDialog} title=${t("Delete account")} action="delete_account" kind="danger" label=${t("Delete account")}
       lead=${t("You are signed out everywhere. After 14 days your profile, your messages and your pictures are erased for everyone. Signing in before then keeps the account.")}

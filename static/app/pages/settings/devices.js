@@ -35,7 +35,7 @@ export function Devices() {
         onClick=${() => end(session)}>${t("End")}</button>`}</li>`)}</ul>
     ${others > 0 && html`<button class="button" onClick=${endOthers}>${tn("End {n} other session", "End {n} other sessions", others)}</button>`}
     <h3>${t("Trusted devices")}</h3>
-    ${devices.length === 0 && html`<p class="hint">${t("None. On a trusted device the second password is not asked for.")}</p>`}
+    ${devices.length === 0 && html`<p class="hint">${t("None. Trusted devices do not ask for the second password.")}</p>`}
     <ul class="rows">${devices.map((device) => html`<li key=${device.id}>
       <span class="row-text"><strong>${device.device_name || t("Unknown device")}</strong>
         <span class="hint">${t("Trusted until {date}", { date: day(device.expires_at) })}</span></span>

@@ -17,16 +17,16 @@ export function Language({ profile, update }) {
       failed(error);
     }
   }
-  return html`<${Select} label=${t("Language of this page, of mails and push messages")} options=${LANGUAGES}
+  return html`<${Select} label=${t("Language of these pages, e-mails and push notifications")} options=${LANGUAGES}
     value=${supported(profile.language) || "en"} onChange=${choose} />`;
 }
 
 export function Appearance() {
   const [name, setName] = useState(theme());
-  const options = [["system", t("As the system")], ["light", t("Light")], ["dark", t("Dark")]];
+  const options = [["system", t("Same as system")], ["light", t("Light")], ["dark", t("Dark")]];
   const choose = (event) => {
     setTheme(event.currentTarget.value);
     setName(event.currentTarget.value);
   };
-  return html`<${Select} label=${t("Colours of this browser")} options=${options} value=${name} onChange=${choose} />`;
+  return html`<${Select} label=${t("Colors in this browser")} options=${options} value=${name} onChange=${choose} />`;
 }

@@ -5,8 +5,8 @@ import { failed } from "../../ui/notices.js";
 import { Switch } from "../forms.js";
 
 const SWITCHES = [
-  ["enabled", () => t("Notifications enabled"), () => t("Off: nothing is collected and nothing is pushed, calls apart.")],
-  ["quiet_mode", () => t("Quiet mode"), () => t("Everything is collected, nothing is pushed.")],
+  ["enabled", () => t("Notifications enabled"), () => t("If off, you receive no notifications except calls.")],
+  ["quiet_mode", () => t("Quiet mode"), () => t("Notifications are listed here, but no push notifications are sent.")],
   ["likes", () => t("Likes")],
   ["comments", () => t("Comments"), () => t("Comments and replies.")],
   ["follows", () => t("Follows")],

@@ -5,9 +5,9 @@ import { failed } from "../../ui/notices.js";
 import { Select, Switch } from "../forms.js";
 
 const SWITCHES = [
-  ["read_receipts", () => t("Read receipts"), () => t("Off: neither you nor the others see what has been read.")],
+  ["read_receipts", () => t("Read receipts"), () => t("If off, neither you nor the others see which messages have been read.")],
   ["show_last_seen", () => t("Show when I was last seen")],
-  ["relay_calls", () => t("Calls through a relay"), () => t("The other person does not learn your address; calls may sound a little worse.")],
+  ["relay_calls", () => t("Calls through a relay"), () => t("The other person does not see your IP address; call quality may be slightly lower.")],
 ];
 
 export function Privacy() {

@@ -11,7 +11,7 @@ export function Security({ profile, update }) {
   const [open, setOpen] = useState(null);
   const close = () => setOpen(null);
   return html`<div class="action-row"><p><strong>${t("Password")}</strong>
-      <span class="hint">${t("A change signs out all other browsers and apps.")}</span></p>
+      <span class="hint">${t("Changing it signs out all other browsers and apps.")}</span></p>
       <button class="button" onClick=${() => setOpen("password")}>${t("Change password")}</button></div>
     <div class="action-row"><p><strong>${t("E-mail")}</strong><span class="hint"><bdi>${profile.email}</bdi></span></p>
       <button class="button" onClick=${() => setOpen("email")}>${t("Change e-mail")}</button></div>
@@ -50,7 +50,7 @@ function EmailDialog({ update, onClose }) {
       return values.email.trim();
     };
     return html`<${ActionDialog} key="old" title=${t("Change e-mail")} action="change_email" label=${t("Change e-mail")} initial=${{ email: "" }}
-      lead=${t("First a code goes to your present address, then one to the new address.")} fields=${fields} run=${run}
+      lead=${t("We send a code to your current address first, then one to the new address.")} fields=${fields} run=${run}
       onDone=${setEmail} onClose=${onClose} />`;
   }
   return html`<${Dialog} key="new" title=${t("Change e-mail")} onClose=${onClose}>

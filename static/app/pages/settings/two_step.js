@@ -27,7 +27,7 @@ export function TwoStep() {
   return html`<div class="action-row"><p><strong>${t("Two-step verification")}</strong>
       <span class="hint">${status.enabled
         ? tn("On. {n} recovery code is left.", "On. {n} recovery codes are left.", status.recovery_codes_left)
-        : t("Off. A second password is asked for when you sign in on a new device.")}</span></p>
+        : t("Off. If you turn it on, signing in on a new device also asks for a second password.")}</span></p>
       <div class="button-row">${status.enabled
         ? html`<button class="button" onClick=${() => setOpen("change")}>${t("Change second password")}</button>
             <button class="button" onClick=${() => setOpen("codes")}>${t("New recovery codes")}</button>
@@ -37,13 +37,13 @@ export function TwoStep() {
     ${codes && html`<${RecoveryCodes} codes=${codes} onClose=${() => setCodes(null)} />`}`;
 }
 
-const HINT = () => t("Shown when the second password is asked for. It must not give it away.");
+const HINT = () => t("Shown when you are asked for the second password. It must not reveal it.");
 
 const DIALOGS = {
   enable: ({ done, onClose }) => html`<${ActionDialog} title=${t("Turn on two-step verification")} action="two_step_enable"
     initial=${{ password: "", hint: "" }} label=${t("Turn on")} run=${(values) => parley.auth.twoStepEnable(values)}
     fields=${(form) => html`
-      <${PasswordField} label=${t("Second password")} autocomplete="new-password" required hint=${t("At least 8 characters, and not your first password.")}
+      <${PasswordField} label=${t("Second password")} autocomplete="new-password" required hint=${t("At least 8 characters. It must differ from your first password.")}
         ...${form.field("password")} />
       <${Field} label=${t("Hint")} maxlength="64" autocomplete="off" hint=${HINT()} ...${form.field("hint")} />`}
     onDone=${done(t("Two-step verification is on."))} onClose=${onClose} />`,
@@ -63,19 +63,19 @@ const DIALOGS = {
     onDone=${done(t("Two-step verification is off."))} onClose=${onClose} />`,
 
   codes: ({ done, onClose }) => html`<${ActionDialog} title=${t("New recovery codes")} action="recovery_codes"
-    lead=${t("The codes that you have stop working.")} run=${(values) => parley.auth.twoStepRecoveryCodes(values)}
+    lead=${t("Your current codes stop working.")} run=${(values) => parley.auth.twoStepRecoveryCodes(values)}
     onDone=${done(t("Here are your new codes."))} onClose=${onClose} />`,
 };
 
 function RecoveryCodes({ codes, onClose }) {
   const text = codes.join("\n");
   const file = `data:text/plain;charset=utf-8,${encodeURIComponent(text)}`;
-  const copy = () => navigator.clipboard.writeText(text).then(() => notice(t("Copied.")), () => notice(t("Copying was refused."), { kind: "danger" }));
+  const copy = () => navigator.clipboard.writeText(text).then(() => notice(t("Copied.")), () => notice(t("The browser did not allow copying."), { kind: "danger" }));
   return html`<${Dialog} title=${t("Recovery codes")} onClose=${onClose}>
     <p>${t("Keep them where you will find them without this device. Each works once, and they are shown only now.")}</p>
     <ol class="codes" dir="ltr" aria-label=${t("Recovery codes")}>${codes.map((code) => html`<li key=${code}><code>${code}</code></li>`)}</ol>
     <div class="button-row"><button class="button" onClick=${copy}>${t("Copy")}</button>
       <a class="button" href=${file} download="parley-recovery-codes.txt">${t("Save as a file")}</a>
-      <button class="button primary" onClick=${onClose}>${t("I have kept them")}</button></div>
+      <button class="button primary" onClick=${onClose}>${t("I have saved them")}</button></div>
   <//>`;
 }
