@@ -16,6 +16,7 @@ from rest_framework_simplejwt.backends import TokenBackend
 
 from accounts.conf import conf
 from accounts.exceptions import TokenExpired, TokenInvalid
+from core.fields import parse_id
 
 ALGORITHM = "HS256"
 SESSION = "session"
@@ -135,9 +136,12 @@ def decode_session_token(token: str) -> SessionClaims:
         payload = backend.decode(token)
         if payload.get("typ") != SESSION:
             raise TokenInvalid
+        user_id = parse_id(payload["sub"])
+        if user_id is None:
+            raise TokenInvalid
         claims = SessionClaims(
             sid=str(payload["sid"]),
-            user_id=int(payload["sub"]),
+            user_id=user_id,
             generation=int(payload["gen"]),
             expires_at=int(payload["exp"]),
         )

@@ -47,6 +47,8 @@ MEMORY_BYTES = 238 * 1024 * 1024
 JPEG_BYTES = 205 * 1024 * 1024
 WEBP_PIXELS = 10_000_000
 ANIMATION_PIXELS = 3_000_000
+# Encoding again can take two and a half times the upload. What would take more than this is stored at half its size.
+MAX_STORED_BYTES = 8 * 1024 * 1024
 CPU_SECONDS = 12
 IDLE_SECONDS = 60
 
@@ -97,16 +99,30 @@ def _write(target: BinaryIO, head: dict[str, Any], content: bytes, thumbnail: by
 
 
 def convert(data: bytes, *, avatar: bool) -> tuple[dict[str, Any], bytes, bytes]:
-    """Format, bytes and thumbnail of the re-encoded image. At most two copies of a large one exist in memory."""
+    """Format, bytes and thumbnail of the re-encoded image, at half its size where its bytes are too many."""
     structure = examine(data, first_only=avatar)
+    for is_halved in (False, True):
+        head, content, thumbnail = _converted(data, structure, avatar=avatar, is_halved=is_halved)
+        if len(content) <= MAX_STORED_BYTES:
+            return head, content, thumbnail
+        del content
+    raise TooMuch("too many bytes")
+
+
+def _converted(
+    data: bytes, structure: Structure, *, avatar: bool, is_halved: bool
+) -> tuple[dict[str, Any], bytes, bytes]:
+    """At most two copies of a large image exist in memory."""
     options = dict(SAVE_OPTIONS[structure.kind])
     if not avatar and _frames_seen(data, structure) > 1:
-        animation = _Frames(data, structure)
+        animation = _Frames(data, structure, is_halved=is_halved)
         options |= animation.options
         image: Pillow.Image = animation
     else:
         # Not bound to a name: its memory is free as soon as another picture was made of it.
         image = _clean(_still(data, structure), structure.kind, keep_palette=not avatar)
+        if is_halved:
+            image = _in_full_colour(image).reduce(2)
     if avatar:
         image = ImageOps.fit(image, (AVATAR_SIDE, AVATAR_SIDE), Pillow.Resampling.LANCZOS)
     small = _thumbnail(image)
@@ -199,8 +215,9 @@ def _to_srgb(image: Pillow.Image, profile: bytes, mode: str) -> Pillow.Image:
 class _Frames(Pillow.Image):
     """The cleaned frames of an animation, one at a time, in the way in which Pillow saves sequences."""
 
-    def __init__(self, data: bytes, structure: Structure) -> None:
+    def __init__(self, data: bytes, structure: Structure, *, is_halved: bool = False) -> None:
         super().__init__()
+        self._is_halved = is_halved
         self._source = Pillow.open(io.BytesIO(data), formats=FORMATS)
         self._structure = structure
         self.n_frames: int = getattr(self._source, "n_frames", 1)
@@ -232,7 +249,7 @@ class _Frames(Pillow.Image):
         """The frame, at half its size (a quarter for the largest WebP) where an animation's copies do not fit."""
         source: Any = self._source
         size = (self._structure.width, self._structure.height)
-        is_large = size[0] * size[1] > ANIMATION_PIXELS
+        is_large = size[0] * size[1] > ANIMATION_PIXELS or self._is_halved
         if is_large and self._structure.kind == "WEBP":
             # Pillow would copy the frame twice more.
             source._seek(frame)
@@ -247,14 +264,17 @@ class _Frames(Pillow.Image):
             raise TooMuch("a frame of another size")
         if not is_large:
             return cast(Pillow.Image, source.copy())
-        if source.mode == "P":
-            source = source.convert("RGBA" if "transparency" in source.info else "RGB")
-        return cast(Pillow.Image, source.reduce(2))
+        return _in_full_colour(source).reduce(2)
+
+
+def _in_full_colour(image: Pillow.Image) -> Pillow.Image:
+    if image.mode != "P":
+        return image
+    return image.convert("RGBA" if "transparency" in image.info else "RGB")
 
 
 def _thumbnail(image: Pillow.Image) -> Pillow.Image:
-    if image.mode == "P":
-        image = image.convert("RGBA" if "transparency" in image.info else "RGB")
+    image = _in_full_colour(image)
     factor = max(image.size) // (2 * THUMBNAIL_SIDE)
     small = image.reduce(factor) if factor > 1 else image.copy()
     small.thumbnail((THUMBNAIL_SIDE, THUMBNAIL_SIDE), Pillow.Resampling.LANCZOS)

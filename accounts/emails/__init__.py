@@ -25,8 +25,10 @@ _LINK = re.compile(
 )
 # Full stops of other scripts; browsers take some of them for a dot in a host name. Compatibility forms are gone before.
 _DOTS = re.compile("[\u3002\u06d4\u0701\u0702\u16eb\u2e3c\ua4f8\ua60e]|[\\[({](?:\\.|dot)[\\])}]", re.IGNORECASE)
-# Invisible characters: soft hyphens, joiners, variation selectors.
-_UNSEEN = re.compile("[\u00ad\u034f\u180b-\u180f\u200b-\u200f\u2060-\u2064\ufe00-\ufe0f\U000e0000-\U000e01ef]")
+# Marks and invisible characters: they would hide a link from the pattern, and the endings of some scripts have marks.
+_LEFT_OUT = {"Cf", "Mc", "Me", "Mn"}
+# Mail programs turn longer numbers into links that dial, and readers take them for codes.
+MAX_DIGITS = 5
 MAX_NAME = 50
 
 
@@ -42,7 +44,7 @@ def render(kind: str, to: str, language: str, context: Mapping[str, Any] | None 
     """Builds the mail that `send` sends."""
     letter = EMAIL_TEXTS[kind]
     values = dict(context or {})
-    name = clean(str(values.pop("name", "")))
+    name = _without_numbers(clean(str(values.pop("name", ""))))
     filling = {key: clean_name(str(value)) for key, value in values.items()}
     with translation.override(language):
         content: dict[str, Any] = {
@@ -79,8 +81,19 @@ def link(path: str) -> str:
 
 
 def _is_link(word: str) -> bool:
-    plain = unicodedata.normalize("NFKC", _UNSEEN.sub("", word))
-    return bool(_LINK.search(_DOTS.sub(".", _UNSEEN.sub("", plain))))
+    plain = _letters(unicodedata.normalize("NFKC", _letters(word)))
+    return bool(_LINK.search(_DOTS.sub(".", plain)))
+
+
+def _letters(text: str) -> str:
+    return "".join(character for character in text if unicodedata.category(character) not in _LEFT_OUT)
+
+
+def _without_numbers(name: str) -> str:
+    """The name of a person, without its words with digits where these are as many as in a code or telephone number."""
+    if sum(map(str.isdigit, name)) <= MAX_DIGITS:
+        return name
+    return " ".join(word for word in name.split() if not any(map(str.isdigit, word)))
 
 
 def _headers(code: str) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import unicodedata
 from collections.abc import Iterable
 from typing import Any
 
@@ -13,14 +14,14 @@ from django.utils.translation import gettext_lazy as _
 from accounts.staff.actions import Consequences, Perform, confirmed_action
 
 EXPORTED_AT_MOST = 10_000
-# Spreadsheets treat a cell that starts with one of these as a formula.
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+# Spreadsheets treat a cell that starts with one of these as a formula, some also in their full-width form.
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 DOWNLOAD_LABELS = {"csv": _("Download as CSV"), "json": _("Download as JSON")}
 
 
 def _cell(value: Any) -> str:
     text = "" if value is None else str(value)
-    return f"'{text}" if text.startswith(FORMULA_STARTS) else text
+    return f"'{text}" if unicodedata.normalize("NFKC", text[:1]).startswith(FORMULA_STARTS) else text
 
 
 def download(

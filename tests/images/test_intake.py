@@ -1,8 +1,11 @@
 """Every file of the corpus gets its answer, and nothing of its metadata comes out again."""
 
 import io
+import json
 import os
 import signal
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -142,6 +145,44 @@ def test_animations_with_the_most_pixels_of_all_frames_are_accepted(kind, frames
         stored.load()
         assert stored.info["duration"] == 70
     assert max(peak_mb(pid) for pid in image_processes.decoder_pids()) < 250
+
+
+def test_what_is_stored_does_not_grow_beyond_eight_megabytes(pool):
+    """Encoded again, this noise would take two and a half times the upload."""
+    noise = Image.effect_noise((6_000, 4_000), 80).convert("RGB")
+    uploaded = corpus.encoded(noise, "JPEG", quality=5)
+    assert len(uploaded) < corpus.FIVE_MB
+    picture = images.picture(uploaded)
+    assert (picture.width, picture.height) == (3_000, 2_000)
+    assert len(picture.content) <= 8 * 1024 * 1024
+    if os.path.exists("/proc/self/status"):
+        assert max(peak_mb(pid) for pid in image_processes.decoder_pids()) < 250
+
+
+# The real decoder, in a process of its own, with a smaller limit than the one it has.
+HALVED = """
+import json, sys
+from core import image_decoder
+image_decoder.MAX_STORED_BYTES = int(sys.argv[1])
+head, content, _ = image_decoder.convert(sys.stdin.buffer.read(), avatar=False)
+print(json.dumps([head["width"], head["height"], len(content)]))
+"""
+
+
+@pytest.mark.parametrize("name", ["jpeg", "png", "gif", "webp", "animated gif", "animated png", "animated webp"])
+def test_pictures_of_each_kind_are_halved_when_their_bytes_are_too_many(name):
+    *animation, kind = name.split()
+    if animation:
+        frames = [corpus.photo(64 + number, 48).resize((64, 48)) for number in range(4)]
+        data = corpus.encoded(frames[0], kind.upper(), save_all=True, append_images=frames[1:])
+    else:
+        data = corpus.encoded(corpus.photo(64, 48), kind.upper())
+    whole = images.picture(data)
+    limit = str(len(whole.content) - 1)
+    done = subprocess.run([sys.executable, "-c", HALVED, limit], input=data, capture_output=True, check=True)
+    width, height, size = json.loads(done.stdout)
+    assert (width, height) == (whole.width // 2, whole.height // 2)
+    assert size < len(whole.content)
 
 
 def test_a_process_that_was_killed_is_replaced(pool):
