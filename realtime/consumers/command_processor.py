@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from rest_framework.exceptions import ParseError, ValidationError
 
 from accounts.exceptions import TokenInvalid
+from accounts.services import sessions
 from accounts.tokens import decode_session_token
 from core.conf import project
 from core.exceptions import ApiError, RateLimited
@@ -25,8 +26,8 @@ from realtime.consumers.database import in_database
 from realtime.consumers.execution import Ref, authenticate, checked, error_reply, execute
 from realtime.consumers.hub import keep_until_done
 from realtime.consumers.typing_batcher import parse_typing
-from realtime.serializers.socket import AckInput, AuthInput, PositionInput
-from realtime.services import log, receipts, sockets
+from realtime.serializers import AckInput, AuthInput, PositionInput
+from realtime.services import log, receipts
 
 if TYPE_CHECKING:
     from realtime.consumers.connection import Connection
@@ -230,7 +231,7 @@ class CommandProcessor:
 
     async def _recheck(self) -> None:
         token = self._connection.token
-        code = (await in_database(sockets.ended, [token])).get(token)
+        code = (await in_database(sessions.ended, [token])).get(token)
         # Renewed meanwhile: what was read is about the earlier token.
         if code is not None and self._connection.token == token:
             self._connection.end(code)

@@ -13,13 +13,13 @@ from rest_framework.settings import api_settings
 from accounts.exceptions import AccountBlocked, EmailNotVerified, TokenRevoked
 from accounts.services import sessions
 from core import ratelimits
-from realtime import socket_commands, socket_events
+from realtime import socket_commands
 from realtime.calls import services as calls
+from realtime.calls.selectors import live_calls_for
 from realtime.conf import conf
 from realtime.consumers import frames
-from realtime.kinds import SocketRef
+from realtime.kinds import CommandContext, SocketRef
 from realtime.services import log, presence, sockets
-from realtime.socket_commands import CommandContext
 
 Ref = str | int | None
 
@@ -62,7 +62,7 @@ def _ready(user_id: int, position: log.Position, device: SocketRef, *, in_call: 
         "min_seq": position.min_seq,
         "ping_s": conf.PING_SECONDS,
         "window": conf.WINDOW_EVENTS,
-        "calls": socket_events.live_calls(user_id, device) if in_call else [],
+        "calls": live_calls_for(user_id, device) if in_call else [],
     }
 
 

@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 
 from channels.layers import get_channel_layer
 
+from accounts.services import sessions
 from core.conf import project
 from realtime import groups, selectors
 from realtime.calls import services as calls
@@ -215,4 +216,4 @@ def _read_positions(
     tokens: list[tuple[int, int]], user_ids: set[int], socket_ids: list[str]
 ) -> tuple[dict[tuple[int, int], str], dict[int, int]]:
     socket_service.still_open(socket_ids=socket_ids)
-    return socket_service.ended(tokens), selectors.heads(user_ids)
+    return sessions.ended(tokens), selectors.heads(user_ids)

@@ -35,7 +35,7 @@ def render_events(user_id: int, events: Sequence[LoggedEvent], device: SocketRef
                 event.seq,
                 text,
                 len(text.encode()),
-                frame["type"] in socket_events.MOVES_BADGE,
+                socket_events.EVENTS[frame["type"]].moves_badge,
                 _brought_by(frame, user_id),
             )
         )

@@ -2,7 +2,7 @@
 
 import django.db.models.deletion
 import django.utils.timezone
-import realtime.models.log
+import realtime.models
 from django.conf import settings
 from django.db import migrations, models
 
@@ -21,7 +21,7 @@ class Migration(migrations.Migration):
             name='Stream',
             fields=[
                 ('user', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='+', serialize=False, to=settings.AUTH_USER_MODEL)),
-                ('epoch', models.CharField(default=realtime.models.log.new_epoch, max_length=16)),
+                ('epoch', models.CharField(default=realtime.models.new_epoch, max_length=16)),
                 ('head_seq', models.BigIntegerField(default=0)),
                 ('min_seq', models.BigIntegerField(default=0)),
             ],

@@ -20,8 +20,7 @@ from core.database import prepared
 from core.transactions import collect, unit_of_work
 from realtime import groups
 from realtime.conf import conf
-from realtime.models import Event, Stream
-from realtime.models.log import new_epoch
+from realtime.models import Event, Stream, new_epoch
 
 # How far a new epoch advances the numbers: more than any log grew between backup and restore. So an open
 # socket, whose last number may be missing after the restore, is behind the new log and reloads.

@@ -7,13 +7,11 @@ from typing import Any, NamedTuple
 from django.db import connection, transaction
 from django.utils import timezone
 
-from accounts.services import sessions
 from core.database import prepared
 from core.transactions import unit_of_work
 from realtime import groups
 from realtime.conf import conf
-from realtime.models import CallParty, Socket, Stream
-from realtime.models.sockets import alive_since
+from realtime.models import CallParty, Socket, Stream, alive_since
 from realtime.services import log
 
 
@@ -75,11 +73,6 @@ _LOOK = (
 def renewed(*, socket_id: str, session_id: int) -> None:
     """A socket continues with another session of the same user."""
     Socket.objects.filter(id=socket_id).exclude(session_id=session_id).update(session_id=session_id)
-
-
-def ended(tokens: Iterable[tuple[int, int]]) -> dict[tuple[int, int], str]:
-    """The tokens (session id, generation) whose sockets must close, with the error code."""
-    return sessions.ended(tokens)
 
 
 def closed(*, socket_id: str) -> None:

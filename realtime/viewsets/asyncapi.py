@@ -20,8 +20,8 @@ from rest_framework.views import APIView
 from core.json_schema import is_nullable, parts, resolved, types
 from core.serializers import OkReply
 from realtime import socket_commands
-from realtime.serializers import events
-from realtime.serializers.socket import OWN_COMMANDS
+from realtime.serializers import EPHEMERAL, OWN_COMMANDS, RenewedData
+from realtime.socket_events import EVENTS
 from realtime.viewsets import asyncapi_texts
 
 ADDRESS = "/api/v1/realtime"
@@ -173,14 +173,12 @@ REF = {"type": ["string", "integer", "null"], "description": "Chosen by the clie
 
 def _messages(shapes: _Shapes) -> dict[str, Any]:
     commands = {name: row.input for name, row in socket_commands.COMMANDS.items()} | OWN_COMMANDS
-    replies = {name: _data_of(row.reply) for name, row in socket_commands.COMMANDS.items()} | {
-        "auth": events.RenewedData
-    }
+    replies = {name: _data_of(row.reply) for name, row in socket_commands.COMMANDS.items()} | {"auth": RenewedData}
     messages = {f"command.{name}": _command(name, shapes.ref(data, "request")) for name, data in commands.items()}
     messages |= {f"reply.{name}": _reply(name, shapes.ref(data)) for name, data in replies.items()}
     messages["reply.error"] = ERROR
-    messages |= {name: _event(name, shapes.ref(data), durable=True) for name, data in events.DURABLE.items()}
-    messages |= {name: _event(name, shapes.ref(data), durable=False) for name, data in events.EPHEMERAL.items()}
+    messages |= {name: _event(name, shapes.ref(event.data), durable=True) for name, event in EVENTS.items()}
+    messages |= {name: _event(name, shapes.ref(data), durable=False) for name, data in EPHEMERAL.items()}
     return messages
 
 
@@ -251,12 +249,12 @@ def _operations() -> dict[str, Any]:
             },
         }
         operations[f"receive.{name}"] = operation
-    for name in (*events.DURABLE, *events.EPHEMERAL):
+    for name in (*EVENTS, *EPHEMERAL):
         operations[f"send.{name}"] = {
             "action": "send",
             "channel": {"$ref": CHANNEL},
             "description": _summary(name),
-            "tags": [{"name": "durable events" if name in events.DURABLE else "transient events"}],
+            "tags": [{"name": "durable events" if name in EVENTS else "transient events"}],
             "messages": [_in_channel(name)],
         }
     return operations

@@ -9,7 +9,7 @@ from rest_framework.viewsets import ViewSet
 
 from realtime import selectors, socket_events
 from realtime.kinds import SocketRef
-from realtime.serializers.changes import ChangesQuery, ChangesReply
+from realtime.serializers import ChangesQuery, ChangesReply
 from realtime.services import log
 
 

@@ -8,7 +8,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
 
 from realtime.consumers import frames
-from realtime.serializers.socket import OWN_COMMANDS
+from realtime.serializers import OWN_COMMANDS
 from realtime.socket_commands import COMMANDS
 from tests.factories import sign_in
 from tests.realtime.live import PATH

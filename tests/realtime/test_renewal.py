@@ -3,13 +3,12 @@
 import threading
 
 from accounts.services import sessions
-from realtime.services import sockets
 from tests.factories import sign_in
 
 
 def test_a_socket_that_is_renewed_during_the_check_stays(open_socket, alice, transactional_db, monkeypatch):
     """What was read about the earlier token says nothing about the new one."""
-    was_read, is_renewed, real = threading.Event(), threading.Event(), sockets.ended
+    was_read, is_renewed, real = threading.Event(), threading.Event(), sessions.ended
 
     def slow(tokens):
         found = real(tokens)
@@ -19,7 +18,7 @@ def test_a_socket_that_is_renewed_during_the_check_stays(open_socket, alice, tra
 
     session, token = sign_in(alice)
     phone = open_socket(token)
-    monkeypatch.setattr(sockets, "ended", slow)
+    monkeypatch.setattr(sessions, "ended", slow)
     newest = sessions.rotate(session)
     assert was_read.wait(10)
     assert phone.command("auth", token=newest)["ok"] is True

@@ -5,8 +5,6 @@ call's row, so that of two concurrent commands the second sees the result of the
 live-call index of the two users (ascending), the call, the conversation, and last the streams of the log.
 """
 
-from realtime.calls.services.answering import accept, cancel, decline, ringing
-from realtime.calls.services.bound_sockets import note_closed, note_open
 from realtime.calls.services.ending import (
     end_all_of,
     end_between,
@@ -15,9 +13,9 @@ from realtime.calls.services.ending import (
     end_overdue_of,
     erase_of,
 )
-from realtime.calls.services.ice_servers import ice_for, ice_servers
-from realtime.calls.services.inviting import invite
-from realtime.calls.services.signaling import SIGNAL_KINDS, connected, hangup, signal
+from realtime.calls.services.invitations import accept, cancel, decline, invite, ringing
+from realtime.calls.services.signaling import SIGNAL_KINDS, connected, hangup, note_closed, note_open, signal
+from realtime.calls.services.turn import ice_for, ice_servers
 
 __all__ = [
     "SIGNAL_KINDS",

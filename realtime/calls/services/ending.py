@@ -59,11 +59,9 @@ def end_overdue(*, limit: int = 100) -> int:
     return _end_overdue(list(overdue.order_by("expires_at").values_list("id", flat=True)[:limit]), wait=False)
 
 
-def end_overdue_of(*, user_id: int, call_id: int | None = None) -> int:
+def end_overdue_of(*, user_id: int) -> int:
     """The same for the calls of one user, before the user reads or changes one."""
     overdue = Call.objects.overdue().of(user_id)
-    if call_id is not None:
-        overdue = overdue.filter(id=call_id)
     return _end_overdue(list(overdue.values_list("id", flat=True)), wait=True)
 
 
@@ -128,7 +126,7 @@ def erase_of(*, user_id: int) -> None:
         mine.update(session_id=None, socket_id="", connected_at=None, gone_at=None)
 
 
-def _leave_all(parties: "Iterable[CallParty]", user_id: int) -> None:
+def _leave_all(parties: Iterable[CallParty], user_id: int) -> None:
     ids = [party.call_id for party in parties]
     if not ids:
         return

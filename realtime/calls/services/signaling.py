@@ -1,6 +1,9 @@
-"""Commands of the two bound devices of an answered call: signal, connected, hang up."""
+"""The bound devices of an answered call: signal, connected, hang up; and what their sockets' opening and closing
+changes."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
@@ -9,10 +12,10 @@ from django.utils.translation import gettext as _
 from rest_framework.exceptions import ValidationError
 
 from core.transactions import unit_of_work
-from realtime.calls.models import Call
+from realtime.calls.models import Call, CallParty
 from realtime.calls.services.announcing import announce, send_to_socket
 from realtime.calls.services.ending import end, end_overdue_of
-from realtime.calls.services.participants import LockedCall, lock_call_for
+from realtime.calls.services.participants import LockedCall, bind, lock_call_for, open_sockets
 from realtime.conf import conf
 from realtime.kinds import SocketRef
 
@@ -32,9 +35,7 @@ def signal(*, user_id: int, device: SocketRef, call_id: object, kind: str, paylo
     participant between restarts. CallConflict for any device but the two that are bound.
     """
     _validate_payload(kind, payload)
-    end_overdue_of(user_id=user_id)
-    with unit_of_work():
-        locked = _lock_bound(user_id, device, call_id)
+    with _bound_call(user_id, device, call_id) as locked:
         _count_candidates(locked, kind)
         send_to_socket(locked.other, "call.signal", {"call_id": locked.call.id, "kind": kind, "payload": payload})
     return locked.call
@@ -42,9 +43,7 @@ def signal(*, user_id: int, device: SocketRef, call_id: object, kind: str, paylo
 
 def connected(*, user_id: int, device: SocketRef, call_id: object) -> Call:
     """Media flows on this device; the call is active once both have said so. A repeat changes nothing."""
-    end_overdue_of(user_id=user_id)
-    with unit_of_work():
-        locked = _lock_bound(user_id, device, call_id)
+    with _bound_call(user_id, device, call_id) as locked:
         if locked.mine.connected_at is None:
             locked.mine.connected_at = timezone.now()
             locked.mine.save(update_fields=["connected_at"])
@@ -58,18 +57,54 @@ def connected(*, user_id: int, device: SocketRef, call_id: object) -> Call:
 
 def hangup(*, user_id: int, device: SocketRef, call_id: object) -> Call:
     """One of the two participants ends the answered call."""
-    end_overdue_of(user_id=user_id)
-    with unit_of_work():
-        locked = _lock_bound(user_id, device, call_id)
+    with _bound_call(user_id, device, call_id) as locked:
         end(locked.call, Call.Outcome.COMPLETED)
     return locked.call
 
 
-def _lock_bound(user_id: int, device: SocketRef, call_id: object) -> LockedCall:
-    locked = lock_call_for(user_id=user_id, call_id=call_id)
-    locked.require_state(Call.State.CONNECTING, Call.State.ACTIVE)
-    locked.require_bound(device)
-    return locked
+def note_open(*, user_id: int, device: SocketRef) -> None:
+    """A socket opened: it replaces the bound socket of its own session if that has closed."""
+    end_overdue_of(user_id=user_id)
+    bound = CallParty.objects.live_of(user_id).filter(session_id=device.session_id)
+    party = bound.exclude(socket_id=device.socket_id).first()
+    if party is None:
+        return
+    with unit_of_work():
+        call = Call.objects.select_for_update().get(id=party.call_id)
+        party.refresh_from_db()
+        if not party.live or party.session_id != device.session_id or open_sockets([party]):
+            return
+        bind(party, device)
+        _reset_deadline(call)
+
+
+def note_closed(*, user_id: int, socket_id: str) -> None:
+    """A socket closed. If an active call has no open bound socket left, its deadline is set to one minute."""
+    party = CallParty.objects.live_of(user_id).filter(socket_id=socket_id).first()
+    if party is None:
+        return
+    with unit_of_work():
+        call = Call.objects.select_for_update().get(id=party.call_id)
+        changed = CallParty.objects.filter(id=party.id, live=True, socket_id=socket_id, gone_at=None)
+        if changed.update(gone_at=timezone.now()) and not open_sockets(call.parties.all()):
+            _reset_deadline(call)
+
+
+def _reset_deadline(call: Call) -> None:
+    if call.state == Call.State.ACTIVE:
+        call.expires_at = timezone.now() + timedelta(seconds=conf.CALL_LOST_SECONDS)
+        call.save(update_fields=["expires_at"])
+
+
+@contextmanager
+def _bound_call(user_id: int, device: SocketRef, call_id: object) -> Iterator[LockedCall]:
+    """The locked call in a unit of work, if it is answered and this device is bound to it. CallConflict."""
+    end_overdue_of(user_id=user_id)
+    with unit_of_work():
+        locked = lock_call_for(user_id=user_id, call_id=call_id)
+        locked.require_state(Call.State.CONNECTING, Call.State.ACTIVE)
+        locked.require_bound(device)
+        yield locked
 
 
 def _validate_payload(kind: str, payload: dict[str, Any]) -> None:

@@ -8,11 +8,18 @@ import base64
 import hashlib
 import hmac
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.utils import timezone
 
+from realtime.calls.models import Call
+from realtime.calls.services.ending import end_overdue_of
+from realtime.calls.services.participants import call_of
 from realtime.conf import conf
+from realtime.exceptions import CallConflict
+
+if TYPE_CHECKING:
+    from accounts.models import User
 
 
 def credentials(label: str) -> tuple[str, str]:
@@ -37,3 +44,18 @@ def ice(*, label: str, relay_only: bool) -> dict[str, Any]:
         username, credential = credentials(label)
         servers.append({"urls": list(conf.TURN_URLS), "username": username, "credential": credential})
     return {"ice_servers": servers, "ice_transport_policy": "relay" if relay_only else "all"}
+
+
+def ice_servers(*, actor: "User", call_id: object) -> dict[str, Any]:
+    """`ice_servers` and `ice_transport_policy` of a live call. NotFound, CallConflict once it has ended."""
+    end_overdue_of(user_id=actor.id)
+    call = call_of(actor.id, call_id)
+    if call.state == Call.State.ENDED:
+        raise CallConflict
+    return ice_for(actor=actor, call=call)
+
+
+def ice_for(*, actor: "User", call: Call) -> dict[str, Any]:
+    """The same for a call already checked to be the actor's; no servers for an ended one."""
+    route = ice(label=f"{actor.id}:{call.id}", relay_only=actor.relay_calls)
+    return route | {"ice_servers": []} if call.state == Call.State.ENDED else route

@@ -1,13 +1,22 @@
-"""Commands for messages; they call the same services as REST."""
+"""The table of commands that a client may send, each with its serializer and service.
+
+A new command is one row: the serializer that validates its data, and a function that calls the service
+(the same as over REST) and returns the data of the reply, with the keys of the matching REST reply. An
+exception becomes the error reply, with the same code as over REST.
+"""
 
 from typing import Any
 
-from rest_framework.serializers import Serializer
+from rest_framework.serializers import ListField, Serializer
 
-from core.fields import IdField
+from core.fields import IdField, StrictBooleanField
 from messaging.serializers import inputs, outputs
 from messaging.services import conversations, messages, reactions
+from realtime.calls import socket_commands as calls
 from realtime.kinds import CommandContext, CommandSpec
+from realtime.serializers import NothingData, PresenceReplyData
+from realtime.services import presence
+from realtime.services import typing as typing_service
 
 Data = dict[str, Any]
 
@@ -30,6 +39,17 @@ class ReactInput(inputs.EmojiInput):
 
 class ReadInput(inputs.UpToMessageInput):
     conversation_id = IdField()
+
+
+class TypingInput(Serializer):
+    conversation_id = IdField()
+    is_typing = StrictBooleanField()
+
+
+class WatchInput(Serializer):
+    user_ids = ListField(
+        child=IdField(), max_length=presence.WATCHED, help_text="Replaces what this socket watched before."
+    )
 
 
 def send(caller: CommandContext, data: Data) -> Data:
@@ -57,11 +77,23 @@ def read(caller: CommandContext, data: Data) -> Data:
     return dict(conversations.mark_read(reader_id=caller.user.id, **data))
 
 
-COMMANDS = {
+def typing(caller: CommandContext, data: Data) -> Data:
+    typing_service.typing(actor=caller.user, **data)
+    return {}
+
+
+def watch(caller: CommandContext, data: Data) -> Data:
+    return {"presence": presence.watch(viewer=caller.user, device=caller.device, **data)}
+
+
+COMMANDS: dict[str, CommandSpec] = {
     "message.send": CommandSpec(SendInput, send, outputs.MessageReply, rate="send"),
     "message.edit": CommandSpec(EditInput, edit, outputs.MessageReply, rate="edit"),
     "message.delete": CommandSpec(DeleteInput, delete, outputs.DeletedReply, for_verified=False),
     "message.react": CommandSpec(ReactInput, react, outputs.ReactionsReply, rate="react"),
     "message.unreact": CommandSpec(ReactInput, unreact, outputs.ReactionsReply, rate="react"),
     "conversation.read": CommandSpec(ReadInput, read, outputs.ReadReply, for_verified=False),
+    "typing": CommandSpec(TypingInput, typing, NothingData),
+    "presence.watch": CommandSpec(WatchInput, watch, PresenceReplyData, for_verified=False),
+    **calls.COMMANDS,
 }

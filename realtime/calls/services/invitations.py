@@ -1,12 +1,16 @@
-"""`call.invite`: permissions, busy users, and two users who call each other at the same time."""
+"""A call until it is answered: invite (permissions, busy users, two users who call each other), ringing,
+accept, decline, cancel."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.db import IntegrityError
 from django.utils import timezone
 
-from accounts.exceptions import EmailNotVerified
+from accounts.exceptions import EmailNotVerified, UserBlocked
+from accounts.selectors import blocked_either_way
 from core import ratelimits
 from core.transactions import unit_of_work
 from messaging.exceptions import IdempotencyConflict
@@ -14,10 +18,9 @@ from messaging.selectors import check_can_contact, conversation_for, has_written
 from messaging.services import conversations
 from messaging.text import clean_client_id
 from realtime.calls.models import Call, CallParty
-from realtime.calls.services.announcing import announce, push_incoming
-from realtime.calls.services.answering import answer
-from realtime.calls.services.ending import end_overdue_of, record
-from realtime.calls.services.participants import lock_call_for
+from realtime.calls.services.announcing import announce, push_incoming, send_to_socket
+from realtime.calls.services.ending import end, end_overdue_of, record
+from realtime.calls.services.participants import LockedCall, bind, lock_call_for
 from realtime.conf import conf
 from realtime.exceptions import CallConflict
 from realtime.kinds import SocketRef
@@ -122,7 +125,7 @@ def _accept_crossed_invite(invitation: _Invitation, call_id: int) -> Call:
     is_ringing_here = locked.call.state == Call.State.RINGING and not locked.is_caller
     if not is_ringing_here or locked.other.user_id != invitation.callee_id:
         raise CallConflict
-    answer(locked, invitation.device)
+    _answer(locked, invitation.device)
     return locked.call
 
 
@@ -152,3 +155,56 @@ def _create(invitation: _Invitation, **fields: Any) -> Call:
         client_id=invitation.client_id,
         **fields,
     )
+
+
+def ringing(*, user_id: int, call_id: object) -> Call:
+    """A device of the callee rings: notifies the caller's device. Changes no state."""
+    with _ringing_call(user_id, call_id, as_caller=False) as locked:
+        send_to_socket(locked.other, "call.ringing", {"call_id": locked.call.id})
+    return locked.call
+
+
+def accept(*, user_id: int, device: SocketRef, call_id: object) -> Call:
+    """Binds the callee's device that answers first. UserBlocked after a block."""
+    with _ringing_call(user_id, call_id, as_caller=False) as locked:
+        if blocked_either_way(locked.mine.user_id, locked.other.user_id):
+            raise UserBlocked
+        _answer(locked, device)
+    return locked.call
+
+
+def decline(*, user_id: int, call_id: object, reason: str = "declined") -> Call:
+    """The callee declines from any device while the call rings. CallConflict later."""
+    with _ringing_call(user_id, call_id, as_caller=False) as locked:
+        end(locked.call, Call.Outcome(reason))
+    return locked.call
+
+
+def cancel(*, user_id: int, call_id: object) -> Call:
+    """The caller cancels from any device before the call is answered."""
+    with _ringing_call(user_id, call_id, as_caller=True) as locked:
+        end(locked.call, Call.Outcome.CANCELED)
+    return locked.call
+
+
+def _answer(locked: LockedCall, device: SocketRef) -> None:
+    """Changes the state from ringing to connecting, inside the open unit of work."""
+    bind(locked.mine, device)
+    now = timezone.now()
+    locked.call.state = Call.State.CONNECTING
+    locked.call.answered_at = now
+    locked.call.expires_at = now + timedelta(seconds=conf.CALL_CONNECT_SECONDS)
+    locked.call.save(update_fields=["state", "answered_at", "expires_at"])
+    announce(locked.call)
+
+
+@contextmanager
+def _ringing_call(user_id: int, call_id: object, *, as_caller: bool) -> Iterator[LockedCall]:
+    """The locked call in a unit of work, if it rings and the user has this role in it. CallConflict."""
+    end_overdue_of(user_id=user_id)
+    with unit_of_work():
+        locked = lock_call_for(user_id=user_id, call_id=call_id)
+        locked.require_state(Call.State.RINGING)
+        if locked.is_caller is not as_caller:
+            raise CallConflict
+        yield locked

@@ -1,11 +1,83 @@
-"""The `data` of every frame that the server sends: the source of the AsyncAPI document."""
+"""The shapes of the real-time channel: the log over REST, the socket's own commands, and the data of the
+frames that the server sends (the source of the AsyncAPI document)."""
+
+import re
 
 from rest_framework import serializers
 
 from accounts.serializers.profile import ProfileSerializer
+from core.fields import MAX_ID, StrictIntegerField, TextField
+from core.serializers import OkReply
 from messaging.serializers import outputs
 from notifications.serializers.feed import NotificationSerializer
-from realtime.calls.serializers import CallRingingData, CallSerializer, CallSignalData, CallUpdatedData
+from realtime.calls.serializers import CallRingingData, CallSerializer, CallSignalData
+from realtime.conf import conf
+
+# --- The log over REST -----------------------------------------------------------------------------
+
+
+class QueryIntegerField(serializers.IntegerField):
+    """A whole number in a query string: digits only, so neither `1.0` nor an empty text."""
+
+    def to_internal_value(self, data: float | int | str) -> int:
+        if not re.fullmatch(r"-?[0-9]{1,40}", str(data)):
+            self.fail("invalid")
+        return super().to_internal_value(data)
+
+
+class ChangesQuery(serializers.Serializer):
+    epoch = serializers.CharField(max_length=64, required=False, allow_blank=True)
+    since = QueryIntegerField(min_value=0, max_value=2**63 - 1, required=False)
+    limit = QueryIntegerField(min_value=1, default=conf.CHANGES_LIMIT)
+
+    def validate_limit(self, limit: int) -> int:
+        return min(limit, conf.CHANGES_MAX)
+
+
+class LoggedEventSerializer(serializers.Serializer):
+    type = serializers.CharField()
+    seq = serializers.IntegerField()
+    at = serializers.DateTimeField()
+    data = serializers.DictField()  # type: ignore[assignment]
+
+
+class ChangesReply(OkReply):
+    epoch = serializers.CharField()
+    events = LoggedEventSerializer(many=True)
+    seq = serializers.IntegerField()
+    has_more = serializers.BooleanField()
+    reset = serializers.BooleanField()
+
+
+# --- Commands of the socket itself -----------------------------------------------------------------
+
+
+class PositionInput(serializers.Serializer):
+    epoch = TextField(max_length=64)
+    seq = StrictIntegerField(min_value=0, max_value=MAX_ID)
+
+
+class AuthInput(serializers.Serializer):
+    token = TextField(max_length=8192)
+    resume = PositionInput(required=False, allow_null=True)
+
+
+class AckInput(serializers.Serializer):
+    seq = StrictIntegerField(min_value=0, max_value=MAX_ID)
+
+
+class PingInput(serializers.Serializer):
+    pass
+
+
+# Commands that the connection itself handles; all others are rows of realtime.socket_commands.COMMANDS.
+OWN_COMMANDS: dict[str, type[serializers.Serializer]] = {
+    "auth": AuthInput,
+    "resume": PositionInput,
+    "ack": AckInput,
+    "ping": PingInput,
+}
+
 
 # --- Durable events ------------------------------------------------------------------------------
 
@@ -132,22 +204,7 @@ class PresenceReplyData(serializers.Serializer):
     presence = PresenceData(many=True)
 
 
-# What each durable event carries; realtime.socket_events.EVENTS renders the same ones.
-DURABLE: dict[str, type[serializers.Serializer]] = {
-    "message.new": MessageData,
-    "message.edited": MessageData,
-    "message.deleted": MessageDeletedData,
-    "message.reactions": ReactionsData,
-    "conversation.created": ConversationData,
-    "conversation.read": ConversationReadData,
-    "conversation.cleared": ClearedData,
-    "block.changed": BlockData,
-    "profile.updated": ProfileData,
-    "notification.new": NotificationData,
-    "notification.read_all": AllReadData,
-    "call.updated": CallUpdatedData,
-}
-
+# The data of the events without a number; realtime.socket_events.EVENTS names that of the others.
 EPHEMERAL: dict[str, type[serializers.Serializer]] = {
     "ready": ReadyData,
     "synced": PositionData,

@@ -1,0 +1,209 @@
+"""Renders the events of the log from the current rows.
+
+The log holds references only. Invariants: a replay never contains a text that was deleted since, and an
+event always carries the current state, so that applying it twice changes nothing.
+
+A new event is one function, one row of EVENTS, and a receiver that notes it. The function gets the event
+and the context of its batch, which reads the rows that the batch needs in a few queries; it returns the
+event's data, or another type and its data.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from rest_framework.serializers import Serializer
+
+from accounts.selectors import users_by_ids
+from accounts.serializers import ProfileSerializer
+from messaging import selectors as messaging
+from notifications import selectors as notifications
+from realtime import serializers
+from realtime.calls.selectors import calls_for
+from realtime.calls.serializers import CallUpdatedData
+from realtime.kinds import SocketRef
+from realtime.selectors import LoggedEvent
+
+Data = dict[str, Any]
+
+
+class EventContext:
+    """The rows behind a batch of events, read in bulk and only when an event asks for them."""
+
+    def __init__(self, viewer_id: int, events: Sequence[LoggedEvent], device: SocketRef) -> None:
+        self.viewer_id = viewer_id
+        self.device = device
+        self._events = events
+
+    def objects_of(self, prefix: str) -> set[int]:
+        """The ids of the objects of all events whose type starts like this."""
+        return {e.object_id for e in self._events if e.object_id is not None and e.type.startswith(prefix)}
+
+    @cached_property
+    def messages(self) -> dict[int, dict[str, Any]]:
+        """The messages as this user sees them now; deleted and cleared ones are missing."""
+        return messaging.messages_for(self.viewer_id, self.objects_of("message."))
+
+    @cached_property
+    def conversations(self) -> dict[int, dict[str, Any]]:
+        wanted = {e.conversation_id for e in self._events if e.conversation_id is not None}
+        return messaging.conversations_for(self.viewer_id, wanted)
+
+    @cached_property
+    def unread_counts(self) -> dict[int, int]:
+        """Unread counts by conversation."""
+        wanted = {e.conversation_id for e in self._events if e.conversation_id is not None}
+        return messaging.unread_counts_for(self.viewer_id, wanted)
+
+    @cached_property
+    def notifications(self) -> dict[int, dict[str, Any]]:
+        return notifications.notifications_for(self.viewer_id, self.objects_of("notification."))
+
+    @cached_property
+    def calls(self) -> dict[int, dict[str, Any]]:
+        return calls_for(self.viewer_id, self.objects_of("call."), self.device)
+
+    @cached_property
+    def unread_count(self) -> int:
+        """Unread rows of the feed."""
+        return notifications.unread_count(self.viewer_id)
+
+    @cached_property
+    def message_unread_count(self) -> int:
+        return messaging.message_unread_count(self.viewer_id)
+
+    @cached_property
+    def profile(self) -> dict[str, Any] | None:
+        user = users_by_ids([self.viewer_id]).get(self.viewer_id)
+        return None if user is None else ProfileSerializer.render(user)
+
+
+def _message(event: LoggedEvent, context: EventContext) -> Data | tuple[str, Data]:
+    """message.new and message.edited: the message in its current state."""
+    message = context.messages.get(event.object_id or 0)
+    if message is None:
+        return "message.deleted", _message_deleted(event, context)
+    return {
+        "conversation_id": event.conversation_id,
+        "message": message,
+        "unread_count": _unread_count(event, context),
+    }
+
+
+def _message_deleted(event: LoggedEvent, context: EventContext) -> Data:
+    """The message was deleted for both participants, or cleared by this user."""
+    conversation = context.conversations.get(event.conversation_id or 0, {})
+    return {
+        "conversation_id": event.conversation_id,
+        "message_id": event.object_id,
+        "unread_count": _unread_count(event, context),
+        "last_message": conversation.get("last_message"),
+    }
+
+
+def _reactions(event: LoggedEvent, context: EventContext) -> Data | tuple[str, Data]:
+    message = context.messages.get(event.object_id or 0)
+    if message is None:
+        return "message.deleted", _message_deleted(event, context)
+    return {
+        "conversation_id": event.conversation_id,
+        "message_id": event.object_id,
+        "reactions": message["reactions"],
+    }
+
+
+def _conversation_created(event: LoggedEvent, context: EventContext) -> Data:
+    return {"conversation": context.conversations.get(event.conversation_id or 0)}
+
+
+def _conversation_read(event: LoggedEvent, context: EventContext) -> Data:
+    """The user has read messages on another device, or the other participant has."""
+    return {
+        "conversation_id": event.conversation_id,
+        "user_id": event.object_id,
+        "last_read_id": (event.extra or {}).get("last_read_id", 0),
+        "unread_count": _unread_count(event, context),
+    }
+
+
+def _conversation_cleared(event: LoggedEvent, context: EventContext) -> Data:
+    return {
+        "conversation_id": event.conversation_id,
+        "cleared_up_to_id": (event.extra or {}).get("cleared_up_to_id", 0),
+    }
+
+
+def _unread_count(event: LoggedEvent, context: EventContext) -> int:
+    """The current unread count of the log's owner in the conversation."""
+    return context.unread_counts.get(event.conversation_id or 0, 0)
+
+
+def _block(event: LoggedEvent, context: EventContext) -> dict[str, Any]:
+    return {"user_id": event.object_id, "blocked": bool((event.extra or {}).get("blocked"))}
+
+
+def _profile(event: LoggedEvent, context: EventContext) -> dict[str, Any]:
+    return {"user": context.profile}
+
+
+def _notification(event: LoggedEvent, context: EventContext) -> dict[str, Any]:
+    """A row of the feed as it is now; null when it has gone meanwhile."""
+    data: dict[str, Any] = {
+        "notification_id": event.object_id,
+        "notification": context.notifications.get(event.object_id or 0),
+        "unread_count": context.unread_count,
+    }
+    if (event.extra or {}).get("silent"):
+        data["silent"] = True
+    return data
+
+
+def _all_read(event: LoggedEvent, context: EventContext) -> dict[str, Any]:
+    return {"unread_count": context.unread_count}
+
+
+def _call(event: LoggedEvent, context: EventContext) -> dict[str, Any]:
+    """The call as this device sees it now."""
+    return {"call": context.calls.get(event.object_id or 0)}
+
+
+class EventSpec(NamedTuple):
+    render: Callable[[LoggedEvent, EventContext], Data | tuple[str, Data]]
+    # The shape of the rendered data.
+    data: type[Serializer[Any]]
+    # Afterwards the user's counters may have changed.
+    moves_badge: bool = False
+
+
+EVENTS = {
+    "message.new": EventSpec(_message, serializers.MessageData, moves_badge=True),
+    "message.edited": EventSpec(_message, serializers.MessageData),
+    "message.deleted": EventSpec(_message_deleted, serializers.MessageDeletedData, moves_badge=True),
+    "message.reactions": EventSpec(_reactions, serializers.ReactionsData),
+    "conversation.created": EventSpec(_conversation_created, serializers.ConversationData),
+    "conversation.read": EventSpec(_conversation_read, serializers.ConversationReadData, moves_badge=True),
+    "conversation.cleared": EventSpec(_conversation_cleared, serializers.ClearedData, moves_badge=True),
+    "block.changed": EventSpec(_block, serializers.BlockData),
+    "profile.updated": EventSpec(_profile, serializers.ProfileData),
+    "notification.new": EventSpec(_notification, serializers.NotificationData, moves_badge=True),
+    "notification.read_all": EventSpec(_all_read, serializers.AllReadData, moves_badge=True),
+    "call.updated": EventSpec(_call, CallUpdatedData),
+}
+
+
+def render(viewer_id: int, events: Iterable[LoggedEvent], device: SocketRef) -> list[dict[str, Any]]:
+    """The frames of these events for one device of their user, in the same order and number."""
+    events = list(events)
+    context = EventContext(viewer_id, events, device)
+    return [_frame(event, EVENTS[event.type].render(event, context)) for event in events]
+
+
+def badge(user_id: int) -> dict[str, int]:
+    """The user's two counters."""
+    context = EventContext(user_id, (), SocketRef(0))
+    return {"unread_count": context.unread_count, "message_unread_count": context.message_unread_count}
+
+
+def _frame(event: LoggedEvent, rendered: Data | tuple[str, Data]) -> dict[str, Any]:
+    kind, data = rendered if isinstance(rendered, tuple) else (event.type, rendered)
+    return {"type": kind, "seq": event.seq, "at": event.created_at, "data": data}
