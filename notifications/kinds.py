@@ -140,6 +140,8 @@ _KINDS = (
 
 KINDS: dict[str, Kind] = {kind.name: kind for kind in _KINDS}
 SWITCHES = ("likes", "comments", "follows", "messages")
+# All choices in notification preferences.
+PREFERENCE_FIELDS = ("enabled", "quiet_mode", *SWITCHES)
 EVENT_KINDS = frozenset(kind.name for kind in _KINDS if kind.is_open_to_events)
 
 

@@ -2,10 +2,7 @@
 
 from django.urls import path
 
-from notifications.viewsets.devices import PushTokenViewSet, TestPushViewSet
-from notifications.viewsets.events import EventViewSet
-from notifications.viewsets.feed import FeedViewSet
-from notifications.viewsets.preferences import PreferencesViewSet
+from notifications.viewsets import EventViewSet, FeedViewSet, PreferencesViewSet, PushTokenViewSet, TestPushViewSet
 
 urlpatterns = [
     path("notifications", FeedViewSet.as_view({"get": "list"})),

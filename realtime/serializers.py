@@ -9,7 +9,7 @@ from accounts.serializers.profile import ProfileSerializer
 from core.fields import MAX_ID, StrictIntegerField, TextField
 from core.serializers import OkReply
 from messaging.serializers import outputs
-from notifications.serializers.feed import NotificationSerializer
+from notifications.serializers import NotificationSerializer
 from realtime.calls.serializers import CallRingingData, CallSerializer, CallSignalData
 from realtime.conf import conf
 

@@ -122,6 +122,14 @@ class Preferences(models.Model):
         verbose_name = _("notification preferences")
         verbose_name_plural = _("notification preferences")
 
+    def wants(self, switch: str) -> bool:
+        """Notifications under this switch are on. As SQL for the kind `message` in services.feed.messages."""
+        return self.enabled and bool(getattr(self, switch))
+
+    def is_silent(self, switch: str) -> bool:
+        """A notification under this switch is at most shown in the feed: no push, no sound."""
+        return self.quiet_mode or not self.wants(switch)
+
 
 class IngestedEvent(models.Model):
     """An event that another service reported, remembered for a week so that it counts once."""

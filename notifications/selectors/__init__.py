@@ -1,9 +1,9 @@
 """Queries that other apps may use."""
 
-from notifications.selectors.counts import counts
 from notifications.selectors.delivery import deliveries_by_state, delivery_lag_seconds
 from notifications.selectors.feed import (
     LAST_MICROSECOND,
+    counts,
     feed_page,
     notifications_for,
     preferences_of,

@@ -5,8 +5,7 @@ from typing import Any
 
 from notifications.models import Delivery, Device, Notification
 from notifications.selectors.feed import preferences_of
-from notifications.serializers.feed import NotificationSerializer
-from notifications.serializers.preferences import PreferencesInput
+from notifications.serializers import NotificationSerializer, PreferencesInput
 
 LOG = ("channel", "kind", "state", "created_at", "finished_at")
 ROWS_AT_ONCE = 1000

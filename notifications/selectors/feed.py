@@ -14,8 +14,9 @@ from django.db.models import Count
 from accounts import sql
 from accounts.serializers import PersonRow
 from core.database import moment, prepared
+from messaging.selectors import MESSAGE_UNREAD_COUNT
 from notifications.models import Notification, Preferences
-from notifications.serializers.feed import NotificationSerializer
+from notifications.serializers import NotificationSerializer
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -49,6 +50,14 @@ def unread_count(user_id: int) -> int:
     with prepared() as cursor:
         cursor.execute(UNREAD_COUNT, [user_id])
         return int(cursor.fetchone()[0])
+
+
+def counts(user_id: int) -> dict[str, int]:
+    """The badge: unread rows of the feed and unread messages, as every reply names them. One query: clients poll it."""
+    with prepared() as cursor:
+        cursor.execute(f"SELECT ({UNREAD_COUNT}), ({MESSAGE_UNREAD_COUNT})", [user_id, user_id])
+        of_feed, of_messages = cursor.fetchone()
+    return {"unread_count": of_feed, "message_unread_count": int(of_messages)}
 
 
 def unread_counts(user_ids: Iterable[int]) -> dict[int, int]:

@@ -9,11 +9,13 @@ from typing import Any, NamedTuple
 from django.contrib.auth import get_user_model
 from django.db.models import Q
 from django.utils import translation
+from django.utils.translation import gettext as _
 
 from core.text import display_name
-from notifications.kinds import KINDS, SWITCHES, Kind
+from notifications.kinds import KINDS, PREFERENCE_FIELDS, Counts, Kind
 from notifications.models import Notification, Preferences
-from notifications.texts import push_text
+
+BODY_LENGTH = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +47,9 @@ def push_contents(wanted: Iterable[tuple[int, str]]) -> dict[tuple[int, str], Pu
         .filter(recipient__in=get_user_model().objects.active())
         .values_list(*_COLUMNS)
     )
-    wanting = {row.id: row for row in starmap(_row, rows) if _wants_push(row)}
+    wanting = {row.id: row for row in starmap(_row, rows) if not row.preferences.is_silent(KINDS[row.kind].switch)}
     contents = {}
-    for language in {language for _, language in pairs}:
+    for language in {pair[1] for pair in pairs}:
         with translation.override(language):
             for notification_id, wanted_language in pairs:
                 if wanted_language == language and notification_id in wanting:
@@ -71,31 +73,23 @@ class _Row(NamedTuple):
     actor_id: int
     how_many: int
     actor_name: tuple[str, str, str]
-    # Null without saved preferences.
-    preferences: dict[str, bool | None]
+    preferences: Preferences
 
 
 def _row(*values: Any) -> _Row:
-    choices = dict(zip(_CHOICES, values[12:], strict=True))
-    return _Row._make((*values[:9], values[9:12], choices))
+    saved = dict(zip(PREFERENCE_FIELDS, values[12:], strict=True))
+    preferences = Preferences() if saved["enabled"] is None else Preferences(**saved)
+    return _Row._make((*values[:9], values[9:12], preferences))
 
 
-_CHOICES = ("enabled", "quiet_mode", *SWITCHES)
 _COLUMNS = (
     *_Row._fields[:8],
     "count",
     "actor__first_name",
     "actor__last_name",
     "actor__username",
-    *(f"recipient__notification_preferences__{name}" for name in _CHOICES),
+    *(f"recipient__notification_preferences__{name}" for name in PREFERENCE_FIELDS),
 )
-
-
-def _wants_push(row: _Row) -> bool:
-    choice = row.preferences
-    if choice["enabled"] is None:
-        return True
-    return bool(choice["enabled"] and not choice["quiet_mode"] and choice[KINDS[row.kind].switch])
 
 
 def _content(row: _Row) -> PushContent:
@@ -121,6 +115,18 @@ def _content(row: _Row) -> PushContent:
         count=row.how_many,
         occurred_at=row.created_at,
     )
+
+
+def push_text(kind: Kind, *, actor_name: str, target_title: str, count: int) -> tuple[str, str]:
+    """Title and body. The title is the actor's name; the body never contains text of users."""
+    if kind.one is not None and (count <= 1 or kind.many is None):
+        body = str(kind.one)
+    else:
+        others = 1 if kind.counts is Counts.ACTORS else 0
+        body = kind.many % {"count": max(count - others, 1)}
+    if target_title:
+        body = _("%(sentence)s: %(title)s") % {"sentence": body, "title": target_title}
+    return actor_name, body if len(body) <= BODY_LENGTH else body[: BODY_LENGTH - 1] + "…"
 
 
 def quiet_ids(user_ids: Iterable[int]) -> set[int]:

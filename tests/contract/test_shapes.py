@@ -15,8 +15,7 @@ from messaging import selectors as messaging
 from messaging.serializers.outputs import ConversationOutput, MessageOutput
 from notifications import selectors as notifications
 from notifications.models import Notification
-from notifications.serializers.feed import NotificationSerializer
-from notifications.serializers.preferences import PreferencesInput
+from notifications.serializers import NotificationSerializer, PreferencesInput
 from realtime.calls.selectors import call_history
 from realtime.calls.serializers import CallSerializer
 from tests.factories import sign_in

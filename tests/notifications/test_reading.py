@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from notifications.models import Notification
 from notifications.services import feed
-from notifications.viewsets.feed import FeedViewSet
+from notifications.viewsets import FeedViewSet
 from tests.client import ApiClient
 from tests.factories import make_user, sign_in
 

@@ -7,8 +7,8 @@ from django.utils import translation
 from notifications import selectors
 from notifications.kinds import KINDS
 from notifications.models import Notification
+from notifications.selectors.pushes import push_text
 from notifications.services import feed
-from notifications.texts import push_text
 from tests.factories import make_user
 
 LANGUAGES = [code for code, _ in settings.LANGUAGES]

@@ -1,5 +1,6 @@
 """The feed: adding, retracting and reading notifications. All entry points call the same functions."""
 
+from notifications.services.feed.actors import remove_user, remove_users_from_each_others_feed
 from notifications.services.feed.messages import (
     conversation_read,
     message_arrived,
@@ -7,7 +8,6 @@ from notifications.services.feed.messages import (
 )
 from notifications.services.feed.reading import delete, mark_all_read, mark_read
 from notifications.services.feed.social import TITLE_LENGTH, Outcome, notify, retract
-from notifications.services.feed.users import remove_user, remove_users_from_each_others_feed
 
 __all__ = [
     "TITLE_LENGTH",

@@ -1,6 +1,5 @@
 """Adds and retracts likes, comments, replies and follows in the feed."""
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -12,8 +11,8 @@ from django.utils import timezone
 from accounts.selectors import blocked_between
 from core.transactions import unit_of_work
 from notifications.conf import conf
-from notifications.kinds import KINDS, Counts, Grouping, Kind
-from notifications.models import Member, Notification
+from notifications.kinds import KINDS, PREFERENCE_FIELDS, Counts, Grouping, Kind
+from notifications.models import Member, Notification, Preferences
 from notifications.services import delivery
 from notifications.services.feed import pair_lock
 from notifications.services.feed.actors import remove_actors
@@ -30,14 +29,6 @@ class Outcome(StrEnum):
     SUPPRESSED_PREFERENCE = "suppressed:preference"
     RETRACTED = "retracted"
     NOT_FOUND = "not_found"
-
-
-@dataclass(frozen=True, slots=True)
-class _RecipientPreferences:
-    """The recipient's preferences for this notification: suppressed, or silent."""
-
-    is_wanted: bool
-    is_silent: bool
 
 
 def notify(
@@ -62,10 +53,11 @@ def notify(
     at = min(occurred_at or now, now)
     with unit_of_work():
         pair_lock.lock_shared(recipient_id, actor_id)
-        reception = _reception(kind_row, recipient_id, actor_id, now)
-        if reception is None:
+        preferences = _preferences_of_recipient(recipient_id, actor_id, now)
+        if preferences is None:
             return Outcome.SUPPRESSED_BLOCKED
-        if not reception.is_wanted:
+        is_silent = preferences.is_silent(kind_row.switch)
+        if not preferences.wants(kind_row.switch) and not kind_row.is_always_stored:
             return Outcome.SUPPRESSED_PREFERENCE
         row = Notification(
             recipient_id=recipient_id,
@@ -82,13 +74,13 @@ def notify(
         row = _open_row(kind_row, row)
         is_first = row.count == 0
         is_news = _add(kind_row, row, actor_id, comment_id, at, title)
-        if is_news and not reception.is_silent:
+        if is_news and not is_silent:
             delivery.enqueue_push(recipient_id=recipient_id, notification_id=row.id)
         notification_changed.send(
             Notification,
             recipient_id=recipient_id,
             notification_id=row.id,
-            silent=reception.is_silent,
+            silent=is_silent,
         )
     return Outcome.CREATED if is_first else Outcome.AGGREGATED
 
@@ -138,26 +130,18 @@ def _withdraw(member: Member) -> bool:
     return True
 
 
-def _reception(kind_row: Kind, recipient_id: int, actor_id: int, now: datetime) -> _RecipientPreferences | None:
+def _preferences_of_recipient(recipient_id: int, actor_id: int, now: datetime) -> Preferences | None:
     """None if the recipient must not be notified: no such account, blocked by staff, or a block between the two."""
-    person = (
-        get_user_model()
-        .objects.active(now)
-        .filter(id=recipient_id)
-        .exclude(blocked_between(recipient_id, actor_id))
-        .values_list(
-            "notification_preferences__enabled",
-            f"notification_preferences__{kind_row.switch}",
-            "notification_preferences__quiet_mode",
-        )
+    recipients = get_user_model().objects.active(now).filter(id=recipient_id)
+    recipient = (
+        recipients.exclude(blocked_between(recipient_id, actor_id))
+        .select_related("notification_preferences")
+        .only("id", *(f"notification_preferences__{name}" for name in PREFERENCE_FIELDS))
         .first()
     )
-    if person is None:
+    if recipient is None:
         return None
-    enabled, switch, quiet_mode = person
-    # No row of preferences: the defaults, everything on.
-    is_on = enabled is not False and switch is not False
-    return _RecipientPreferences(is_wanted=is_on or kind_row.is_always_stored, is_silent=bool(quiet_mode) or not is_on)
+    return getattr(recipient, "notification_preferences", None) or Preferences()
 
 
 def _group_key(kind_row: Kind, target_id: int | None) -> str:

@@ -1,0 +1,206 @@
+"""Notifications as JSON: the feed, preferences, push tokens (they come in and never go out), and the events of
+other services as the schema describes them."""
+
+import re
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from rest_framework import serializers
+
+from accounts.serializers import PersonSerializer
+from core.fields import StrictBooleanField, TextField
+from core.serializers import OkReply, PageReply
+from notifications import kinds
+from notifications.conf import conf
+from notifications.models import Device, Preferences
+
+MAX_TOKEN_LENGTH = 4096
+
+
+# --- The feed --------------------------------------------------------------------------------------
+
+
+class TargetSerializer(serializers.Serializer):
+    type = serializers.ChoiceField(choices=["post", "user", "conversation"])
+    id = serializers.IntegerField()
+    title = serializers.CharField(allow_blank=True)
+
+    @classmethod
+    def render(cls, row: Any) -> dict[str, Any]:
+        kind = kinds.KINDS[row.kind]
+        return {
+            "type": kind.target_type,
+            "id": row.target_id if kind.has_target else row.actor.id,
+            "title": row.target_title if kind.target_type == "post" else row.actor.display_name,
+        }
+
+
+class NotificationSerializer(serializers.Serializer):
+    id = serializers.IntegerField()
+    type = serializers.ChoiceField(choices=list(kinds.KINDS))
+    is_read = serializers.BooleanField()
+    actor = PersonSerializer()
+    target = TargetSerializer()
+    count = serializers.IntegerField()
+    created_at = serializers.DateTimeField()
+
+    @classmethod
+    def render(cls, row: Any) -> dict[str, Any]:
+        """Section 2.5 of the contract, of a Notification with its actor, or of a FeedRow."""
+        return {
+            "id": row.id,
+            "type": row.kind,
+            "is_read": row.is_read,
+            "actor": PersonSerializer.render(row.actor),
+            "target": TargetSerializer.render(row),
+            "count": row.count,
+            "created_at": row.created_at,
+        }
+
+
+class FeedOutput(PageReply):
+    notifications = NotificationSerializer(many=True)
+    unread_count = serializers.IntegerField()
+
+
+class CountsOutput(OkReply):
+    unread_count = serializers.IntegerField()
+    message_unread_count = serializers.IntegerField()
+
+
+class ReadAllOutput(CountsOutput):
+    updated = serializers.IntegerField()
+
+
+class ReadOutput(CountsOutput):
+    notification = NotificationSerializer()
+
+
+class RemovedOutput(CountsOutput):
+    notification_id = serializers.IntegerField()
+
+
+# --- Preferences -----------------------------------------------------------------------------------
+
+
+class PreferencesInput(serializers.Serializer):
+    """Section 2.6 of the contract, both as it comes in and as it goes out."""
+
+    enabled = StrictBooleanField()
+    quiet_mode = StrictBooleanField()
+    likes = StrictBooleanField()
+    comments = StrictBooleanField()
+    follows = StrictBooleanField()
+    messages = StrictBooleanField()
+
+    @classmethod
+    def render(cls, choice: Preferences) -> dict[str, bool]:
+        return {name: getattr(choice, name) for name in kinds.PREFERENCE_FIELDS}
+
+
+class PreferencesOutput(OkReply):
+    preferences: Any = PreferencesInput()
+
+
+# --- Push tokens -----------------------------------------------------------------------------------
+
+
+class _TokenField(serializers.CharField):
+    """An opaque token exactly as sent: printable ASCII, as FCM's are."""
+
+    default_error_messages = {"not_a_token": gettext_lazy("This push token is not valid.")}
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(trim_whitespace=False, max_length=MAX_TOKEN_LENGTH, **kwargs)
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            self.fail("invalid")
+        token = super().to_internal_value(data)
+        if not re.fullmatch(r"[\x21-\x7e]+", token):
+            self.fail("not_a_token")
+        return str(token)
+
+
+class _PlatformField(TextField):
+    default_error_messages = {"unknown": gettext_lazy("This must be android, ios or web.")}
+
+    def to_internal_value(self, data: Any) -> str:
+        name = super().to_internal_value(data)
+        if name not in Device.Platform.values:
+            self.fail("unknown")
+        return name
+
+
+class _LocaleField(TextField):
+    """A language tag, as the device names it."""
+
+    default_error_messages = {"not_a_language": gettext_lazy("This is not a valid language code.")}
+
+    def to_internal_value(self, data: Any) -> str:
+        locale = super().to_internal_value(data)
+        if locale and not re.fullmatch(r"[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*", locale):
+            self.fail("not_a_language")
+        return locale
+
+
+class PushTokenInput(serializers.Serializer):
+    token = _TokenField()
+    platform = _PlatformField(default=Device.Platform.ANDROID)
+    device_id = TextField(max_length=255, allow_null=True, allow_blank=True, default=None)
+    locale = _LocaleField(max_length=35, allow_null=True, allow_blank=True, default="")
+    app_version = TextField(max_length=50, allow_null=True, allow_blank=True, default="")
+
+
+class PushTokenRemoval(serializers.Serializer):
+    token = _TokenField()
+
+
+class TestPushOutput(OkReply):
+    devices = serializers.IntegerField(help_text="How many devices of the caller the push is on its way to.")
+
+
+# --- Events of other services ----------------------------------------------------------------------
+
+
+class EventTarget(serializers.Serializer):
+    id = serializers.IntegerField()
+    title = serializers.CharField(max_length=120, allow_blank=True, required=False)
+
+
+class EventInput(serializers.Serializer):
+    event_id = serializers.CharField(max_length=128)
+    type = serializers.ChoiceField(choices=sorted(kinds.EVENT_KINDS))
+    action = serializers.ChoiceField(choices=["create", "retract"], default="create")
+    recipient_id = serializers.IntegerField()
+    actor_id = serializers.IntegerField()
+    target = EventTarget(required=False)
+    comment_id = serializers.IntegerField(required=False, allow_null=True)
+    occurred_at = serializers.DateTimeField(required=False, allow_null=True)
+
+
+class EventsInput(serializers.Serializer):
+    events = EventInput(many=True)
+
+
+class EventResult(serializers.Serializer):
+    event_id = serializers.CharField(allow_null=True)
+    result = serializers.CharField()
+
+
+class EventsOutput(OkReply):
+    results = EventResult(many=True)
+
+
+def events_of(body: dict[str, Any]) -> list[object]:
+    """The one event that the body is, or its `events`. What each says is judged one by one, later."""
+    if "events" not in body and "event_id" in body:
+        return [body]
+    events = body.get("events")
+    if not isinstance(events, list) or not events:
+        raise serializers.ValidationError({"events": [_("One event or a list of events is required.")]})
+    if len(events) > conf.EVENTS_PER_REQUEST:
+        limit = _("At most %(limit)d events at once.") % {"limit": conf.EVENTS_PER_REQUEST}
+        raise serializers.ValidationError({"events": [limit]})
+    return events

@@ -1,1 +1,0 @@
-"""Notifications as JSON, one module per story."""

@@ -1,0 +1,223 @@
+"""The REST entry points of notifications: the feed, preferences, push devices, and events of other services."""
+
+from typing import Any, cast
+
+from django.http import HttpResponseNotModified
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter, PolymorphicProxySerializer, extend_schema
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.viewsets import ViewSet
+
+from accounts.authentication import person
+from core.fields import parse_id
+from core.pagination import decode_cursor, flag, page, page_size, whole_number
+from core.serializers import OkReply
+from core.throttles import Throttle, network, throttles, user
+from core.validation import checked
+from notifications import selectors
+from notifications.conf import conf
+from notifications.exceptions import NotificationNotFound
+from notifications.models import Preferences
+from notifications.serializers import (
+    CountsOutput,
+    EventInput,
+    EventsInput,
+    EventsOutput,
+    FeedOutput,
+    NotificationSerializer,
+    PreferencesInput,
+    PreferencesOutput,
+    PushTokenInput,
+    PushTokenRemoval,
+    ReadAllOutput,
+    ReadOutput,
+    RemovedOutput,
+    TestPushOutput,
+    events_of,
+)
+from notifications.services import delivery, devices, feed, ingestion, preferences
+from notifications.tokens import source_of
+
+DEFAULT_LIMIT = 20
+MAX_LIMIT = 50
+# Further down, a client pages by cursor: an offset is counted row by row.
+MAX_OFFSET = 1_000_000
+
+_FEED_QUERY = [
+    OpenApiParameter("limit", int, description=f"1 to {MAX_LIMIT}, 20 without; more counts as {MAX_LIMIT}."),
+    OpenApiParameter("offset", int, description="Rows to leave out; unsteady while rows return to the top."),
+    OpenApiParameter("cursor", str, description="`next_cursor` of the page before; then `offset` is ignored."),
+    OpenApiParameter("unread", bool, description="Only unread rows."),
+]
+
+
+class FeedViewSet(ViewSet):
+    @extend_schema(operation_id="notifications_list", parameters=_FEED_QUERY, responses=FeedOutput)
+    def list(self, request: Request) -> Response:
+        query = request.query_params
+        cursor = decode_cursor(query.get("cursor"), largest=selectors.LAST_MICROSECOND)
+        offset = min(whole_number(query, "offset", minimum=0) or 0, MAX_OFFSET)
+        user_id = person(request).id
+        rows, following = selectors.feed_page(
+            viewer_id=user_id,
+            limit=page_size(query, default=DEFAULT_LIMIT, maximum=MAX_LIMIT),
+            offset=0 if cursor else offset,
+            after=cursor,
+            unread_only=flag(query, "unread"),
+        )
+        return Response(
+            page(
+                following,
+                notifications=[NotificationSerializer.render(row) for row in rows],
+                unread_count=selectors.unread_count(user_id),
+            )
+        )
+
+    @extend_schema(operation_id="notifications_unread_count", responses={200: CountsOutput, 304: None})
+    def unread_count(self, request: Request) -> Response | HttpResponseNotModified:
+        user_id = person(request).id
+        counts = selectors.counts(user_id)
+        etag = f'"{user_id}-{counts["unread_count"]}-{counts["message_unread_count"]}"'
+        known = request.META.get("HTTP_IF_NONE_MATCH", "")
+        headers = {
+            "ETag": etag,
+            "X-Poll-Interval": str(conf.POLL_SECONDS),
+            "Cache-Control": "private, no-cache",
+        }
+        if _names(known, etag):
+            return HttpResponseNotModified(headers=headers)
+        return Response(counts, headers=headers)
+
+    @extend_schema(operation_id="notifications_read_all", request=None, responses=ReadAllOutput)
+    def read_all(self, request: Request) -> Response:
+        user_id = person(request).id
+        updated = feed.mark_all_read(user_id=user_id, until=timezone.now())
+        return Response({"updated": updated, **selectors.counts(user_id)})
+
+    @extend_schema(operation_id="notifications_read", request=None, responses=ReadOutput)
+    def read(self, request: Request, notification_id: str) -> Response:
+        user_id, row_id = person(request).id, _row_id(notification_id)
+        feed.mark_read(user_id=user_id, notification_id=row_id)
+        row = selectors.notifications_for(user_id, [row_id]).get(row_id)
+        if row is None:
+            raise NotificationNotFound
+        return Response({"notification": row, **selectors.counts(user_id)})
+
+    @extend_schema(operation_id="notifications_delete", request=None, responses=RemovedOutput)
+    def remove(self, request: Request, notification_id: str) -> Response:
+        user_id, row_id = person(request).id, _row_id(notification_id)
+        feed.delete(user_id=user_id, notification_id=row_id)
+        return Response({"notification_id": row_id, **selectors.counts(user_id)})
+
+
+def _row_id(path_part: str) -> int:
+    row_id = parse_id(path_part)
+    if row_id is None:
+        raise NotificationNotFound
+    return row_id
+
+
+def _names(if_none_match: str, etag: str) -> bool:
+    """The header names this tag; a weak one counts, as HTTP has it for If-None-Match."""
+    tags = [tag.strip().removeprefix("W/") for tag in if_none_match.split(",")]
+    return "*" in tags or etag in tags
+
+
+class PreferencesViewSet(ViewSet):
+    @extend_schema(operation_id="notifications_preferences", responses=PreferencesOutput)
+    def show(self, request: Request) -> Response:
+        return _reply(selectors.preferences_of(person(request).id))
+
+    @extend_schema(operation_id="notifications_preferences_set", request=PreferencesInput, responses=PreferencesOutput)
+    def replace(self, request: Request) -> Response:
+        return self._change(request, partial=False)
+
+    @extend_schema(
+        operation_id="notifications_preferences_change",
+        request=PreferencesInput(partial=True),
+        responses=PreferencesOutput,
+    )
+    def change(self, request: Request) -> Response:
+        return self._change(request, partial=True)
+
+    def _change(self, request: Request, *, partial: bool) -> Response:
+        form = PreferencesInput(data=request.data, partial=partial)
+        form.is_valid(raise_exception=True)
+        return _reply(preferences.change(user_id=person(request).id, choices=form.validated_data))
+
+
+def _reply(choice: Preferences) -> Response:
+    return Response({"preferences": PreferencesInput.render(choice)})
+
+
+class PushTokenViewSet(ViewSet):
+    @extend_schema(operation_id="profile_push_token_set", request=PushTokenInput, responses=OkReply)
+    def register(self, request: Request) -> Response:
+        user_id = person(request).id
+        named = checked(PushTokenInput, request)
+        devices.register(
+            user_id=user_id,
+            session_id=cast(Any, request.auth).id,
+            token=named["token"],
+            platform=named["platform"],
+            device_id=named["device_id"] or None,
+            locale=named["locale"] or "",
+            app_version=named["app_version"] or "",
+        )
+        return Response({})
+
+    @extend_schema(operation_id="profile_push_token_remove", request=PushTokenRemoval, responses=OkReply)
+    def remove(self, request: Request) -> Response:
+        form = checked(PushTokenRemoval, request)
+        devices.remove(user_id=person(request).id, token=form["token"])
+        return Response({})
+
+
+class TestPushViewSet(ViewSet):
+    @throttles(Throttle("test_push", by=user))
+    @extend_schema(operation_id="notifications_test_push", request=None, responses=TestPushOutput)
+    def send(self, request: Request) -> Response:
+        return Response({"devices": delivery.enqueue_test_push(recipient_id=person(request).id)})
+
+
+_SIGNATURE_HEADERS = [
+    OpenApiParameter("webhook-id", str, OpenApiParameter.HEADER, required=True),
+    OpenApiParameter(
+        "webhook-timestamp", str, OpenApiParameter.HEADER, required=True, description="Seconds since 1970."
+    ),
+    OpenApiParameter(
+        "webhook-signature",
+        str,
+        OpenApiParameter.HEADER,
+        required=True,
+        description="`v1,` and the base64 of HMAC-SHA256 over `id.timestamp.body`; several split by spaces.",
+    ),
+]
+
+
+class EventViewSet(ViewSet):
+    """For other services: requests are signed, without a session."""
+
+    authentication_classes = []
+    permission_classes = [AllowAny]
+
+    @throttles(Throttle("events", by=network))
+    @extend_schema(
+        operation_id="notifications_events",
+        parameters=_SIGNATURE_HEADERS,
+        request=PolymorphicProxySerializer(
+            component_name="Events", serializers=[EventInput, EventsInput], resource_type_field_name=None
+        ),
+        responses={202: EventsOutput},
+    )
+    def post(self, request: Request) -> Response:
+        source = source_of(
+            message_id=request.META.get("HTTP_WEBHOOK_ID", ""),
+            timestamp=request.META.get("HTTP_WEBHOOK_TIMESTAMP", ""),
+            signature=request.META.get("HTTP_WEBHOOK_SIGNATURE", ""),
+            body=request._request.body,
+        )
+        results = ingestion.ingest(source=source, events=events_of(cast("dict[str, Any]", request.data)))
+        return Response({"results": results}, status=202)

@@ -1,1 +1,0 @@
-"""The REST entry points of this app, one module per resource."""
