@@ -5,7 +5,7 @@ import re
 
 from rest_framework import serializers
 
-from accounts.serializers.profile import ProfileSerializer
+from accounts.serializers.users import ProfileSerializer
 from core.fields import MAX_ID, StrictIntegerField, TextField
 from core.serializers import OkReply
 from messaging.serializers import outputs

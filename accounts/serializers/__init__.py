@@ -1,6 +1,5 @@
 """Serializers of accounts; this module names those that other apps use."""
 
-from accounts.serializers.account import ProfileSerializer
-from accounts.serializers.people import PersonRow, PersonSerializer
+from accounts.serializers.users import PersonRow, PersonSerializer, ProfileSerializer
 
 __all__ = ["PersonRow", "PersonSerializer", "ProfileSerializer"]

@@ -1,9 +1,200 @@
-"""Serializers of password, address and deletion of an account."""
+"""Serializers of sign-up, sign-in, the second step, and what protects an account."""
 
+from typing import Any
+
+from drf_spectacular.utils import PolymorphicProxySerializer
 from rest_framework import serializers
 
-from core.fields import AddressField, CodeField, PasswordField, TextField
+from accounts.models import Session, TrustedDevice, User
+from accounts.serializers.users import SignedInOutput
+from core.fields import AddressField, CodeField, LanguageField, NameField, PasswordField, StrictBooleanField, TextField
 from core.serializers import OkReply
+
+# --- Sign-up, confirmation, password reset ---------------------------------------------------------
+
+
+class SignUpInput(serializers.Serializer):
+    first_name = NameField()
+    last_name = NameField()
+    email = AddressField()
+    password = PasswordField()
+    language = LanguageField()
+
+
+class AddressInput(serializers.Serializer):
+    email = AddressField()
+
+
+class VerifyInput(serializers.Serializer):
+    email = AddressField()
+    code = CodeField()
+
+
+class ResetInput(serializers.Serializer):
+    email = AddressField()
+    code = CodeField()
+    new_password = PasswordField()
+
+
+# --- Sign-in ---------------------------------------------------------------------------------------
+
+
+class LoginInput(serializers.Serializer):
+    email = AddressField()
+    password = PasswordField()
+
+
+class TwoStepRequiredOutput(OkReply):
+    """The reply with two-step verification on: the data for the second step."""
+
+    two_step_required = serializers.BooleanField()
+    two_step_token = serializers.CharField()
+    hint = serializers.CharField(allow_blank=True)
+
+
+LoginResponse = PolymorphicProxySerializer(
+    component_name="LoginResponse",
+    serializers=[SignedInOutput, TwoStepRequiredOutput],
+    resource_type_field_name=None,
+)
+
+
+class TokenOutput(OkReply):
+    token = serializers.CharField()
+
+
+# --- The second step: at sign-in and as a setting --------------------------------------------------
+
+
+class HintField(TextField):
+    """At most 64 characters on one line; a blank text means no hint."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(max_length=64, allow_blank=True, allow_null=True, required=False, **kwargs)
+
+    def to_internal_value(self, data: Any) -> str:
+        return " ".join(super().to_internal_value(data).split())
+
+
+class TwoStepInput(serializers.Serializer):
+    password = PasswordField(help_text="The second password, or the mailed 8-digit code.")
+    remember = StrictBooleanField(required=False, default=False)
+
+
+class RecoveryInput(serializers.Serializer):
+    recovery_code = TextField(max_length=256)
+
+
+class TwoStepStatusOutput(OkReply):
+    enabled = serializers.BooleanField()
+    hint = serializers.CharField(allow_blank=True)
+    recovery_codes_left = serializers.IntegerField()
+    updated_at = serializers.DateTimeField(allow_null=True)
+
+    @classmethod
+    def render(cls, user: User, *, codes_left: int) -> dict[str, Any]:
+        return {
+            "enabled": user.two_step_enabled,
+            "hint": user.second_password_hint,
+            "recovery_codes_left": codes_left,
+            "updated_at": user.second_password_changed_at,
+        }
+
+
+class TwoStepEnableInput(serializers.Serializer):
+    password = PasswordField()
+    hint = HintField()
+
+
+class TwoStepChangeInput(serializers.Serializer):
+    password = PasswordField(
+        required=False, help_text="Not needed for 15 minutes after a sign-in with a recovery code."
+    )
+    new_password = PasswordField()
+    hint = HintField()
+
+
+class TwoStepDisableInput(serializers.Serializer):
+    password = PasswordField()
+
+
+class RecoveryCodesOutput(OkReply):
+    recovery_codes = serializers.ListField(child=serializers.CharField(), help_text="Shown once.")
+
+
+class SecondStepOutput(SignedInOutput):
+    device_token = serializers.CharField(
+        required=False, help_text="With remember, for callers that send no Origin; browsers get a cookie."
+    )
+
+
+class RecoveredOutput(SignedInOutput):
+    recovery_codes_left = serializers.IntegerField()
+
+
+# --- Sessions and trusted devices ------------------------------------------------------------------
+
+
+class SessionSerializer(serializers.Serializer):
+    id = serializers.IntegerField()
+    device_name = serializers.CharField(allow_blank=True)
+    ip = serializers.IPAddressField(allow_null=True)
+    user_agent = serializers.CharField(allow_blank=True)
+    created_at = serializers.DateTimeField()
+    last_used_at = serializers.DateTimeField()
+    is_current = serializers.BooleanField()
+
+    @classmethod
+    def render(cls, session: Session, *, current: Session) -> dict[str, Any]:
+        return {
+            "id": session.id,
+            "device_name": _device_name(session),
+            "ip": session.ip,
+            "user_agent": session.user_agent,
+            "created_at": session.created_at,
+            "last_used_at": session.last_used_at,
+            "is_current": session.id == current.id,
+        }
+
+
+class SessionsOutput(OkReply):
+    sessions = SessionSerializer(many=True)
+
+
+class RevokedOutput(OkReply):
+    revoked = serializers.IntegerField(help_text="How many sessions ended.")
+
+
+class DeviceSerializer(serializers.Serializer):
+    id = serializers.IntegerField()
+    device_name = serializers.CharField(allow_blank=True)
+    created_at = serializers.DateTimeField()
+    last_used_at = serializers.DateTimeField()
+    expires_at = serializers.DateTimeField()
+
+    @classmethod
+    def render(cls, device: TrustedDevice) -> dict[str, Any]:
+        return {
+            "id": device.id,
+            "device_name": device.device_name,
+            "created_at": device.created_at,
+            "last_used_at": device.last_used_at,
+            "expires_at": device.expires_at,
+        }
+
+
+class DevicesOutput(OkReply):
+    devices = DeviceSerializer(many=True)
+
+
+def _device_name(session: Session) -> str:
+    """The device name; sessions of the admin are marked, so that their owner recognises them."""
+    if session.kind != Session.Kind.ADMIN:
+        return session.device_name
+    return " · ".join(filter(None, [str(Session.Kind.ADMIN.label), session.device_name]))
+
+
+# --- Password, address and deletion ----------------------------------------------------------------
 
 
 class ChangePasswordInput(serializers.Serializer):
@@ -43,3 +234,25 @@ class DeletionOutput(OkReply):
 class ChangeEmailOutput(OkReply):
     message = serializers.CharField()
     email = serializers.EmailField()
+
+
+# --- Challenges and action tokens ------------------------------------------------------------------
+
+
+class ChallengeInput(serializers.Serializer):
+    action = TextField(max_length=64)
+
+
+class ChallengeOutput(OkReply):
+    challenge_token = serializers.CharField()
+    expires_in = serializers.IntegerField(help_text="Seconds.")
+
+
+class ActionVerifyInput(serializers.Serializer):
+    challenge_token = TextField(max_length=4096)
+    code = CodeField()
+
+
+class ActionOutput(OkReply):
+    action_token = serializers.CharField()
+    expires_in = serializers.IntegerField(help_text="Seconds.")

@@ -10,16 +10,21 @@ import secrets
 from datetime import timedelta
 from typing import NoReturn
 
+from django.conf import settings
+from django.core.mail import get_connection
 from django.db import transaction
 from django.db.models import Case, F, Value, When
 from django.utils import timezone
 
+from accounts import emails
 from accounts.conf import conf
 from accounts.exceptions import InvalidOtp
 from accounts.models import Code, CodeTries, User
-from accounts.services import login_lockout
+from accounts.services import known_networks, login_lockout
 from accounts.tokens import keyed_digest, keyed_digest_matches
+from core import ratelimits
 from core.request_context import network_of
+from core.transactions import unit_of_work
 
 DIGITS = 6
 # Failed codes of an account on one day, and the digits of its codes from then on.
@@ -46,6 +51,35 @@ def issue(*, user: User, purpose: str, address: str, digits: int = DIGITS) -> st
     replaced = ["address", "digest", "tries", "created_at", "expires_at", "used_at"]
     Code.objects.bulk_create([code], update_conflicts=True, unique_fields=["user", "purpose"], update_fields=replaced)
     return text
+
+
+def may_be_mailed(*, address: str, asked_for: User | None, network: str) -> bool:
+    """Counts one mail with a code to `address`. False when the limit is reached: nothing may be sent, without an error.
+
+    Every request that mails a code asks here first: sign-up, a new code, a reset, a mailed second step, an action and
+    a new address. Not counted are codes that support sends, and the one that follows a confirmed code (a new password
+    for a contested address).
+
+    Networks known to `asked_for` (the account that the mail is about, None without one) have a budget of
+    their own, which requests from all other networks cannot use up.
+    """
+    is_known = known_networks.is_known(asked_for, network)
+    return ratelimits.allows("code_mails_known" if is_known else "code_mails_unknown", address)
+
+
+def simulate_mail(*, email: str) -> None:
+    """Does the work of mailing a code (digest, row, text, outbox row, one commit) and sends nothing.
+
+    For addresses that get no mail, so that response times do not reveal accounts.
+    """
+    with unit_of_work():
+        keyed_digest("code", email)
+        login_lockout.record_unknown_address(email)
+        mail = emails.render("reset_code", email, settings.LANGUAGE_CODE, {"name": "x", "code": "000000"})
+        # Only a queue can take a mail and discard it; without a queue nothing is sent to this address.
+        discard = getattr(get_connection(), "discard_messages", None)
+        if discard is not None:
+            discard([mail])
 
 
 def check(*, user: User, purpose: str, address: str, text: str, network: str = NO_NETWORK) -> Code:

@@ -13,7 +13,6 @@ from accounts.exceptions import EmailTaken, InvalidOtp
 from accounts.models import Code, EmailChange, PendingToken, Session, User
 from accounts.selectors import address_is_taken
 from accounts.services import (
-    code_mails,
     codes,
     one_time_tokens,
     password,
@@ -46,7 +45,7 @@ def start(*, user: User, session: Session, action_token: PendingToken, email: st
     step_up.count_try(action_token)
     if address_is_taken(email, asked_by=user.id):
         raise EmailTaken
-    may_be_sent = code_mails.may_be_sent(address=email, asked_for=user, network=network_of(session.ip))
+    may_be_sent = codes.may_be_mailed(address=email, asked_for=user, network=network_of(session.ip))
     now = timezone.now()
     with unit_of_work():
         step_up.consume(action_token)

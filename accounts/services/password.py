@@ -1,13 +1,17 @@
-"""Password reset: a mailed code, then every session of the old password ends."""
+"""The first password: reset by a mailed code, changed with the old one, or chosen once by a token.
+
+Every session of the old password ends, but for the one that changed it."""
 
 from django.contrib.auth.hashers import make_password
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from rest_framework.exceptions import ValidationError
 
 from accounts import emails
 from accounts.conf import conf
-from accounts.exceptions import InvalidOtp
-from accounts.models import PendingToken, User
-from accounts.services import code_mails, codes, fake_timing, login_lockout, one_time_tokens, sessions, trusted_devices
+from accounts.exceptions import InvalidCredentials, InvalidOtp
+from accounts.models import PendingToken, Session, User
+from accounts.services import codes, login_lockout, one_time_tokens, second_password, sessions, step_up, trusted_devices
 from accounts.services.registration import RESET, refuse_weak_password
 from accounts.signals import account_verified
 from core.exceptions import NotFound
@@ -20,10 +24,10 @@ def forgot(*, email: str, network: str) -> None:
     The answer is the same for all.
     """
     user = User.objects.filter(email=email).first()
-    if not code_mails.may_be_sent(address=email, asked_for=user, network=network):
+    if not codes.may_be_mailed(address=email, asked_for=user, network=network):
         return
     if user is None:
-        fake_timing.simulate_code_mail(email=email)
+        codes.simulate_mail(email=email)
         return
     with unit_of_work():
         code = codes.issue(user=user, purpose=RESET, address=email)
@@ -47,6 +51,40 @@ def reset(*, email: str, code: str, new_password: str, network: str) -> None:
             raise InvalidOtp
         codes.consume(checked)
         _set(user, encoded)
+
+
+def change(
+    *, user: User, session: Session, action_token: PendingToken, current_password: str, new_password: str
+) -> str:
+    """Sets the new password; every other session, trusted device, code and unfinished step ends.
+
+    Returns the session's next token. InvalidCredentials for a wrong old password; ValidationError on
+    `new_password` for a weak one, the old one, or the second one.
+    """
+    step_up.count_try(action_token)
+    if not user.check_password(current_password):
+        raise InvalidCredentials(_("The current password is wrong."))
+    refuse_weak_password(new_password, user, field="new_password")
+    if new_password == current_password:
+        raise ValidationError({"new_password": [_("This is already your password.")]})
+    if second_password.matches(user, new_password):
+        raise ValidationError({"new_password": [_("Choose a password that differs from your second one.")]})
+    encoded = make_password(new_password)
+    with unit_of_work():
+        locked = User.objects.select_for_update(no_key=True).get(id=user.id)
+        step_up.consume(action_token)
+        if locked.password != user.password:
+            # Changed or reset since it was compared: the proof is no longer valid.
+            raise InvalidCredentials
+        locked.password = encoded
+        locked.password_changed_at = timezone.now()
+        locked.save(update_fields=["password", "password_changed_at"])
+        sessions.revoke_all(user_id=user.id, reason="password_changed", but=session)
+        trusted_devices.forget_all(user_id=user.id)
+        codes.end_all(user_id=user.id)
+        one_time_tokens.end_all(user_id=user.id)
+        emails.send_to(locked, "password_changed_by_you")
+        return sessions.rotate(session)
 
 
 def may_choose(*, user: User) -> str:

@@ -1,7 +1,7 @@
 """The profile and the privacy settings of a user."""
 
 import re
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -80,3 +80,8 @@ def _check_username(user: User, username: str) -> None:
 
 def _not_right(sentence: str) -> ValidationError:
     return ValidationError({"username": [sentence]})
+
+
+def note_last_seen(*, user_id: int, at: datetime) -> None:
+    """Stores that the user was online until `at`; the real-time channel reports it."""
+    User.objects.filter(id=user_id).update(last_seen_at=at)

@@ -12,7 +12,7 @@ from accounts import emails
 from accounts.exceptions import AccountBlocked, EmailTaken, InvalidOtp
 from accounts.models import User
 from accounts.selectors import address_is_taken
-from accounts.services import code_mails, codes, fake_timing, one_time_tokens, sessions, sign_in
+from accounts.services import codes, one_time_tokens, sessions, sign_in
 from accounts.services.sign_in import Caller
 from accounts.signals import account_erased, account_verified
 from core import ratelimits
@@ -39,7 +39,7 @@ def sign_up(*, email: str, password: str, first_name: str, last_name: str, langu
         with unit_of_work():
             User.objects.add(user)
             # Counted here, so that parallel sign-ups that lose against this one use up nothing.
-            if code_mails.may_be_sent(address=email, asked_for=None, network=network):
+            if codes.may_be_mailed(address=email, asked_for=None, network=network):
                 _mail_code(user)
     except EmailTaken:
         _note_second_attempt(email)
@@ -121,10 +121,10 @@ def resend(*, email: str, network: str) -> None:
     The answer is the same for all.
     """
     user = User.objects.filter(email=email).first()
-    if not code_mails.may_be_sent(address=email, asked_for=user, network=network):
+    if not codes.may_be_mailed(address=email, asked_for=user, network=network):
         return
     if user is None or user.is_verified or user.is_blocked(timezone.now()):
-        fake_timing.simulate_code_mail(email=email)
+        codes.simulate_mail(email=email)
         return
     mail_code(user)
 

@@ -4,7 +4,7 @@ from accounts import emails
 from accounts.conf import conf
 from accounts.exceptions import ActionTokenInvalid, ActionTokenRequired, InvalidOtp
 from accounts.models import PendingToken, Session, User
-from accounts.services import code_mails, codes, one_time_tokens
+from accounts.services import codes, one_time_tokens
 from core.request_context import network_of
 from core.transactions import unit_of_work
 
@@ -46,7 +46,7 @@ def challenge(*, user: User, session: Session, action: str) -> str:
 
     Beyond the limit of mails to the address nothing is sent, and the answer is the same.
     """
-    may_be_sent = code_mails.may_be_sent(address=user.email, asked_for=user, network=network_of(session.ip))
+    may_be_sent = codes.may_be_mailed(address=user.email, asked_for=user, network=network_of(session.ip))
     with unit_of_work():
         if may_be_sent:
             code = codes.issue(user=user, purpose=_purpose(action), address=user.email)

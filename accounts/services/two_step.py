@@ -14,7 +14,6 @@ from accounts.conf import conf
 from accounts.exceptions import AccountBlocked, AccountLocked, InvalidOtp, InvalidTwoStep, TokenInvalid, TokenRevoked
 from accounts.models import Code, PendingToken, User
 from accounts.services import (
-    code_mails,
     codes,
     one_time_tokens,
     recovery_codes,
@@ -120,7 +119,7 @@ def resend(*, pending: PendingToken, network: str) -> None:
     For a week after the first password was set by mail there is none: one mailbox would be both steps.
     """
     user = pending.user
-    if not code_mails.may_be_sent(address=user.email, asked_for=user, network=network):
+    if not codes.may_be_mailed(address=user.email, asked_for=user, network=network):
         return
     reset_at = user.password_reset_at
     hold = timedelta(days=conf.MAILED_STEP_HOLD_DAYS)

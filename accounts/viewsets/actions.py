@@ -12,7 +12,7 @@ from accounts.authentication import person, session_of
 from accounts.conf import conf
 from accounts.models import PendingToken
 from accounts.permissions import IsVerified
-from accounts.serializers.actions import ActionOutput, ActionVerifyInput, ChallengeInput, ChallengeOutput
+from accounts.serializers.security import ActionOutput, ActionVerifyInput, ChallengeInput, ChallengeOutput
 from accounts.services import step_up
 from core.request_context import network_of_request
 from core.throttles import Throttle, throttles, user

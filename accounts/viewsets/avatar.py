@@ -7,8 +7,7 @@ from rest_framework.viewsets import ViewSet
 
 from accounts.authentication import person
 from accounts.permissions import IsVerified
-from accounts.serializers.people import avatar_url
-from accounts.serializers.pictures import AvatarOutput, PictureInput
+from accounts.serializers.users import AvatarOutput, PictureInput, avatar_url
 from accounts.services import pictures
 from core.throttles import UPLOADS, throttles
 from core.uploads import PictureFormParser

@@ -10,7 +10,7 @@ from rest_framework.viewsets import ViewSet
 from accounts import selectors
 from accounts.authentication import person
 from accounts.models import Session
-from accounts.serializers.sessions import (
+from accounts.serializers.security import (
     DeviceSerializer,
     DevicesOutput,
     RevokedOutput,

@@ -15,8 +15,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
-from accounts.serializers.account import SentenceOutput
 from accounts.serializers.security import ChoosePasswordInput, EmailUndoInput
+from accounts.serializers.users import SentenceOutput
 from accounts.services import email_change, password
 from core import ratelimits
 from core.exceptions import NotFound, RateLimited

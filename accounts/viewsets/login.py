@@ -8,8 +8,8 @@ from rest_framework.viewsets import ViewSet
 
 from accounts.authentication import bearer_token, person
 from accounts.exceptions import TokenInvalid
-from accounts.serializers.account import AccountOutput, MeOutput, OwnAccountOutput
-from accounts.serializers.login import LoginInput, LoginResponse, TokenOutput
+from accounts.serializers.security import LoginInput, LoginResponse, TokenOutput
+from accounts.serializers.users import AccountOutput, MeOutput, OwnAccountOutput
 from accounts.services import login, sessions
 from accounts.throttles import SIGN_OUT, network_and_email, session_of_token
 from accounts.viewsets.callers import DEVICE_NAME, DEVICE_TOKEN, caller_of, device_token_of

@@ -7,8 +7,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
-from accounts.serializers.account import SentenceOutput
-from accounts.serializers.registration import AddressInput, ResetInput
+from accounts.serializers.security import AddressInput, ResetInput
+from accounts.serializers.users import SentenceOutput
 from accounts.services import password
 from accounts.throttles import network_and_email
 from core.throttles import Throttle, network, throttles

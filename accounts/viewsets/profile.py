@@ -9,7 +9,7 @@ from accounts import selectors
 from accounts.authentication import person
 from accounts.conf import conf
 from accounts.permissions import IsVerified
-from accounts.serializers.profile import (
+from accounts.serializers.users import (
     BlockInput,
     BlockOutput,
     BlockSerializer,

@@ -9,8 +9,8 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from accounts.exceptions import EmailTaken
-from accounts.serializers.account import AccountOutput, SentenceOutput, SignedInOutput
-from accounts.serializers.registration import AddressInput, SignUpInput, VerifyInput
+from accounts.serializers.security import AddressInput, SignUpInput, VerifyInput
+from accounts.serializers.users import AccountOutput, SentenceOutput, SignedInOutput
 from accounts.services import registration
 from accounts.throttles import network_and_email
 from accounts.viewsets.callers import DEVICE_NAME, caller_of

@@ -7,7 +7,7 @@ from rest_framework.viewsets import ViewSet
 
 from accounts.authentication import person, session_of
 from accounts.permissions import IsVerified
-from accounts.serializers.two_step import (
+from accounts.serializers.security import (
     RecoveryCodesOutput,
     TwoStepChangeInput,
     TwoStepDisableInput,

@@ -13,7 +13,6 @@ from rest_framework.viewsets import ViewSet
 
 from accounts.authentication import person, session_of
 from accounts.permissions import IsVerified
-from accounts.serializers.account import SentenceOutput
 from accounts.serializers.security import (
     ChangeEmailInput,
     ChangeEmailOutput,
@@ -22,7 +21,8 @@ from accounts.serializers.security import (
     DeletionOutput,
     NewTokenOutput,
 )
-from accounts.services import email_change, erasure, export, password_change, step_up
+from accounts.serializers.users import SentenceOutput
+from accounts.services import email_change, erasure, export, password, step_up
 from accounts.viewsets.actions import ACTION_TOKEN, require_action_token
 from core.request_context import network_of_request
 from core.validation import checked
@@ -40,9 +40,7 @@ class SecurityViewSet(ViewSet):
     def change_password(self, request: Request) -> Response:
         action_token = require_action_token(request, step_up.CHANGE_PASSWORD)
         form = checked(ChangePasswordInput, request)
-        token = password_change.change(
-            user=person(request), session=session_of(request), action_token=action_token, **form
-        )
+        token = password.change(user=person(request), session=session_of(request), action_token=action_token, **form)
         return Response({"message": _("Your password was changed."), "token": token})
 
     @extend_schema(

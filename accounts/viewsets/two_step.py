@@ -11,13 +11,13 @@ from rest_framework.viewsets import ViewSet
 
 from accounts.authentication import TwoStepAuthentication, second_step_of
 from accounts.conf import conf
-from accounts.serializers.account import AccountOutput, SentenceOutput
-from accounts.serializers.two_step import (
+from accounts.serializers.security import (
     RecoveredOutput,
     RecoveryInput,
     SecondStepOutput,
     TwoStepInput,
 )
+from accounts.serializers.users import AccountOutput, SentenceOutput
 from accounts.services import two_step
 from accounts.throttles import network_and_account
 from accounts.viewsets.callers import DEVICE_COOKIE, caller_of

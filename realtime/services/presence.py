@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from django.utils import timezone
 
 from accounts.selectors import ids_blocked_either_way, users_by_ids
-from accounts.services import last_seen
+from accounts.services import profile
 from core.times import json_time
 from messaging.selectors import presence_visible_to
 from realtime import groups, selectors
@@ -58,7 +58,7 @@ def user_connected(*, person: "User") -> None:
 
 def user_disconnected(*, user_id: int) -> None:
     """A socket closed and its row was deleted; if it was the user's last one, announces them as offline."""
-    last_seen.note(user_id=user_id, at=timezone.now())
+    profile.note_last_seen(user_id=user_id, at=timezone.now())
     if not selectors.online_user_ids([user_id]):
         person = users_by_ids([user_id]).get(user_id)
         if person is not None:

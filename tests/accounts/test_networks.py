@@ -11,7 +11,6 @@ from accounts.exceptions import AccountLocked, InvalidCredentials, InvalidOtp
 from accounts.models import Code, CodeTries, NetworkLock, Session, User
 from accounts.services import (
     account_status,
-    code_mails,
     codes,
     known_networks,
     login,
@@ -230,7 +229,7 @@ def test_unknown_networks_use_up_the_mails_of_unknown_networks_only(alice, mailo
 def test_twenty_code_mails_an_hour_to_one_address_at_most(alice):
     at(alice, HOME)
     sent = [
-        code_mails.may_be_sent(address=alice.email, asked_for=alice, network=network)
+        codes.may_be_mailed(address=alice.email, asked_for=alice, network=network)
         for network in (HOME, unknown_network(1))
         for _ in range(12)
     ]

@@ -8,7 +8,7 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.serializers import BaseSerializer, ListSerializer, Serializer
 
 from accounts import selectors as accounts
-from accounts.serializers import account, people, profile, sessions, two_step
+from accounts.serializers import security, users
 from accounts.services import blocks, trusted_devices
 from core.times import json_time
 from messaging import selectors as messaging
@@ -48,16 +48,16 @@ def test_each_shape_renders_exactly_what_it_declares(alice, bob, charlie, as_ali
     blocked, _ = accounts.blocks_page(alice.id, limit=10, cursor=None)
 
     rendered = [
-        (account.AccountOutput, account.AccountOutput.render(alice)),
-        (account.OwnAccountOutput, account.OwnAccountOutput.render(alice)),
-        (account.ProfileSerializer, account.ProfileSerializer.render(alice)),
-        (account.FullAccount, account.FullAccount.render(alice)),
-        (people.PersonSerializer, people.PersonSerializer.render(alice)),
-        (profile.PrivacySerializer, profile.PrivacySerializer.render(alice)),
-        *((profile.BlockSerializer, profile.BlockSerializer.render(row)) for row in blocked),
-        (sessions.SessionSerializer, sessions.SessionSerializer.render(session, current=session)),
-        (sessions.DeviceSerializer, sessions.DeviceSerializer.render(device)),
-        (two_step.TwoStepStatusOutput, two_step.TwoStepStatusOutput.render(alice, codes_left=0)),
+        (users.AccountOutput, users.AccountOutput.render(alice)),
+        (users.OwnAccountOutput, users.OwnAccountOutput.render(alice)),
+        (users.ProfileSerializer, users.ProfileSerializer.render(alice)),
+        (users.FullAccount, users.FullAccount.render(alice)),
+        (users.PersonSerializer, users.PersonSerializer.render(alice)),
+        (users.PrivacySerializer, users.PrivacySerializer.render(alice)),
+        *((users.BlockSerializer, users.BlockSerializer.render(row)) for row in blocked),
+        (security.SessionSerializer, security.SessionSerializer.render(session, current=session)),
+        (security.DeviceSerializer, security.DeviceSerializer.render(device)),
+        (security.TwoStepStatusOutput, security.TwoStepStatusOutput.render(alice, codes_left=0)),
         *((MessageOutput, message) for message in messages),
         *((ConversationOutput, conversation) for conversation in shown),
         *((NotificationSerializer, NotificationSerializer.render(row)) for row in Notification.objects.all()),

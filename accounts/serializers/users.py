@@ -1,0 +1,224 @@
+"""Serializers of users: what others see of them, and their own account, profile, privacy and blocks."""
+
+from typing import Any, NamedTuple
+
+from rest_framework import serializers
+from rest_framework.fields import SkipField, empty
+
+from accounts.models import Block, User
+from core.fields import IdField, LanguageField, NameField, StrictBooleanField, TextField
+from core.images import media_path
+from core.serializers import OkReply, PageReply
+
+
+class PersonRow(NamedTuple):
+    """The columns of a user that a card shows, in place of a whole user."""
+
+    id: int
+    username: str
+    first_name: str
+    last_name: str
+    avatar_token: str
+
+    @property
+    def display_name(self) -> str:
+        return f"{self.first_name} {self.last_name}".strip() or self.username
+
+
+def avatar_url(user: User | PersonRow) -> str | None:
+    """The signed path of a user's avatar, or None without one."""
+    return media_path(user.avatar_token) if user.avatar_token else None
+
+
+class PersonSerializer(serializers.Serializer):
+    """Section 2.2 of the contract: what other users see of a user."""
+
+    id = serializers.IntegerField()
+    username = serializers.CharField()
+    first_name = serializers.CharField()
+    last_name = serializers.CharField(allow_blank=True)
+    avatar_url = serializers.CharField(allow_null=True)
+
+    @classmethod
+    def render(cls, user: User | PersonRow) -> dict[str, Any]:
+        return {
+            "id": user.id,
+            "username": user.username,
+            "first_name": user.first_name,
+            "last_name": user.last_name,
+            "avatar_url": avatar_url(user),
+        }
+
+    @classmethod
+    def render_hidden(cls, user_id: int) -> dict[str, Any]:
+        """The card of a user of whom the reader may see the id only."""
+        return cls.render(PersonRow(user_id, "", "", "", ""))
+
+
+class AccountOutput(serializers.Serializer):
+    """Section 2.1 of the contract: the user who has just signed in."""
+
+    id = serializers.IntegerField()
+    username = serializers.CharField()
+    email = serializers.EmailField()
+    first_name = serializers.CharField()
+    last_name = serializers.CharField()
+    is_verified = serializers.BooleanField()
+
+    @classmethod
+    def render(cls, user: User) -> dict[str, Any]:
+        return {
+            "id": user.id,
+            "username": user.username,
+            "email": user.email,
+            "first_name": user.first_name,
+            "last_name": user.last_name,
+            "is_verified": user.is_verified,
+        }
+
+
+class FullAccount(AccountOutput):
+    """What the two shapes below share."""
+
+    bio = serializers.CharField(allow_null=True)
+    avatar_url = serializers.CharField(allow_null=True)
+    created_at = serializers.DateTimeField()
+
+    @classmethod
+    def render(cls, user: User) -> dict[str, Any]:
+        return super().render(user) | {
+            "bio": user.bio,
+            "avatar_url": avatar_url(user),
+            "created_at": user.created_at,
+        }
+
+
+class OwnAccountOutput(FullAccount):
+    """Section 2.1 with what `me` adds."""
+
+    is_admin = serializers.BooleanField()
+
+    @classmethod
+    def render(cls, user: User) -> dict[str, Any]:
+        return super().render(user) | {"is_admin": user.is_staff}
+
+
+class ProfileSerializer(FullAccount):
+    """The user's own profile, as GET and PATCH /profile return it."""
+
+    language = serializers.CharField()
+
+    @classmethod
+    def render(cls, user: User) -> dict[str, Any]:
+        return super().render(user) | {"language": user.language}
+
+
+class MeOutput(OkReply):
+    user = OwnAccountOutput()
+
+
+class SentenceOutput(OkReply):
+    """A reply with a sentence for the user."""
+
+    message = serializers.CharField()
+
+
+class SignedInOutput(OkReply):
+    """A session token and its user."""
+
+    token = serializers.CharField()
+    user = AccountOutput()
+
+
+class NewLanguageField(LanguageField):
+    """A new language; without the key nothing changes."""
+
+    def run_validation(self, data: Any = empty) -> Any:
+        if data is empty:
+            raise SkipField
+        return super().run_validation(data)
+
+
+class ProfileInput(serializers.Serializer):
+    username = TextField(required=False)
+    first_name = NameField(required=False)
+    last_name = NameField(required=False, allow_blank=True)
+    bio = TextField(required=False, allow_null=True, allow_blank=True, max_length=500)
+    language = NewLanguageField()
+
+    def validate_bio(self, value: str | None) -> str | None:
+        return None if value is None else value.strip()
+
+
+class ProfileOutput(OkReply):
+    profile = ProfileSerializer()
+
+
+class PrivacyInput(serializers.Serializer):
+    """Missing keys change nothing."""
+
+    who_can_message = serializers.ChoiceField(User.WhoCanMessage.choices, required=False)
+    read_receipts = StrictBooleanField(required=False)
+    show_last_seen = StrictBooleanField(required=False)
+    relay_calls = StrictBooleanField(required=False)
+
+
+class PrivacySerializer(serializers.Serializer):
+    who_can_message = serializers.ChoiceField(User.WhoCanMessage.choices)
+    read_receipts = serializers.BooleanField()
+    show_last_seen = serializers.BooleanField()
+    relay_calls = serializers.BooleanField()
+
+    @classmethod
+    def render(cls, user: User) -> dict[str, Any]:
+        return {
+            "who_can_message": user.who_can_message,
+            "read_receipts": user.read_receipts,
+            "show_last_seen": user.show_last_seen,
+            "relay_calls": user.relay_calls,
+        }
+
+
+class PrivacyOutput(OkReply):
+    privacy = PrivacySerializer()
+
+
+class BlockInput(serializers.Serializer):
+    user_id = IdField()
+
+
+class BlockSerializer(serializers.Serializer):
+    user_id = serializers.IntegerField()
+    user = PersonSerializer()
+    created_at = serializers.DateTimeField()
+
+    @classmethod
+    def render(cls, block: Block) -> dict[str, Any]:
+        """The row comes from `selectors.blocks_page`."""
+        is_hidden: bool = block.card_is_hidden  # type: ignore[attr-defined]
+        return {
+            "user_id": block.blocked_id,
+            "user": (
+                PersonSerializer.render_hidden(block.blocked_id)
+                if is_hidden
+                else PersonSerializer.render(block.blocked)
+            ),
+            "created_at": block.created_at,
+        }
+
+
+class BlockOutput(OkReply):
+    block = BlockSerializer()
+
+
+class BlocksOutput(PageReply):
+    blocks = BlockSerializer(many=True)
+
+
+class PictureInput(serializers.Serializer):
+    # The content determines the type; an empty file is an invalid image, not a missing one.
+    file = serializers.FileField(allow_empty_file=True)
+
+
+class AvatarOutput(OkReply):
+    avatar_url = serializers.CharField(allow_null=True)
