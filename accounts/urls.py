@@ -2,17 +2,11 @@
 
 from django.urls import path
 
-from accounts.viewsets.actions import ActionViewSet
-from accounts.viewsets.avatar import AvatarViewSet
-from accounts.viewsets.devices import DeviceViewSet, SessionListViewSet
 from accounts.viewsets.email_undo import EmailUndoViewSet
-from accounts.viewsets.login import LoginViewSet, OwnSessionViewSet
-from accounts.viewsets.password import ForgottenPasswordViewSet
-from accounts.viewsets.profile import BlockViewSet, PrivacyViewSet, ProfileViewSet
-from accounts.viewsets.registration import RegistrationViewSet
-from accounts.viewsets.second_password import SecondPasswordViewSet
-from accounts.viewsets.security import ExportViewSet, SecurityViewSet
-from accounts.viewsets.two_step import TwoStepViewSet
+from accounts.viewsets.login import DeviceViewSet, LoginViewSet, OwnSessionViewSet, SessionListViewSet, TwoStepViewSet
+from accounts.viewsets.profile import AvatarViewSet, BlockViewSet, PrivacyViewSet, ProfileViewSet
+from accounts.viewsets.registration import ForgottenPasswordViewSet, RegistrationViewSet
+from accounts.viewsets.security import ActionViewSet, ExportViewSet, SecondPasswordViewSet, SecurityViewSet
 
 urlpatterns = [
     path("auth/signup", RegistrationViewSet.as_view({"post": "signup"})),

@@ -4,12 +4,9 @@ from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 
 from accounts.services import callers
-from accounts.services.callers import Caller, device_name
-
-__all__ = ["DEVICE_COOKIE", "DEVICE_NAME", "DEVICE_TOKEN", "caller_of", "device_name", "device_token_of"]
+from accounts.services.callers import Caller
 
 DEVICE_COOKIE = "trusted_device"
-
 
 DEVICE_NAME = OpenApiParameter(
     "X-Device-Name",

@@ -1,18 +1,38 @@
-"""Signing in and out, and staying signed in."""
+"""Signing in and out, the second step, sessions and trusted devices."""
 
+from typing import Any, cast
+
+from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
-from accounts.authentication import bearer_token, person
+from accounts import selectors
+from accounts.authentication import TwoStepAuthentication, bearer_token, person, second_step_of
+from accounts.conf import conf
 from accounts.exceptions import TokenInvalid
-from accounts.serializers.security import LoginInput, LoginResponse, TokenOutput
-from accounts.serializers.users import AccountOutput, MeOutput, OwnAccountOutput
-from accounts.services import login, sessions
-from accounts.throttles import SIGN_OUT, network_and_email, session_of_token
-from accounts.viewsets.callers import DEVICE_NAME, DEVICE_TOKEN, caller_of, device_token_of
+from accounts.models import Session
+from accounts.serializers.security import (
+    DeviceSerializer,
+    DevicesOutput,
+    LoginInput,
+    LoginResponse,
+    RecoveredOutput,
+    RecoveryInput,
+    RevokedOutput,
+    SecondStepOutput,
+    SessionSerializer,
+    SessionsOutput,
+    TokenOutput,
+    TwoStepInput,
+)
+from accounts.serializers.users import AccountOutput, MeOutput, OwnAccountOutput, SentenceOutput
+from accounts.services import login, sessions, trusted_devices, two_step
+from accounts.throttles import SIGN_OUT, network_and_account, network_and_email, session_of_token
+from accounts.viewsets.callers import DEVICE_COOKIE, DEVICE_NAME, DEVICE_TOKEN, caller_of, device_token_of
+from core.fields import parse_id
 from core.serializers import OkReply
 from core.throttles import Throttle, network, throttles
 from core.validation import checked
@@ -56,3 +76,97 @@ class OwnSessionViewSet(ViewSet):
     def logout(self, request: Request) -> Response:
         sessions.revoke([request.auth], reason="logout")
         return Response({})
+
+
+SECONDS_A_DAY = 86_400
+
+
+class TwoStepViewSet(ViewSet):
+    authentication_classes = [TwoStepAuthentication]
+    permission_classes = [AllowAny]
+
+    @throttles(Throttle("two_step", by=network_and_account))
+    @extend_schema(operation_id="auth_two_step", request=TwoStepInput, responses=SecondStepOutput)
+    def verify(self, request: Request) -> Response:
+        form = checked(TwoStepInput, request)
+        done = two_step.with_password(pending=second_step_of(request), **form, caller=caller_of(request))
+        body: dict[str, Any] = {"token": done.token, "user": AccountOutput.render(done.user)}
+        is_browser = "Origin" in request.headers
+        if done.device_token is not None and not is_browser:
+            body["device_token"] = done.device_token
+        response = Response(body)
+        if done.device_token is not None and is_browser:
+            _set_cookie(response, done.device_token)
+        return response
+
+    @throttles(
+        Throttle("resend_two_step_network", by=network),
+        Throttle("resend_two_step", by=network_and_account),
+    )
+    @extend_schema(operation_id="auth_two_step_resend", request=None, responses=SentenceOutput)
+    def resend(self, request: Request) -> Response:
+        two_step.resend(pending=second_step_of(request), network=network(request))
+        return Response({"message": _("We have sent you an e-mail.")})
+
+    @throttles(Throttle("two_step_forgot", by=network_and_account))
+    @extend_schema(operation_id="auth_two_step_forgot", request=RecoveryInput, responses=RecoveredOutput)
+    def recover(self, request: Request) -> Response:
+        form = checked(RecoveryInput, request)
+        done = two_step.with_recovery_code(
+            pending=second_step_of(request),
+            typed=form["recovery_code"],
+            caller=caller_of(request),
+        )
+        return Response(
+            {
+                "token": done.token,
+                "user": AccountOutput.render(done.user),
+                "recovery_codes_left": done.recovery_codes_left,
+            }
+        )
+
+
+def _set_cookie(response: Response, token: str) -> None:
+    """Stores the token in an HttpOnly cookie that browsers send to the sign-in endpoints only."""
+    response.set_cookie(
+        DEVICE_COOKIE,
+        token,
+        max_age=conf.TRUSTED_DEVICE_DAYS * SECONDS_A_DAY,
+        path="/api/v1/auth/login",
+        secure=True,
+        httponly=True,
+        samesite="Lax",
+    )
+
+
+class SessionListViewSet(ViewSet):
+    @extend_schema(operation_id="auth_sessions_list", responses=SessionsOutput)
+    def list(self, request: Request) -> Response:
+        current = cast(Session, request.auth)
+        rows = selectors.sessions_of(person(request).id)
+        return Response({"sessions": [SessionSerializer.render(row, current=current) for row in rows]})
+
+    @throttles(SIGN_OUT)
+    @extend_schema(operation_id="auth_sessions_end", request=None, responses=OkReply)
+    def end(self, request: Request, session_id: str) -> Response:
+        sessions.end(user=person(request), session_id=parse_id(session_id))
+        return Response()
+
+    @throttles(SIGN_OUT)
+    @extend_schema(operation_id="auth_sessions_end_others", request=None, responses=RevokedOutput)
+    def end_others(self, request: Request) -> Response:
+        revoked = sessions.revoke_all(user_id=person(request).id, reason="revoked", but=cast(Session, request.auth))
+        return Response({"revoked": revoked})
+
+
+class DeviceViewSet(ViewSet):
+    @extend_schema(operation_id="auth_devices_list", responses=DevicesOutput)
+    def list(self, request: Request) -> Response:
+        rows = selectors.live_devices(person(request).id)
+        return Response({"devices": [DeviceSerializer.render(row) for row in rows]})
+
+    @throttles(SIGN_OUT)
+    @extend_schema(operation_id="auth_devices_remove", request=None, responses=OkReply)
+    def remove(self, request: Request, device_id: str) -> Response:
+        trusted_devices.remove(user=person(request), device_id=parse_id(device_id))
+        return Response()

@@ -1,4 +1,4 @@
-"""The user's own profile, privacy settings and blocked users."""
+"""The user's own profile, avatar, privacy settings and blocked users."""
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
@@ -10,22 +10,26 @@ from accounts.authentication import person
 from accounts.conf import conf
 from accounts.permissions import IsVerified
 from accounts.serializers.users import (
+    AvatarOutput,
     BlockInput,
     BlockOutput,
     BlockSerializer,
     BlocksOutput,
+    PictureInput,
     PrivacyInput,
     PrivacyOutput,
     PrivacySerializer,
     ProfileInput,
     ProfileOutput,
     ProfileSerializer,
+    avatar_url,
 )
-from accounts.services import blocks, profile
+from accounts.services import blocks, pictures, profile
 from core.fields import parse_id
 from core.pagination import decode_cursor, page, page_size
 from core.serializers import OkReply
-from core.throttles import Throttle, throttles, user
+from core.throttles import UPLOADS, Throttle, throttles, user
+from core.uploads import PictureFormParser
 from core.validation import checked
 
 
@@ -89,3 +93,24 @@ class BlockViewSet(ViewSet):
     def remove(self, request: Request, user_id: str) -> Response:
         blocks.unblock(blocker=person(request), blocked_id=parse_id(user_id))
         return Response()
+
+
+class AvatarViewSet(ViewSet):
+    permission_classes = [IsVerified]
+    parser_classes = [PictureFormParser]
+
+    @throttles(UPLOADS)
+    @extend_schema(
+        operation_id="profile_avatar_set",
+        request={"multipart/form-data": PictureInput},
+        responses=AvatarOutput,
+    )
+    def set(self, request: Request) -> Response:
+        form = checked(PictureInput, request)
+        user = pictures.set_avatar(user=person(request), upload=form["file"])
+        return Response({"avatar_url": avatar_url(user)})
+
+    @extend_schema(operation_id="profile_avatar_remove", request=None, responses=AvatarOutput)
+    def remove(self, request: Request) -> Response:
+        pictures.remove_avatar(user=person(request))
+        return Response({"avatar_url": None})

@@ -1,4 +1,4 @@
-"""Sign-up and confirmation of the address."""
+"""Sign-up, confirmation of the address, and password reset."""
 
 from django.utils import translation
 from django.utils.translation import gettext as _
@@ -9,9 +9,9 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from accounts.exceptions import EmailTaken
-from accounts.serializers.security import AddressInput, SignUpInput, VerifyInput
+from accounts.serializers.security import AddressInput, ResetInput, SignUpInput, VerifyInput
 from accounts.serializers.users import AccountOutput, SentenceOutput, SignedInOutput
-from accounts.services import registration
+from accounts.services import password, registration
 from accounts.throttles import network_and_email
 from accounts.viewsets.callers import DEVICE_NAME, caller_of
 from core.throttles import Throttle, network, throttles
@@ -48,3 +48,25 @@ class RegistrationViewSet(ViewSet):
         form = checked(AddressInput, request)
         registration.resend(email=form["email"], network=network(request))
         return Response({"message": _("If this address is waiting to be confirmed, a new code was sent to it.")})
+
+
+class ForgottenPasswordViewSet(ViewSet):
+    authentication_classes = []
+    permission_classes = [AllowAny]
+
+    @throttles(
+        Throttle("forgot_password_network", by=network),
+        Throttle("forgot_password", by=network_and_email),
+    )
+    @extend_schema(operation_id="auth_forgot_password", request=AddressInput, responses=SentenceOutput)
+    def forgot(self, request: Request) -> Response:
+        form = checked(AddressInput, request)
+        password.forgot(email=form["email"], network=network(request))
+        return Response({"message": _("If there is an account with this address, a code was sent to it.")})
+
+    @throttles(Throttle("verify_reset_network", by=network), Throttle("verify_reset", by=network_and_email))
+    @extend_schema(operation_id="auth_verify_reset", request=ResetInput, responses=SentenceOutput)
+    def reset(self, request: Request) -> Response:
+        form = checked(ResetInput, request)
+        password.reset(**form, network=network(request))
+        return Response({"message": _("Your password was changed. Please sign in with it.")})

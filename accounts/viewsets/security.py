@@ -1,4 +1,5 @@
-"""Password, address, export and deletion of an account: each requires an action token."""
+"""What protects an account: step-up confirmation, and what it is required for (password, address, two-step
+verification, export, deletion)."""
 
 from typing import Any
 
@@ -6,26 +7,82 @@ from django.http import FileResponse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from accounts.authentication import person, session_of
+from accounts.conf import conf
+from accounts.models import PendingToken
 from accounts.permissions import IsVerified
 from accounts.serializers.security import (
+    ActionOutput,
+    ActionVerifyInput,
+    ChallengeInput,
+    ChallengeOutput,
     ChangeEmailInput,
     ChangeEmailOutput,
     ChangeEmailVerifyInput,
     ChangePasswordInput,
     DeletionOutput,
     NewTokenOutput,
+    RecoveryCodesOutput,
+    TwoStepChangeInput,
+    TwoStepDisableInput,
+    TwoStepEnableInput,
+    TwoStepStatusOutput,
 )
 from accounts.serializers.users import SentenceOutput
-from accounts.services import email_change, erasure, export, password, step_up
-from accounts.viewsets.actions import ACTION_TOKEN, require_action_token
+from accounts.services import email_change, erasure, export, password, recovery_codes, second_password, step_up
 from core.request_context import network_of_request
+from core.serializers import OkReply
+from core.throttles import Throttle, throttles, user
 from core.validation import checked
+
+ACTION_TOKEN = OpenApiParameter(
+    "X-Action-Token",
+    OpenApiTypes.STR,
+    OpenApiParameter.HEADER,
+    required=True,
+    description="From action-verify; good for one use of one action by one session.",
+)
+
+
+def require_action_token(request: Request, action: str) -> PendingToken:
+    """The action token in the request's X-Action-Token header. ActionTokenRequired, ActionTokenInvalid."""
+    return step_up.verify_action_token(
+        user=person(request),
+        session=session_of(request),
+        action=action,
+        token=request.headers.get("X-Action-Token", "").strip(),
+    )
+
+
+class ActionViewSet(ViewSet):
+    permission_classes = [IsVerified]
+
+    @throttles(Throttle("action_challenge", by=user))
+    @extend_schema(operation_id="auth_action_challenge", request=ChallengeInput, responses=ChallengeOutput)
+    def challenge(self, request: Request) -> Response:
+        form = checked(ChallengeInput, request)
+        action = step_up.action_named(form["action"])
+        if action is None:
+            raise ValidationError({"action": [_("There is no such action.")]})
+        token = step_up.challenge(user=person(request), session=session_of(request), action=action)
+        return Response({"challenge_token": token, "expires_in": conf.CHALLENGE_MINUTES * 60})
+
+    @extend_schema(operation_id="auth_action_verify", request=ActionVerifyInput, responses=ActionOutput)
+    def verify(self, request: Request) -> Response:
+        form = checked(ActionVerifyInput, request)
+        token = step_up.verify(
+            user=person(request),
+            session=session_of(request),
+            network=network_of_request(request._request),
+            **form,
+        )
+        return Response({"action_token": token, "expires_in": conf.ACTION_TOKEN_MINUTES * 60})
 
 
 class SecurityViewSet(ViewSet):
@@ -98,3 +155,59 @@ class ExportViewSet(ViewSet):
         response = FileResponse(file, as_attachment=True, filename=name, content_type="application/zip")
         response["Cache-Control"] = "no-store"
         return response
+
+
+class SecondPasswordViewSet(ViewSet):
+    permission_classes = [IsVerified]
+
+    @extend_schema(operation_id="auth_two_step_status", responses=TwoStepStatusOutput)
+    def status(self, request: Request) -> Response:
+        user = person(request)
+        return Response(TwoStepStatusOutput.render(user, codes_left=recovery_codes.left(user=user)))
+
+    @extend_schema(
+        operation_id="auth_two_step_enable",
+        parameters=[ACTION_TOKEN],
+        request=TwoStepEnableInput,
+        responses=RecoveryCodesOutput,
+    )
+    def enable(self, request: Request) -> Response:
+        action_token = require_action_token(request, step_up.TWO_STEP_ENABLE)
+        form = checked(TwoStepEnableInput, request)
+        codes = second_password.enable(user=person(request), action_token=action_token, **form)
+        return Response({"recovery_codes": codes})
+
+    @extend_schema(
+        operation_id="auth_two_step_change",
+        parameters=[ACTION_TOKEN],
+        request=TwoStepChangeInput,
+        responses=OkReply,
+    )
+    def change(self, request: Request) -> Response:
+        action_token = require_action_token(request, step_up.TWO_STEP_CHANGE)
+        form = checked(TwoStepChangeInput, request)
+        second_password.change(user=person(request), session=session_of(request), action_token=action_token, **form)
+        return Response({})
+
+    @extend_schema(
+        operation_id="auth_two_step_disable",
+        parameters=[ACTION_TOKEN],
+        request=TwoStepDisableInput,
+        responses=OkReply,
+    )
+    def disable(self, request: Request) -> Response:
+        action_token = require_action_token(request, step_up.TWO_STEP_DISABLE)
+        form = checked(TwoStepDisableInput, request)
+        second_password.disable(user=person(request), action_token=action_token, **form)
+        return Response({})
+
+    @extend_schema(
+        operation_id="auth_two_step_recovery_codes",
+        parameters=[ACTION_TOKEN],
+        request=None,
+        responses=RecoveryCodesOutput,
+    )
+    def recovery_codes(self, request: Request) -> Response:
+        action_token = require_action_token(request, step_up.RECOVERY_CODES)
+        codes = second_password.new_recovery_codes(user=person(request), action_token=action_token)
+        return Response({"recovery_codes": codes})

@@ -174,6 +174,6 @@ def test_nobody_is_told_of_the_first_sign_in(anonymous):
     ],
 )
 def test_devices_have_names(agent, name):
-    from accounts.viewsets.callers import device_name
+    from accounts.services.callers import device_name
 
     assert device_name(agent) == name
