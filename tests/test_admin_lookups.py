@@ -147,7 +147,7 @@ def test_odd_rows_and_actions_are_answered(model, db):
             assert done.status_code in (200, 302, 400, 403), (action, value)
 
 
-def test_every_page_has_the_rule_whoever_registers_it():
+def test_every_registered_page_has_the_rule():
     assert all(isinstance(page, ShownColumnsOnly) for page in admin.site._registry.values())
     assert isinstance(admin.site, StaffSite)
     elsewhere, ours = AdminSite(), StaffSite()

@@ -90,7 +90,7 @@ def test_a_second_change_replaces_the_first(alice, as_alice):
     assert as_alice.post(VERIFY, {"code": last_code(NEW)})["email"] == NEW
 
 
-def test_somebody_else_was_faster(alice, as_alice):
+def test_another_user_takes_the_address_first(alice, as_alice):
     begin(as_alice, alice)
     make_user("Eve", email=NEW)
     assert as_alice.post(VERIFY, {"code": last_code(NEW)}, status=409)["error"] == "email_taken"

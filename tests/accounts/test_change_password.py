@@ -27,7 +27,7 @@ def test_it_rotates_this_session_and_ends_the_others(alice, as_alice):
     assert "token" in login(alice, NEW)
 
 
-def test_the_owner_is_told(alice, as_alice):
+def test_the_owner_is_mailed(alice, as_alice):
     change(as_alice, alice)
     assert mail.outbox[-1].to == [alice.email]
     assert mail.outbox[-1].subject == "Your password was changed"

@@ -94,7 +94,7 @@ def test_nothing_of_a_code_can_be_read_from_the_database(alice):
     )
 
 
-def test_failures_over_all_purposes_make_codes_longer_and_lock_nobody_out(alice, bob, clock):
+def test_failures_over_all_purposes_make_codes_longer_and_cause_no_lockout(alice, bob, clock):
     assert len(issue(alice)) == 6
     fail(alice, 10, "signup")
     fail(alice, 9, "reset")
@@ -126,7 +126,7 @@ def test_a_code_outlives_a_change_of_the_secret_key(alice, settings):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_try_inside_somebody_elses_transaction_is_refused():
+def test_a_try_inside_an_open_transaction_is_refused():
     """Its count could be rolled back: an error in the program, not a way to guess."""
     ann = make_user("Ann")
     text = issue(ann)

@@ -58,7 +58,7 @@ def test_a_change_leaves_an_audit_row(name, db, capsys):
 
 
 @pytest.mark.parametrize("name", [*COMMANDS, "show_user", "export_user"])
-def test_nobody_of_that_name_is_exit_code_3(name, db):
+def test_an_unknown_user_is_exit_code_3(name, db):
     with pytest.raises(CommandError) as failure:
         call_command(name, "nobody@example.com", *COMMANDS.get(name, []))
     assert failure.value.returncode == 3
@@ -110,7 +110,7 @@ def test_numbers_out_of_range_are_wrong_usage(name, words):
         call_command(name, *words)
 
 
-def test_a_name_in_broken_utf8_is_nobodys(db):
+def test_a_name_in_broken_utf8_is_unknown(db):
     with pytest.raises(CommandError) as failure:
         call_command("show_user", "\udcff@example.com")
     assert failure.value.returncode == 3
@@ -153,7 +153,7 @@ def test_an_export_finds_a_name_of_its_own_among_the_local_data(alice, capsys, t
     assert [str(path) for path in (tmp_path / "exports").iterdir()] == [result["file"]]
 
 
-def test_erasing_needs_a_yes_where_nobody_can_be_asked(alice, monkeypatch):
+def test_erasing_needs_yes_without_a_terminal(alice, monkeypatch):
     monkeypatch.setattr("sys.stdin.isatty", lambda: False, raising=False)
     with pytest.raises(CommandError):
         call_command("erase_user", alice.email, "--reason", "asked")

@@ -144,7 +144,7 @@ class TestErased:
         body = as_bob.post("/api/v1/profile/blocks", {"user_id": erased.id}, status=404)
         assert body["error"] == "user_not_found"
 
-    def test_the_other_side_keeps_what_it_wrote_itself(self, erased, as_bob):
+    def test_the_other_participant_keeps_their_own_messages(self, erased, as_bob):
         messages = as_bob.get(f"{self.room}/messages")["messages"]
         assert [message["body"] for message in messages] == ["then tune it"]
         [row] = as_bob.get("/api/v1/messages/conversations")["conversations"]
@@ -180,7 +180,7 @@ def test_pictures_go_from_the_disk_too(alice, bob, as_alice, as_bob, django_capt
     assert files() - before == set()
 
 
-def test_others_are_told_inside_the_transaction(alice):
+def test_signals_are_sent_inside_the_transaction(alice):
     def refuse(**_):
         raise RuntimeError("cannot let go")
 

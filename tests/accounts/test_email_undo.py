@@ -77,7 +77,7 @@ def test_what_a_thief_set_goes_and_the_owner_chooses_a_password(alice, as_alice,
     assert thief.get("/api/v1/auth/me", status=401)["error"] == "token_revoked"
 
 
-def test_both_addresses_are_told(alice, as_alice):
+def test_both_addresses_are_notified(alice, as_alice):
     old = alice.email
     move(as_alice, alice)
     link = undo_link(old)

@@ -108,14 +108,14 @@ def test_the_owner_is_mailed_once_a_series(anonymous, alice, clock, mailoutbox):
     assert [(mail.to, mail.subject) for mail in mailoutbox] == [([alice.email], "Sign-in to your account is paused")]
 
 
-def test_a_clock_that_was_ahead_locks_nobody_for_ever(anonymous, alice, clock):
+def test_a_clock_that_was_ahead_locks_no_account_for_ever(anonymous, alice, clock):
     clock.forward(days=8)
     locked(anonymous, alice)
     clock.forward(days=-8)
     assert attempt(anonymous, alice.email, PASSWORD)[0] == 200
 
 
-def test_addresses_are_not_stored_for_strangers(anonymous):
+def test_unknown_addresses_are_not_stored(anonymous):
     attempt(anonymous, "nobody@example.com")
     row = UnknownAddress.objects.get()
     assert "nobody" not in row.key
@@ -218,7 +218,7 @@ def test_addresses_with_and_without_account_cost_the_same(anonymous, path, monke
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("path", ["forgot-password", "resend-otp"])
-def test_the_mail_that_nobody_gets_leaves_no_row(anonymous, path, settings):
+def test_a_simulated_mail_leaves_no_row(anonymous, path, settings):
     settings.EMAIL_BACKEND = "notifications.mail_backend.QueueingEmailBackend"
     with CaptureQueriesContext(connection) as captured:
         assert anonymous.raw("POST", f"{AUTH}/{path}", {"email": "nobody@example.com"}).status_code == 200

@@ -22,7 +22,7 @@ FILLING = {
 
 @pytest.mark.parametrize("kind", sorted(EMAIL_TEXTS))
 @pytest.mark.parametrize("language", ["en", "de", "ar", "zh-hans"])
-def test_every_letter_is_written_in_every_language(kind, language):
+def test_every_mail_is_written_in_every_language(kind, language):
     letter = EMAIL_TEXTS[kind]
     wanted = set(re.findall(r"%\((\w+)\)s", " ".join(map(str, (letter.subject, *letter.before, *letter.after)))))
     emails.send(
@@ -149,7 +149,7 @@ def test_the_announcement_names_device_address_and_time(alice, settings):
     assert "evil" not in mail.outbox[-1].body
 
 
-def test_nobody_is_told_of_the_first_sign_in(anonymous):
+def test_the_first_sign_in_is_not_announced(anonymous):
     anonymous.post(f"{AUTH}/signup", PERSON, status=201)
     mail.outbox.clear()
     ann = {"email": PERSON["email"], "password": PERSON["password"]}

@@ -230,7 +230,7 @@ class TestBlocks:
         assert as_alice.post(BLOCKS, {"user_id": bob.id}) == first
         assert len(heard) == 1
 
-    def test_the_newest_stands_first_and_nobody_elses(self, bob, charlie, as_alice, as_bob):
+    def test_the_newest_is_first_and_other_users_blocks_are_missing(self, bob, charlie, as_alice, as_bob):
         as_alice.post(BLOCKS, {"user_id": bob.id})
         as_alice.post(BLOCKS, {"user_id": charlie.id})
         assert [row["user_id"] for row in as_alice.get(BLOCKS)["blocks"]] == [charlie.id, bob.id]
@@ -240,7 +240,7 @@ class TestBlocks:
         body = as_alice.post(BLOCKS, {"user_id": alice.id}, status=400)
         assert list(body["fields"]) == ["user_id"]
 
-    def test_nobody_whom_one_could_not_meet(self, as_alice, bob):
+    def test_no_user_who_cannot_be_found(self, as_alice, bob):
         unconfirmed = make_user("Una", verified=False)
         erasure.erase(user_id=bob.id)
         for nobody in (999_999_999, 2**63 - 1, unconfirmed.id, bob.id):
@@ -308,6 +308,6 @@ class TestBlocks:
         assert len(heard) == Block.objects.count() == 1
 
 
-def test_one_may_block_somebody_whom_staff_has_blocked(bob, as_alice):
+def test_one_may_block_a_user_whom_staff_has_blocked(bob, as_alice):
     User.objects.filter(id=bob.id).update(blocked_at=timezone.now())
     as_alice.post(BLOCKS, {"user_id": bob.id})

@@ -33,7 +33,7 @@ def test_a_full_name_finds_its_owner(alice):
     assert names(alice, "mary ann coo") == ["mary_aaaaa"]
 
 
-def test_nobody_is_found_by_address_or_wildcard(alice, bob):
+def test_no_user_is_found_by_address_or_wildcard(alice, bob):
     for q in ("bob@example.com", bob.email, "%", "_", "", "   ", "\\", "b%"):
         assert names(alice, q) == []
 

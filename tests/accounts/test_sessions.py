@@ -50,7 +50,7 @@ def test_a_garbled_token_is_invalid(db):
         sessions.authenticate("a.b.c")
 
 
-def test_reuse_of_an_old_token_mails_the_owner_and_tells_whoever_listens(alice, mailoutbox):
+def test_reuse_of_an_old_token_mails_the_owner_and_sends_a_signal(alice, mailoutbox):
     heard = []
 
     def listen(sender, **fact):

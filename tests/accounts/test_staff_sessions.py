@@ -160,7 +160,7 @@ def app_code(key):
     return f"{totp(base64.b32decode(key)):06d}"
 
 
-def test_the_owner_hears_of_it(agent):
+def test_the_owner_is_notified(agent):
     client = newcomer(agent)
     client.post(FACTOR, {"code": app_code(shown_key(client.get(FACTOR)))})
     assert is_open(client)

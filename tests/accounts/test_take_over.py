@@ -20,7 +20,7 @@ def attacker(anonymous):
     return ApiClient(anonymous.post(f"{AUTH}/login", login)["token"])
 
 
-def test_the_owner_gets_the_account_and_the_stranger_nothing(anonymous, attacker, mailoutbox):
+def test_the_owner_gets_the_account_and_the_attacker_nothing(anonymous, attacker, mailoutbox):
     code = mailed_code(mailoutbox, VICTIM["email"])
     assert anonymous.post(f"{AUTH}/signup", VICTIM, status=409)["error"] == "email_taken"
     attacker.get(f"{AUTH}/me")
@@ -73,7 +73,7 @@ def test_staff_confirming_a_contested_address_does_not_keep_the_password(anonymo
     assert not User.objects.get().has_usable_password()
 
 
-def test_the_owner_of_a_confirmed_address_hears_of_a_sign_up(anonymous, alice, mailoutbox):
+def test_the_owner_of_a_confirmed_address_is_notified_of_a_sign_up(anonymous, alice, mailoutbox):
     anonymous.post(f"{AUTH}/signup", PERSON | {"email": alice.email}, status=409)
     assert [(mail.to, mail.subject) for mail in mailoutbox] == [([alice.email], "You already have an account")]
     assert User.objects.get(id=alice.id).contested_at is None

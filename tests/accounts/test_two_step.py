@@ -107,7 +107,7 @@ def test_right_ones_do_not_use_the_day_up(alice, codes):
         second_step(alice).post(TWO_STEP, {"password": SECOND})
 
 
-def test_the_owner_hears_of_the_third_wrong_one(alice, codes):
+def test_the_owner_is_notified_of_the_third_wrong_one(alice, codes):
     client = second_step(alice)
     mail.outbox.clear()
     for _ in range(2):

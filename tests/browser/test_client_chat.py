@@ -135,7 +135,7 @@ def test_images_by_paste_and_drop_and_none_that_is_too_large(windows, chat):
     assert len(uploads) == 3
 
 
-def test_clearing_is_for_one_side_only(windows, people, chat):
+def test_clearing_is_for_one_participant_only(windows, people, chat):
     people["Alice"].send(chat, "stays with Bob")
     alice, bob = windows("Alice").open_chat(chat), windows("Bob").open_chat(chat)
     alice.sees("stays with Bob")

@@ -41,7 +41,7 @@ def test_without_redis_it_is_degraded_and_stays_in_service(caller, settings):
     assert response.json()["checks"]["channel_layer"]["status"] == "degraded"
 
 
-def test_healthz_asks_nobody(caller, django_assert_num_queries):
+def test_healthz_makes_no_query(caller, django_assert_num_queries):
     with django_assert_num_queries(0):
         assert caller.get("/healthz").json() == {"ok": True, "status": "ok"}
 

@@ -71,7 +71,7 @@ def test_every_operation_has_a_page_of_its_own(browser):
     assert browser.get("/docs/reference/nothing").status_code == 404
 
 
-def test_demo_passwords_are_not_shown_to_strangers(browser, settings, tmp_path):
+def test_demo_passwords_are_not_shown_to_other_computers(browser, settings, tmp_path):
     settings.VAR_DIR = tmp_path
     (tmp_path / "demo.json").write_text(
         '[{"title": "Alice", "email": "alice@example.com", "password": "a secret", "purpose": "talks"}]'

@@ -144,7 +144,7 @@ def test_headers_that_do_not_come_end_the_connection(server):
         assert client.recv(1) == b""
 
 
-def test_watchers_are_told_that_only_reading_is_allowed(server):
+def test_monitoring_reports_a_read_only_database(server):
     for path in ("/healthz", "/readyz", "/metrics"):
         answer = httpx.request("POST", server.base + path, content=b"x" * 100)
         assert (answer.status_code, answer.json()["error"]) == (405, "method_not_allowed")

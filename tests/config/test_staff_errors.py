@@ -7,7 +7,7 @@ from tests.factories import PASSWORD
 from tests.staff import admin_client, staff
 
 
-def test_what_somebody_may_not_do_is_told_on_a_page(db):
+def test_a_missing_permission_is_shown_as_a_page(db):
     client = admin_client(staff("Auditor"))
     answer = client.post("/admin/accounts/user/", {"action": "block", "_selected_action": "1"})
     assert answer.status_code == 403
@@ -15,7 +15,7 @@ def test_what_somebody_may_not_do_is_told_on_a_page(db):
 
 
 @override_settings(DEBUG=False, SECURE_SSL_REDIRECT=False)
-def test_a_row_that_is_gone_is_told_on_a_page(db):
+def test_a_missing_row_is_shown_as_a_page(db):
     client = admin_client(staff("Auditor"))
     answer = client.get("/admin/accounts/user/1/history/")
     assert answer.status_code == 404
@@ -23,7 +23,7 @@ def test_a_row_that_is_gone_is_told_on_a_page(db):
     assert client.get("/nowhere").json()["error"] == "not_found"
 
 
-def test_an_old_form_is_told_from_a_lack_of_rights(db):
+def test_an_old_form_differs_from_a_missing_permission(db):
     user = staff("Support")
     client = Client(enforce_csrf_checks=True)
     answer = client.post("/admin/login/", {"username": user.email, "password": PASSWORD})
@@ -31,7 +31,7 @@ def test_an_old_form_is_told_from_a_lack_of_rights(db):
     assert "reload the page" in answer.content.decode()
 
 
-def test_a_fault_of_ours_is_told_with_the_number_of_the_request(db, monkeypatch):
+def test_a_server_error_is_shown_with_the_request_id(db, monkeypatch):
     client = admin_client(staff("Auditor"))
     client.raise_request_exception = False
 

@@ -107,7 +107,7 @@ def test_every_error_is_said_in_the_readers_language(language):
 
 
 @pytest.mark.parametrize("kind", sorted(EMAIL_TEXTS))
-def test_a_letter_is_written_in_each_language(kind):
+def test_a_mail_is_written_in_each_language(kind):
     def written(language: str) -> tuple[str, str, str]:
         sent = emails.render(kind, "ann@example.com", language, {"name": "Zoë", **FILLING})
         return str(sent.subject), str(sent.body), str(sent.alternatives[0][0])

@@ -468,7 +468,7 @@ def test_verify_reset_with_a_weak_password_does_not_use_the_code_up(anonymous, a
     anonymous.post(f"{AUTH}/verify-reset", new | {"new_password": "another horse 9"})
 
 
-def test_verify_reset_of_nobody_or_with_a_code_for_something_else(anonymous, signed_up):
+def test_verify_reset_without_an_account_or_with_a_code_of_another_purpose(anonymous, signed_up):
     for email in ("ann@example.com", "nobody@example.com"):
         new = {"email": email, "code": signed_up, "new_password": "another horse 9"}
         assert without_request_id(anonymous.post(f"{AUTH}/verify-reset", new, status=400)) == INVALID_OTP

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.timeout(120)
 
 
 @contextlib.contextmanager
-def nobody_writes(server):
+def no_process_writes(server):
     """While the block runs somebody else has the lock that every message needs."""
     if ON_POSTGRES:
         with psycopg.connect(server.environment["DATABASE_URL"].replace("postgres://", "postgresql://")) as other:
@@ -57,7 +57,7 @@ def test_hundreds_of_slow_requests(server, settle):
     with ThreadPoolExecutor(SLOW) as pool:
         requests = [pool.submit(send, number) for number in range(SLOW)]
         looks, answered = [], 0
-        with nobody_writes(server):
+        with no_process_writes(server):
             gate.wait(30)
             time.sleep(0.5)
             while answered < SLOW - THREADS:

@@ -200,7 +200,7 @@ def test_a_picture_that_takes_too_long_is_refused(pool, monkeypatch):
     assert image_processes.decoder_pids() == []
 
 
-def test_who_finds_no_place_is_told_to_come_back(pool):
+def test_a_request_without_a_slot_is_asked_to_retry(pool):
     """Two decode, twelve wait for a moment; the others are refused at once."""
     data = corpus.encoded(Image.new("RGB", (4_800, 4_800)), "PNG")
     answers: list[str] = []

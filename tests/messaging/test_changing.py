@@ -48,7 +48,7 @@ def test_a_repeat_of_an_edited_message_is_still_a_repeat(as_alice, say):
     assert code(say(as_alice, "second", status=409, client_id="k")) == "idempotency_conflict"
 
 
-def test_deleting_erases_for_both_sides(as_alice, as_bob, say, thread):
+def test_deleting_erases_for_both_participants(as_alice, as_bob, say, thread):
     kept, gone = say(as_alice, "kept"), say(as_alice, "secret plan", client_id="k")
     answer = say(as_bob, "answer", reply_to_id=gone["id"])
     assert answer["reply_to"]["body"] == "secret plan"
@@ -94,7 +94,7 @@ def test_deleting_what_was_read_changes_no_counter(as_alice, as_bob, conversatio
     assert (seen["unread_count"], seen["last_message"]["id"]) == (1, unread["id"])
 
 
-def test_clearing_is_for_ones_own_side(as_alice, as_bob, conversation, say, thread):
+def test_clearing_is_for_oneself_only(as_alice, as_bob, conversation, say, thread):
     first, second = say(as_alice, "first"), say(as_alice, "second")
     cleared = as_bob.post(conversation_path(conversation, "/clear"))
     assert cleared == {"ok": True, "cleared_up_to_id": second["id"]}
@@ -175,7 +175,7 @@ def test_a_message_of_another_conversation_is_not_found(as_alice, conversation, 
     assert code(as_alice.post(path, {"message_id": there["id"]}, status=404)) == "message_not_found"
 
 
-def test_watermarks_of_a_side_only_move_forward(as_alice, as_bob, bob, conversation, say):
+def test_watermarks_of_a_participant_only_move_forward(as_alice, as_bob, bob, conversation, say):
     ids = [say(as_alice, f"{n}")["id"] for n in range(4)]
     read = conversation_path(conversation, "/read")
     unread = []

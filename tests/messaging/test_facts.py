@@ -37,13 +37,13 @@ def heard(conversation):
         getattr(signals, name).disconnect(hear)
 
 
-def test_a_start_is_told_once(as_alice, as_charlie, alice, charlie, heard):
+def test_a_start_is_announced_once(as_alice, as_charlie, alice, charlie, heard):
     made = as_alice.post(f"{API}/conversations", {"user_id": charlie.id}, status=201)["conversation"]["id"]
     as_charlie.post(f"{API}/conversations", {"user_id": alice.id}, status=200)
     assert heard == [("conversation_started", {"conversation": made, "starter_id": alice.id})]
 
 
-def test_the_life_of_a_message_is_told(as_alice, as_bob, bob, conversation, say, heard):
+def test_each_change_of_a_message_sends_its_signal(as_alice, as_bob, bob, conversation, say, heard):
     sent = say(as_alice, "one", client_id="k")["id"]
     say(as_alice, "one", status=200, client_id="k")
     path = message_path(sent)
@@ -97,7 +97,7 @@ def call(conversation, caller, call_id=1, **more):
     return messages.send_call_message(conversation_id=conversation, caller_id=caller.id, call_id=call_id, **given)
 
 
-def test_a_call_leaves_one_line(as_bob, alice, bob, conversation, thread, heard):
+def test_a_call_leaves_one_message(as_bob, alice, bob, conversation, thread, heard):
     made = call(conversation, alice)
     assert call(conversation, alice) == made
     assert [name for name, _ in heard] == ["message_sent"]

@@ -19,12 +19,12 @@ def events_of(user) -> list[str]:
     return list(Event.objects.filter(user=user).order_by("seq").values_list("type", flat=True))
 
 
-def test_the_starter_sees_it_and_the_other_side_does_not(opened, as_alice, as_bob, alice, bob):
+def test_the_starter_sees_it_and_the_other_participant_does_not(opened, as_alice, as_bob, alice, bob):
     assert listed(as_alice) == [opened] and listed(as_bob) == []
     assert events_of(alice) == ["conversation.created"] and events_of(bob) == []
 
 
-def test_whoever_writes_first_sees_it(opened, as_alice, as_bob, alice, bob):
+def test_the_first_sender_sees_it(opened, as_alice, as_bob, alice, bob):
     as_bob.post(f"/api/v1/messages/conversations/{opened}/messages", {"body": "hi"}, status=201)
     assert listed(as_bob) == listed(as_alice) == [opened]
     assert events_of(bob) == ["conversation.created", "message.new"]
@@ -40,7 +40,7 @@ def test_the_first_message_shows_it(opened, as_alice, as_bob, alice, bob):
     assert events_of(alice).count("conversation.created") == 1
 
 
-def test_the_other_side_sees_it_by_opening_it_too(opened, as_alice, as_bob, alice, bob):
+def test_the_other_participant_sees_it_by_opening_it_too(opened, as_alice, as_bob, alice, bob):
     body = as_bob.post("/api/v1/messages/conversations", {"user_id": alice.id}, status=200)
     assert body["conversation"]["id"] == opened
     assert listed(as_bob) == [opened]

@@ -16,7 +16,7 @@ def code(reply):
     return reply["error"]
 
 
-def doors(client, conversation, own, theirs):
+def actions(client, conversation, own, theirs):
     """Everything that reaches the other one: (name, call with the status that is expected)."""
     return [
         ("send", lambda s: client.post(conversation_path(conversation, "/messages"), {"body": "x"}, status=s)),
@@ -42,7 +42,7 @@ def picture():
 
 
 def refused_everywhere(client, conversation, own, theirs):
-    return {name: code(call(403)) for name, call in doors(client, conversation, own, theirs)}
+    return {name: code(call(403)) for name, call in actions(client, conversation, own, theirs)}
 
 
 @pytest.mark.parametrize("blocker", ["alice", "bob"])
@@ -69,14 +69,14 @@ def test_a_block_stops_both_at_once(request, as_alice, as_bob, alice, bob, conve
     say(as_alice, "again")
 
 
-def test_no_conversation_begins_with_somebody_blocked(as_alice, as_bob, alice, bob):
+def test_no_conversation_starts_with_a_blocked_user(as_alice, as_bob, alice, bob):
     Block.objects.create(blocker=bob, blocked=alice)
     for client, other in ((as_alice, bob), (as_bob, alice)):
         assert code(client.post(f"{API}/conversations", {"user_id": other.id}, status=403)) == "user_blocked"
     assert Conversation.objects.count() == 0
 
 
-def test_nobody_may_write_to_who_wants_no_messages(as_alice, as_bob, bob, conversation, say):
+def test_a_user_who_accepts_no_messages_gets_none(as_alice, as_bob, bob, conversation, say):
     hers, his = say(as_alice, "hers"), say(as_bob, "his")
     User.objects.filter(id=bob.id).update(who_can_message="nobody")
     expected = dict.fromkeys(["send", "image", "edit", "react"], "message_permission_denied")
@@ -136,12 +136,12 @@ def test_a_start_needs_an_id(as_alice, body):
     assert (code(refused), list(refused["fields"])) == ("validation_error", ["user_id"])
 
 
-def test_nobody_starts_with_oneself(as_alice, alice):
+def test_no_conversation_starts_with_oneself(as_alice, alice):
     refused = as_alice.post(f"{API}/conversations", {"user_id": alice.id}, status=400)
     assert list(refused["fields"]) == ["user_id"]
 
 
-def test_a_start_with_nobody_is_user_not_found(as_alice):
+def test_a_start_with_an_unknown_user_is_user_not_found(as_alice):
     unconfirmed = make_user("New", verified=False)
     blocked = make_user("Bad")
     User.objects.filter(id=blocked.id).update(blocked_at="2020-01-01T00:00:00Z")

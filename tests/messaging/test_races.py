@@ -43,7 +43,7 @@ def test_one_client_id_in_two_conversations_at_once(alice, conversation, as_alic
     assert Message.objects.count() == 1
 
 
-def test_twenty_starts_from_both_sides_make_one_conversation(alice, bob):
+def test_twenty_starts_by_both_users_make_one_conversation(alice, bob):
     jobs = []
     for mine, theirs in zip(clients(alice, 10), clients(bob, 10), strict=True):
         jobs.append(lambda c=mine: any_status(c, f"{API}/conversations", {"user_id": bob.id}))

@@ -62,7 +62,7 @@ def test_images_go_with_their_messages_and_when_abandoned(as_alice, as_bob, alic
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_words_of_an_erased_account_go_for_both(as_alice, as_bob, alice, bob, conversation, say, thread):
+def test_the_texts_of_an_erased_account_are_erased_for_both(as_alice, as_bob, alice, bob, conversation, say, thread):
     his = say(as_bob, "his question")
     hers = say(as_alice, "her secret", reply_to_id=his["id"])
     as_alice.patch(message_path(hers["id"]), {"body": "her secret, edited"})
@@ -85,7 +85,7 @@ def test_the_words_of_an_erased_account_go_for_both(as_alice, as_bob, alice, bob
     as_bob.delete(message_path(his["id"]))
 
 
-def test_the_export_holds_both_sides_of_what_one_sees(as_alice, as_bob, alice, conversation, say):
+def test_the_export_holds_the_messages_of_both_participants(as_alice, as_bob, alice, conversation, say):
     first, second = say(as_bob, "from bob"), say(as_alice, "from alice")
     as_alice.upload(conversation_path(conversation, "/media"), file=upload(), body="picture")
     as_alice.post(message_path(first["id"], "/reactions"), {"emoji": "👍"})

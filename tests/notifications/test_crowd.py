@@ -58,7 +58,7 @@ def likes(recipient, fans):
     }
 
 
-def test_a_crowd_is_one_row_with_the_right_number_and_few_pushes(fcm, worker, alice, as_alice, device_of):
+def test_many_actors_are_one_row_with_the_right_number_and_few_pushes(fcm, worker, alice, as_alice, device_of):
     phone = device_of(alice).registration_id
     fans = crowd(FANS)
     worker()
@@ -111,7 +111,7 @@ def told(pushes, body):
     return pushes if any(one["message"]["notification"]["body"] == body for one in pushes) else None
 
 
-def test_a_like_costs_the_same_in_a_crowd(alice, bob, like, device_of):
+def test_a_like_costs_the_same_among_many(alice, bob, like, device_of):
     device_of(alice)
     fans = crowd(2_000)
     counts = []

@@ -241,7 +241,7 @@ class TestSignature:
             answer = ApiClient().post(URL, body, status=400, headers=signature(body))
             assert answer["error"] == "parse_error"
 
-    def test_without_sources_nobody_gets_in(self, event, settings):
+    def test_without_sources_every_request_is_refused(self, event, settings):
         settings.NOTIFICATIONS_EVENT_SOURCES = ""
         post(event(), status=401)
 
@@ -276,7 +276,7 @@ class TestSources:
         [problem] = event_sources()
         assert problem.id == "notifications.E010"
 
-    def test_messages_are_nobodys_to_post(self, settings):
+    def test_no_source_may_post_messages(self, settings):
         settings.NOTIFICATIONS_EVENT_SOURCES = "a:k:message,follow"
         assert sources()[0].kinds == {"follow"}
 

@@ -61,7 +61,7 @@ def test_a_call_overtakes_the_persons_own_hanging_pushes(fcm, worker, alice, dev
     assert not fcm.messages(slow.registration_id)
 
 
-def test_a_rotten_row_stops_nobody(fcm, worker, settings, alice, bob, device_of):
+def test_an_unreadable_row_stops_no_other_delivery(fcm, worker, settings, alice, bob, device_of):
     settings.NOTIFICATIONS_RETRY_SECONDS = (0.1,)
     device_of(alice), device_of(bob)
     delivery.enqueue_test_push(recipient_id=alice.id)
@@ -73,7 +73,7 @@ def test_a_rotten_row_stops_nobody(fcm, worker, settings, alice, bob, device_of)
     assert "prepared" in row.last_error
 
 
-def test_a_wait_that_many_were_asked_for_keeps_nobody_else_waiting(fcm, worker, bob, charlie, device_of):
+def test_the_wait_of_many_deliveries_delays_no_others(fcm, worker, bob, charlie, device_of):
     people = [make_user("Pat") for _ in range(12)]
     for person in people:
         device = device_of(person)

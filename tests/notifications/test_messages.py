@@ -191,7 +191,7 @@ def test_a_message_costs_one_statement_and_one_more_for_its_pushes(as_bob, alice
     assert Delivery.objects.count() == (0 if quiet else 3)
 
 
-def test_every_change_is_told_to_its_reader_alone(as_alice, as_bob, alice, bob, talk, say):
+def test_every_change_is_sent_to_its_owner_only(as_alice, as_bob, alice, bob, talk, say):
     heard = []
 
     def hear(sender, recipient_id, notification_id, silent, **_):

@@ -45,7 +45,7 @@ def test_one_like_is_taken_back_once(alice, bob, charlie, like, unlike):
     assert (row.count, row.actor_id) == (1, bob.id)
 
 
-def test_a_random_crowd_leaves_every_number_right(alice, like, unlike):
+def test_random_actors_leave_every_number_right(alice, like, unlike):
     fans = [make_user(f"Fan{number}") for number in range(6)]
 
     def act(place):

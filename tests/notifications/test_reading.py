@@ -110,7 +110,7 @@ class TestUnreadCount:
         assert response.json() == {"ok": True, "unread_count": 10, "message_unread_count": 0}
         assert response.headers["X-Poll-Interval"] == "30"
 
-    def test_nothing_new_is_told_without_a_body(self, as_alice, alice, charlie, ten_rows, like):
+    def test_an_unchanged_badge_is_answered_without_a_body(self, as_alice, alice, charlie, ten_rows, like):
         url = f"{FEED}/unread-count"
         etag = as_alice.raw("GET", url).headers["ETag"]
         for known in (etag, f"W/{etag}", f'"other", {etag}', "*"):

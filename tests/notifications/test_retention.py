@@ -17,7 +17,7 @@ def purge(batch=1000):
     return retention.purge(timezone.now(), batch)
 
 
-def test_nothing_young_goes(alice, bob, like):
+def test_nothing_recent_is_deleted(alice, bob, like):
     session, _ = sign_in(alice)
     devices.register(user_id=alice.id, session_id=session.id, token="abc")
     like(bob, alice)

@@ -12,7 +12,7 @@ MODES = (REFUSE, HANG, b"421 come back later\r\n", b"\x00\xff\r\n")
 
 
 @pytest.fixture
-def doors(settings):
+def services(settings):
     """Ports where mail and push services are said to be. Connection attempts are counted."""
     mail, fcm = FaultyProxy(0), FaultyProxy(0)
     settings.NOTIFICATIONS_MAIL_TRANSPORT = {
@@ -27,13 +27,13 @@ def doors(settings):
     fcm.close()
 
 
-def test_requests_ask_the_database_and_nobody_else(doors, anonymous, as_alice, alice, bob, device_of):
+def test_requests_use_the_database_and_no_other_service(services, anonymous, as_alice, alice, bob, device_of):
     device_of(bob)
     talk = conversations.start(starter=alice, user_id=bob.id)[0]["id"]
     counts = []
     for number, mode in enumerate((*MODES, *MODES)):
-        for door in doors:
-            door.turn(mode)
+        for service in services:
+            service.turn(mode)
         person = {"first_name": "New", "last_name": "Comer", "password": "a long word for me"}
         with CaptureQueriesContext(connection) as captured:
             anonymous.post("/api/v1/auth/signup", {**person, "email": f"new{number}@example.com"}, status=201)
@@ -42,4 +42,4 @@ def test_requests_ask_the_database_and_nobody_else(doors, anonymous, as_alice, a
         counts.append(len(captured))
     # The first round may open what later ones find.
     assert len(set(counts[len(MODES) :])) == 1, counts
-    assert [door.attempts for door in doors] == [0, 0]
+    assert [service.attempts for service in services] == [0, 0]

@@ -112,7 +112,7 @@ class TestSignalDoor:
         }
         social_event_happened.send(object, **(said | changes))
 
-    def test_an_app_of_the_same_process_may_tell_and_take_back(self, as_alice, alice, bob):
+    def test_an_app_of_the_same_process_may_create_and_retract(self, as_alice, alice, bob):
         self.send(alice, bob)
         assert as_alice.get(FEED)["notifications"][0]["target"] == {"type": "post", "id": 7, "title": "Tea"}
         self.send(alice, bob, action="retract")

@@ -75,7 +75,7 @@ def test_a_call_rings_is_answered_and_hung_up(phones, alice, bob, chat, as_bob):
         ("time", "missed", 1),
     ],
 )
-def test_a_call_that_nobody_answered(how, outcome, missed, phones, alice, chat, as_alice, as_bob):
+def test_an_unanswered_call(how, outcome, missed, phones, alice, chat, as_alice, as_bob):
     caller, callee = phones
     call_id = caller.invite(chat).id
     ends_at = timezone.now()
@@ -148,7 +148,7 @@ def test_a_block_ends_a_conversation_that_is_going_on(phones, chat, alice, bob):
     assert phones[0].sees(call_id)["outcome"] == "completed"
 
 
-def test_somebody_in_a_call_is_busy(phones, chat, charlie, bob, as_bob):
+def test_a_user_in_a_call_is_busy(phones, chat, charlie, bob, as_bob):
     caller, callee = phones
     talk(caller, callee, chat, "ringing")
     stranger = phone_of(charlie)
@@ -173,7 +173,7 @@ def test_both_call_each_other_and_find_one_call(phones, chat):
     assert Call.objects.count() == 1
 
 
-def test_the_second_device_hears_that_it_was_answered_elsewhere(phones, chat, bob):
+def test_the_second_device_learns_that_it_was_answered_elsewhere(phones, chat, bob):
     caller, callee = phones
     tablet = phone_of(bob)
     call_id = caller.invite(chat).id
@@ -189,7 +189,7 @@ def test_the_second_device_hears_that_it_was_answered_elsewhere(phones, chat, bo
     assert caller.sees(call_id)["state"] == "active"
 
 
-def test_strangers_and_odd_ids_find_nothing(phones, chat, charlie):
+def test_other_users_and_invalid_ids_find_nothing(phones, chat, charlie):
     call_id = talk(*phones, chat, "ringing")
     stranger = phone_of(charlie)
     for asked in (call_id, call_id + 1000, 0, -1, "x", None, True, 2**70):

@@ -80,7 +80,7 @@ def test_an_invitation_sent_many_times_at_once_is_one(round_number, alice, bob):
     assert Call.objects.count() == 1
 
 
-def test_everybody_calls_everybody_and_nobody_is_in_two_calls(alice, bob, charlie):
+def test_all_call_each_other_and_no_user_is_in_two_calls(alice, bob, charlie):
     people = [alice, bob, charlie]
     pairs = [(a, b) for a in people for b in people if a is not b]
     chats = {frozenset((a.id, b.id)): conversation_of(a, b) for a, b in pairs}

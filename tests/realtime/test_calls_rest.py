@@ -45,7 +45,7 @@ def test_one_call_as_both_see_it(phones, chat, as_alice, as_bob, alice):
     assert as_alice.get(f"/api/v1/calls/{call_id}") == shown
 
 
-def test_time_passes_for_whoever_looks(phones, chat, as_bob):
+def test_reading_a_call_ends_it_at_its_deadline(phones, chat, as_bob):
     call_id = talk(*phones, chat, "ringing")
     with time_machine.travel(timezone.now() + timezone.timedelta(seconds=61), tick=False):
         assert as_bob.get(f"/api/v1/calls/{call_id}")["call"]["outcome"] == "missed"
@@ -91,7 +91,7 @@ def test_a_page_of_history_takes_three_queries(phones, chat, as_alice, django_as
         as_alice.get("/api/v1/calls?limit=50")
 
 
-def test_a_stranger_sees_what_does_not_exist(phones, chat, as_charlie, as_alice):
+def test_another_user_gets_not_found(phones, chat, as_charlie, as_alice):
     call_id = talk(*phones, chat, "ringing")
     absent = as_alice.get("/api/v1/calls/999999", status=404)
     for path in (

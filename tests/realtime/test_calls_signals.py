@@ -86,7 +86,7 @@ def test_a_signal_has_a_size(kind, payload, fits, phones, call_id):
     assert list(refused.value.detail) == ["payload"]
 
 
-def test_a_side_has_a_hundred_candidates_between_restarts(phones, call_id):
+def test_a_participant_has_a_hundred_candidates_between_restarts(phones, call_id):
     caller, callee = phones
     for number in range(100):
         caller.signal(call_id, "ice", {"candidate": f"candidate:{number}"})

@@ -78,7 +78,7 @@ def test_a_call_over_sockets(device, alice, bob, chat):
     assert not [frame for frame in tablet.silence(0.3) if frame["type"] == "call.signal"]
 
 
-def test_a_stranger_and_a_blocked_person_get_nowhere(device, alice, bob, charlie, chat):
+def test_another_user_and_a_blocked_user_are_refused(device, alice, bob, charlie, chat):
     caller, callee, stranger = device(alice), device(bob), device(charlie)
     call_id = asked(caller, "call.invite", conversation_id=chat, media="audio", client_id="c1")["call"]["id"]
     for command in ("call.ringing", "call.accept", "call.decline", "call.cancel", "call.connected", "call.hangup"):
@@ -114,7 +114,7 @@ def test_wrong_input_names_its_field(command, data, field, device, alice):
     assert (reply["ok"], reply["error"], list(reply["fields"])) == (False, "validation_error", [field])
 
 
-def test_a_signal_that_nobody_could_carry_is_refused(device, alice, bob, chat):
+def test_a_signal_that_cannot_be_transported_is_refused(device, alice, bob, chat):
     caller, callee = device(alice), device(bob)
     call_id = asked(caller, "call.invite", conversation_id=chat, media="audio", client_id="c1")["call"]["id"]
     asked(callee, "call.accept", call_id=call_id)
@@ -149,7 +149,7 @@ def test_ready_knows_the_call_and_a_device_comes_back_to_it(device, open_socket,
     assert device(bob).ready["calls"] == []
 
 
-def test_a_ring_that_nobody_answers_ends_by_itself(device, alice, bob, chat, settings):
+def test_an_unanswered_call_ends_by_itself(device, alice, bob, chat, settings):
     settings.REALTIME_CALL_RING_SECONDS = 1
     caller, callee = device(alice), device(bob)
     asked(caller, "call.invite", conversation_id=chat, media="audio", client_id="c1")
@@ -170,7 +170,7 @@ def test_both_sockets_gone_and_the_call_is_lost(device, alice, bob, chat, settin
     assert updated(watcher, "ended")["outcome"] == "lost"
 
 
-def test_somebody_who_is_busy(device, alice, bob, charlie, chat):
+def test_the_callee_is_busy(device, alice, bob, charlie, chat):
     caller, callee, third = device(alice), device(bob), device(charlie)
     asked(caller, "call.invite", conversation_id=chat, media="audio", client_id="c1")
     answer = asked(third, "call.invite", conversation_id=conversation_of(charlie, bob), media="audio", client_id="c1")
@@ -190,7 +190,7 @@ def test_a_hundred_candidates_pass_at_once_and_no_more(device, alice, bob, chat,
     assert heard == [f"candidate:{number}" for number in range(100)]
 
 
-def test_somebody_who_never_wrote_back_is_rung_three_times_a_minute(device, alice, bob, charlie, chat, settings):
+def test_a_callee_who_never_wrote_back_is_rung_three_times_a_minute(device, alice, bob, charlie, chat, settings):
     settings.RATELIMIT_ENABLE = True
     settings.RATELIMIT_CACHE_PREFIX = secrets.token_hex(8)
     settings.REALTIME_RATES = {"call_invite_unanswered": (3, 3600, "allow")}

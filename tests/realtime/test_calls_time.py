@@ -41,7 +41,7 @@ def test_a_state_runs_out(state, seconds, outcome, phones, chat, alice):
         assert calls.end_overdue() == 0
 
 
-def test_the_sweep_tells_both(phones, chat, alice, bob):
+def test_the_sweep_notifies_both(phones, chat, alice, bob):
     talk(*phones, chat, "ringing")
     before = Event.objects.filter(type="call.updated").count()
     with later(61):
@@ -49,7 +49,7 @@ def test_the_sweep_tells_both(phones, chat, alice, bob):
     assert Event.objects.filter(type="call.updated").count() == before + 2
 
 
-def test_a_call_that_ran_out_makes_nobody_busy(phones, chat):
+def test_an_overdue_call_leaves_no_user_busy(phones, chat):
     call_id = talk(*phones, chat, "ringing")
     with later(61):
         fresh = phones[1].invite(chat)

@@ -208,7 +208,7 @@ def test_the_first_frame_must_be_auth(open_socket, live):
 # --- 4403, 4408, 4409, 4503 -----------------------------------------------------------------------
 
 
-def test_somebody_elses_token_is_no_renewal(open_socket, session, bob):
+def test_the_token_of_another_user_is_no_renewal(open_socket, session, bob):
     phone = open_socket(session[1])
     assert phone.command("auth", token=sign_in(bob)[1])["ok"] is False
     assert phone.closed() == (4403, "other_user")
@@ -220,7 +220,7 @@ def test_without_a_first_frame_it_ends(open_socket, live, settings):
     assert phone.closed(3) == (4408, "no_auth")
 
 
-def test_who_never_acknowledges_gets_a_window_and_then_the_door(open_socket, session, alice, bob, settings):
+def test_a_client_that_never_acknowledges_gets_one_window_and_is_closed(open_socket, session, alice, bob, settings):
     settings.REALTIME_WINDOW_EVENTS = 20
     settings.REALTIME_STUCK_SECONDS = 2
     conversation = conversations.start(starter=bob, user_id=alice.id)[0]["id"]
@@ -289,7 +289,7 @@ def test_a_socket_has_a_life_of_its_own(open_socket, session, settings):
     assert phone.closed() == (4503, "goaway")
 
 
-def test_the_server_stops_with_a_word(open_socket, live, session):
+def test_the_server_says_that_it_stops(open_socket, live, session):
     phone = open_socket(session[1])
     live.server.should_exit = True
     assert phone.expect("goaway")["data"]["retry_ms"] > 0

@@ -217,7 +217,7 @@ def test_other_paths_are_refused(open_socket, live, path):
     assert refused.value.response.status_code in (403, 404)
 
 
-def test_half_a_handshake_harms_nobody(live, open_socket, alice):
+def test_half_a_handshake_leaves_other_sockets_open(live, open_socket, alice):
     for start in (b"", b"GET ", b"GET /api/v1/realtime HTTP/1.1\r\nUpgrade: websocket\r\n\r\n", b"\x00\xff" * 500):
         with sockets.create_connection(("127.0.0.1", live.port), timeout=5) as raw:
             raw.sendall(start)

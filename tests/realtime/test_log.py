@@ -165,7 +165,7 @@ def test_people_go_with_their_log(alice):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_wake_up_that_fails_harms_nobody(alice, monkeypatch):
+def test_a_wake_up_that_fails_loses_no_event(alice, monkeypatch):
     def fail(*_):
         raise RuntimeError("no channel layer")
 

@@ -53,7 +53,7 @@ def test_a_block_stops_typing_and_presence(device, alice, bob, chat):
     assert reader.command("presence.watch", user_ids=[alice.id])["data"] == {"presence": []}
 
 
-def test_coming_and_going_is_told_to_those_who_watch(device, alice, bob, chat):
+def test_online_and_offline_are_sent_to_watchers(device, alice, bob, chat):
     watcher, deaf = device(alice), device(alice)
     answer = watcher.command("presence.watch", user_ids=[bob.id])["data"]
     assert answer == {"presence": [{"user_id": bob.id, "online": False, "last_seen_at": None}]}
@@ -80,7 +80,7 @@ def test_who_is_already_there_is_said_at_once(device, alice, bob, chat):
     assert watcher.expect("presence")["data"]["online"] is True
 
 
-def test_only_people_one_talks_with_and_nobody_who_hides(device, alice, bob, charlie, chat):
+def test_presence_is_for_contacts_only_and_not_of_users_who_hide_it(device, alice, bob, charlie, chat):
     device(charlie)
     User.objects.filter(id=bob.id).update(show_last_seen=False)
     watcher = device(alice)

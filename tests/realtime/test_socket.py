@@ -20,7 +20,7 @@ def say(sender, conversation_id, body, **fields):
     return messages.send(sender=sender, conversation_id=conversation_id, body=body, **fields)[0]
 
 
-def test_a_message_reaches_both_sides_devices(open_socket, token_of, alice, bob, conversation):
+def test_a_message_reaches_the_devices_of_both_participants(open_socket, token_of, alice, bob, conversation):
     alices, bobs = open_socket(token_of(alice)), open_socket(token_of(bob), by_header=True)
     assert set(alices.ready) == {"user_id", "epoch", "seq", "min_seq", "ping_s", "window", "calls"}
     assert alices.ready["user_id"] == alice.id

@@ -45,7 +45,7 @@ def _known(body):
     return {name: value for name, value in body.items() if name != "request_id"}
 
 
-def test_a_stranger_learns_nothing_from_any_route(as_charlie, conversation, as_alice, say):
+def test_another_user_learns_nothing_from_any_route(as_charlie, conversation, as_alice, say):
     sent = say(as_alice)
     there = routes(conversation, sent["id"])
     absent = routes(ABSENT, ABSENT)
@@ -78,7 +78,7 @@ def test_ids_inside_bodies_of_others_are_not_found(as_alice, as_charlie, alice, 
     assert len(bodies) == 1 and replies[0]["error"] == "message_not_found"
 
 
-def test_the_list_of_a_stranger_stays_empty(as_charlie, as_alice, conversation, say):
+def test_the_list_of_another_user_stays_empty(as_charlie, as_alice, conversation, say):
     say(as_alice)
     assert as_charlie.get("/api/v1/messages/conversations")["conversations"] == []
 
