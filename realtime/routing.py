@@ -5,7 +5,9 @@ stack frames while it is open.
 """
 
 from realtime.consumers import refuse, serve
-from realtime.consumers.connection import Receive, Scope, Send
+from realtime.consumers.connection import Receive
+from realtime.consumers.handshake import Scope
+from realtime.consumers.protocol import Send
 
 PATH = "/api/v1/realtime"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from django.utils import translation
 from django.utils.translation import gettext_lazy as _
@@ -21,16 +21,14 @@ from core.conf import project
 from core.exceptions import ApiError, RateLimited
 from realtime.conf import conf
 from realtime.consumers import frames
-from realtime.consumers.close_codes import BAD_FRAME, FLOODING, FORBIDDEN, RESTART, UNAUTHORISED
 from realtime.consumers.database import in_database
 from realtime.consumers.execution import Ref, authenticate, checked, error_reply, execute
-from realtime.consumers.hub import keep_until_done
+from realtime.consumers.hub import Hub, keep_until_done
+from realtime.consumers.outbox import Outbox
+from realtime.consumers.protocol import Close, OpenSocket
 from realtime.consumers.typing_batcher import parse_typing
 from realtime.serializers import AckInput, AuthInput, PositionInput
 from realtime.services import log, receipts
-
-if TYPE_CHECKING:
-    from realtime.consumers.connection import Connection
 
 logger = logging.getLogger("parley.realtime")
 
@@ -46,16 +44,20 @@ class CommandProcessor:
         "_bad_frames",
         "_connection",
         "_delivered",
+        "_hub",
         "_inbox",
         "_is_noting",
+        "_outbox",
         "_refilled_at",
         "_refused",
         "_task",
         "_tokens",
     )
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: OpenSocket, outbox: Outbox, hub: Hub) -> None:
         self._connection = connection
+        self._outbox = outbox
+        self._hub = hub
         self._inbox: list[Any] = []
         self._task: asyncio.Task[None] | None = None
         self._bad_frames = 0
@@ -78,7 +80,7 @@ class CommandProcessor:
             self._bad_frames += 1
             limit = conf.BAD_FRAMES if self._connection.is_ready else BAD_FRAMES_BEFORE_SIGN_IN
             if self._bad_frames > limit:
-                self._connection.close(BAD_FRAME, "bad_frame")
+                self._connection.close(Close.BAD_FRAME, "bad_frame")
                 return
         else:
             self._bad_frames = 0
@@ -86,7 +88,7 @@ class CommandProcessor:
         if project.RATELIMIT_ENABLE and not self._may_command(cost):
             self._refused += 1
             if self._refused > conf.COMMANDS_BURST:
-                self._connection.close(FLOODING, "flooding")
+                self._connection.close(Close.FLOODING, "flooding")
                 return
             item = _Refused(item.ref)
         if isinstance(item, frames.CommandFrame) and item.type == "ack" and self._connection.is_ready:
@@ -109,7 +111,7 @@ class CommandProcessor:
 
     def _put(self, item: Any) -> None:
         if len(self._inbox) >= conf.INBOX_FRAMES:
-            self._connection.close(FLOODING, "flooding")
+            self._connection.close(Close.FLOODING, "flooding")
             return
         self._inbox.append(item)
         if self._task is None or self._task.done():
@@ -131,7 +133,7 @@ class CommandProcessor:
 
     async def _run(self) -> None:
         while self._inbox and not self._connection.is_closing:
-            while self._connection.outbox.is_full():  # noqa: ASYNC110 (only for clients that do not read)
+            while self._outbox.is_full():  # noqa: ASYNC110 (only for clients that do not read)
                 await asyncio.sleep(WAIT_FOR_ROOM_SECONDS)
             item = self._inbox.pop(0)
             try:
@@ -156,17 +158,17 @@ class CommandProcessor:
                     raise
                 # No token at all, or no text: there is nothing to wait for.
                 self._refuse(item.ref, TokenInvalid())
-                self._connection.close(UNAUTHORISED, "token_invalid")
+                self._connection.close(Close.UNAUTHORISED, "token_invalid")
                 return
             await self._sign_in(data["token"], item.ref, data.get("resume"))
         elif not self._connection.is_ready:
             self._refuse(item.ref, TokenInvalid())
-            self._connection.close(UNAUTHORISED, "token_invalid")
+            self._connection.close(Close.UNAUTHORISED, "token_invalid")
         elif item.type == "ping":
             await self._poll_position(pong=True)
         elif item.type == "resume":
             data = checked(PositionInput, item.data)
-            self._connection.outbox.resume(data["epoch"], data["seq"])
+            self._outbox.resume(data["epoch"], data["seq"])
         elif item.type == "ack":
             self._ack(item)
         elif item.type != "typing" or not await self._typing(item):
@@ -175,16 +177,16 @@ class CommandProcessor:
     async def _typing(self, item: frames.CommandFrame) -> bool:
         connection = self._connection
         note = parse_typing(item, session_id=connection.session_id, user_id=connection.user_id)
-        if note is None or not await connection.hub.typing_batcher.relay(note):
+        if note is None or not await self._hub.typing_batcher.relay(note):
             return False
-        connection.outbox.send_frame({"type": "reply", "ref": item.ref, "ok": True, "data": {}})
+        self._outbox.send_frame({"type": "reply", "ref": item.ref, "ok": True, "data": {}})
         return True
 
     async def _execute(self, item: frames.CommandFrame) -> None:
         connection = self._connection
         caller = (connection.sid, connection.user_id, connection.generation)
         ok, text, fatal = await in_database(execute, caller, connection.device, connection.language, item)
-        connection.outbox.send_text(text)
+        self._outbox.send_text(text)
         if not ok and fatal is not None:
             connection.end(fatal)
 
@@ -194,7 +196,7 @@ class CommandProcessor:
         except ValidationError as error:
             self._refuse(item.ref, error)
             return
-        for conversation_id, message_id in self._connection.outbox.ack(seq).items():
+        for conversation_id, message_id in self._outbox.ack(seq).items():
             self._delivered[conversation_id] = max(message_id, self._delivered.get(conversation_id, 0))
         if not self._is_noting:
             self._is_noting = True
@@ -204,8 +206,8 @@ class CommandProcessor:
         """Stores acknowledgements; many of them become few writes."""
         connection, noted = self._connection, 0
         try:
-            while connection.outbox.acked > noted and connection.is_ready:
-                noted = connection.outbox.acked
+            while self._outbox.acked > noted and connection.is_ready:
+                noted = self._outbox.acked
                 delivered, self._delivered = self._delivered, {}
                 await in_database(
                     receipts.acknowledged,
@@ -223,11 +225,11 @@ class CommandProcessor:
     async def _poll_position(self, *, pong: bool = False) -> None:
         """Reads the position of the log; a ping gets it as its reply."""
         connection = self._connection
-        connection.hub.rejoin(connection.user_id)
+        self._hub.rejoin(connection.user_id)
         position = await in_database(log.position, connection.user_id)
-        connection.outbox.advance_head(position.head_seq)
+        self._outbox.advance_head(position.head_seq)
         if pong:
-            connection.outbox.send_frame({"type": "pong", "data": {"seq": position.head_seq}})
+            self._outbox.send_frame({"type": "pong", "data": {"seq": position.head_seq}})
 
     async def _recheck(self) -> None:
         token = self._connection.token
@@ -247,10 +249,10 @@ class CommandProcessor:
             if is_first:
                 # Subscribe before reading, so that nothing written in between is missed.
                 connection.user_id = claims.user_id
-                await connection.hub.join(claims.user_id, connection)
+                await self._hub.join(claims.user_id, connection)
             elif claims.user_id != connection.user_id:
                 self._refuse(ref, TokenInvalid(_("This token belongs to another account.")))
-                connection.close(FORBIDDEN, "other_user")
+                connection.close(Close.FORBIDDEN, "other_user")
                 return
             signed_in = await in_database(authenticate, token, connection.id, is_first)
         except Exception as error:
@@ -259,7 +261,7 @@ class CommandProcessor:
             if is_first:
                 known = isinstance(error, ApiError) and error.status_code in (401, 403)
                 code = str(error.default_code) if isinstance(error, ApiError) else "service_unavailable"
-                connection.close(UNAUTHORISED if known else RESTART, code)
+                connection.close(Close.UNAUTHORISED if known else Close.RESTART, code)
                 if not known:
                     logger.warning("no sign-in on a socket: %s", error.__class__.__name__)
             return
@@ -270,19 +272,18 @@ class CommandProcessor:
             language=signed_in.language,
             token_expires_at=claims.expires_at,
         )
-        sender = connection.outbox
         if signed_in.position is None:
-            sender.send_frame({"type": "reply", "ref": ref, "ok": True, "data": {"user_id": connection.user_id}})
+            self._outbox.send_frame({"type": "reply", "ref": ref, "ok": True, "data": {"user_id": connection.user_id}})
         else:
             named = {} if by_header else {"ref": ref}
-            sender.send_frame({"type": "ready", **named, "data": signed_in.ready})
-            sender.start_at(signed_in.position.head_seq)
+            self._outbox.send_frame({"type": "ready", **named, "data": signed_in.ready})
+            self._outbox.start_at(signed_in.position.head_seq)
             connection.replay_buffered()
         if resume is not None:
-            sender.resume(resume["epoch"], resume["seq"])
+            self._outbox.resume(resume["epoch"], resume["seq"])
 
     def _refuse(self, ref: Ref, error: Exception) -> None:
-        self._connection.outbox.send_text(error_reply(ref, error, self._connection.language)[0])
+        self._outbox.send_text(error_reply(ref, error, self._connection.language)[0])
 
 
 class _HeaderToken(NamedTuple):

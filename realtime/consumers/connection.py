@@ -19,23 +19,18 @@ from django.utils import timezone
 
 from realtime.calls import services as calls
 from realtime.conf import conf
-from realtime.consumers.close_codes import BAD_FRAME, FORBIDDEN, RESTART, SLOW, TOO_BIG, TOO_MANY, UNAUTHORISED
 from realtime.consumers.command_processor import CommandProcessor
 from realtime.consumers.database import in_database
-from realtime.consumers.handshake import Scope, bearer_of, has_query_token, language_of
+from realtime.consumers.handshake import Scope, bearer_of, has_query_token, is_allowed_origin, language_of
 from realtime.consumers.hub import Hub, keep_until_done
-from realtime.consumers.origin import is_allowed_origin
 from realtime.consumers.outbox import Outbox
+from realtime.consumers.protocol import Close, Message, Send
 from realtime.kinds import SocketRef
 from realtime.services import presence, sockets
 
 logger = logging.getLogger("parley.realtime")
 
-Message = dict[str, Any]
 Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-
-
 CLOSE_SECONDS = 5.0
 FLUSH_SECONDS = 1.0
 
@@ -51,7 +46,7 @@ async def serve(scope: Scope, receive: Receive, send: Send) -> None:
 async def refuse(scope: Scope, receive: Receive, send: Send) -> None:
     """Rejects the handshake with 403."""
     await receive()
-    await send({"type": "websocket.close", "code": FORBIDDEN})
+    await send({"type": "websocket.close", "code": Close.FORBIDDEN})
 
 
 class Connection:
@@ -94,8 +89,8 @@ class Connection:
         self.watched_ids: frozenset[int] = frozenset()
         self.send = send
         self.hub = Hub.here()
-        self.outbox = Outbox(self)
-        self._worker = CommandProcessor(self)
+        self.outbox = Outbox(self, self.hub)
+        self._worker = CommandProcessor(self, self.outbox, self.hub)
         self._receive = receive
         self._token = bearer_of(scope)
         self._token_in_query = has_query_token(scope)
@@ -135,12 +130,12 @@ class Connection:
         await self.send({"type": "websocket.accept"})
         self._lives_until = loop.time() + conf.LIFE_SECONDS * random.uniform(0.95, 1.0)
         if self._token_in_query:
-            self.close(UNAUTHORISED, "token_in_query")
+            self.close(Close.UNAUTHORISED, "token_in_query")
         elif self._token is not None:
             self._worker.authenticate_by_header(self._token)
             self._token = None
         else:
-            self._deadline = loop.call_later(conf.AUTH_SECONDS, self.close, SLOW, "no_auth")
+            self._deadline = loop.call_later(conf.AUTH_SECONDS, self.close, Close.SLOW, "no_auth")
         try:
             while True:
                 message = await self._receive()
@@ -159,9 +154,9 @@ class Connection:
     def _take(self, message: Message) -> None:
         text = message.get("text")
         if text is None:
-            self.close(BAD_FRAME, "binary")
+            self.close(Close.BAD_FRAME, "binary")
         elif len(text) > conf.FRAME_BYTES or len(text.encode("utf-8", "surrogatepass")) > conf.FRAME_BYTES:
-            self.close(TOO_BIG, "too_big")
+            self.close(Close.TOO_BIG, "too_big")
         else:
             self._worker.take(text)
 
@@ -200,7 +195,7 @@ class Connection:
                 self.end(message["code"])
         elif kind == "too_many_sockets":
             if self.id in message["socket_ids"]:
-                self.close(TOO_MANY, "too_many_sockets")
+                self.close(Close.TOO_MANY, "too_many_sockets")
         elif kind == "recheck":
             self._worker.recheck()
 
@@ -221,11 +216,11 @@ class Connection:
 
     def end(self, code: str) -> None:
         """The session is over."""
-        self.close(UNAUTHORISED, code)
+        self.close(Close.UNAUTHORISED, code)
 
     def check_stuck(self, now: float) -> None:
         if self.outbox.is_stuck(now):
-            self.close(SLOW, "slow")
+            self.close(Close.SLOW, "slow")
 
     # --- Signed in -----------------------------------------------------------------------------
 
@@ -250,11 +245,11 @@ class Connection:
         loop = asyncio.get_running_loop()
         now = loop.time()
         if now >= self._expires_at:
-            self.close(UNAUTHORISED, "token_expired")
+            self.close(Close.UNAUTHORISED, "token_expired")
             return
         if now >= self._lives_until:
             self.outbox.send_frame({"type": "goaway", "data": {"retry_ms": random.randint(500, 5000)}})
-            self.close(RESTART, "goaway")
+            self.close(Close.RESTART, "goaway")
             return
         warning = self._expires_at - conf.EXPIRING_SECONDS
         if now >= warning and not self._expiry_announced:

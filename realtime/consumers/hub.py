@@ -11,7 +11,7 @@ import logging
 import random
 import time
 from collections.abc import Coroutine
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
 from channels.layers import get_channel_layer
@@ -22,11 +22,9 @@ from realtime import groups, selectors
 from realtime.calls import services as calls
 from realtime.conf import conf
 from realtime.consumers.database import in_database
+from realtime.consumers.protocol import OpenSocket
 from realtime.consumers.typing_batcher import TypingBatcher
 from realtime.services import sockets as socket_service
-
-if TYPE_CHECKING:
-    from realtime.consumers.connection import Connection
 
 logger = logging.getLogger("parley.realtime")
 
@@ -42,9 +40,9 @@ class Hub:
     _of_loop: ClassVar[WeakKeyDictionary[asyncio.AbstractEventLoop, Hub]] = WeakKeyDictionary()
 
     def __init__(self) -> None:
-        self.sockets: dict[int, set[Connection]] = {}
+        self.sockets: dict[int, set[OpenSocket]] = {}
         # Connections that are sending now: the tick checks whether their clients read.
-        self.sending: set[Connection] = set()
+        self.sending: set[OpenSocket] = set()
         self.typing_batcher = TypingBatcher()
         self._joined: set[int] = set()
         self._joining: dict[int, asyncio.Task[None]] = {}
@@ -63,7 +61,7 @@ class Hub:
 
     # --- Sockets come and go -------------------------------------------------------------------
 
-    async def join(self, user_id: int, connection: Connection) -> None:
+    async def join(self, user_id: int, connection: OpenSocket) -> None:
         """Subscribes the socket to the messages for this user. While Redis is away, the sweep replaces them."""
         self.sockets.setdefault(user_id, set()).add(connection)
         self.start()
@@ -76,7 +74,7 @@ class Hub:
         if project.REDIS_URL and user_id not in self._joined and user_id in self.sockets:
             self._subscribe(user_id)
 
-    def leave(self, user_id: int, connection: Connection) -> None:
+    def leave(self, user_id: int, connection: OpenSocket) -> None:
         connections = self.sockets.get(user_id)
         if connections is None:
             return

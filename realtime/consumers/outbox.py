@@ -9,22 +9,20 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.utils import timezone
 
 from realtime import socket_events
 from realtime.conf import conf
 from realtime.consumers import frames
-from realtime.consumers.close_codes import SLOW
 from realtime.consumers.database import in_database
+from realtime.consumers.hub import Hub
 from realtime.consumers.outgoing import read_events, render_events, unpack_event
+from realtime.consumers.protocol import Close, OpenSocket
 from realtime.measures import DELIVERY_SECONDS
 from realtime.selectors import LoggedEvent
 from realtime.services import log
-
-if TYPE_CHECKING:
-    from realtime.consumers.connection import Connection
 
 logger = logging.getLogger("parley.realtime")
 
@@ -41,6 +39,7 @@ class Outbox:
         "_badge_due",
         "_blocked_at",
         "_connection",
+        "_hub",
         "_inline",
         "_outbox",
         "_resume",
@@ -54,8 +53,9 @@ class Outbox:
         "sent",
     )
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: OpenSocket, hub: Hub) -> None:
         self._connection = connection
+        self._hub = hub
         # A list, as it is nearly always empty: an empty deque takes ten times the memory.
         self._outbox: list[str] = []
         self._task: asyncio.Task[None] | None = None
@@ -81,7 +81,7 @@ class Outbox:
 
     def send_text(self, text: str) -> None:
         if len(self._outbox) >= OUTBOX_FULL:
-            self._connection.close(SLOW, "slow")
+            self._connection.close(Close.SLOW, "slow")
             return
         self._outbox.append(text)
         self.ensure_running()
@@ -147,8 +147,7 @@ class Outbox:
     # --- The task ------------------------------------------------------------------------------
 
     async def _run(self) -> None:
-        hub = self._connection.hub
-        hub.sending.add(self._connection)
+        self._hub.sending.add(self._connection)
         try:
             while await self._step():
                 pass
@@ -159,7 +158,7 @@ class Outbox:
             asyncio.get_running_loop().call_later(RETRY_SECONDS, self._ensure_running_if_open)
         finally:
             if self._blocked_at is None:
-                hub.sending.discard(self._connection)
+                self._hub.sending.discard(self._connection)
 
     def _ensure_running_if_open(self) -> None:
         if not self._connection.is_closing:
