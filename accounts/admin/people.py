@@ -1,22 +1,63 @@
 """Users in the admin: staff search by what a user says on the phone; confirmed actions make changes."""
 
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib import admin
+from django.contrib.admin import SimpleListFilter
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from accounts.admin.filters import AccountStatusFilter, TwoStepFilter
 from accounts.admin.user_actions import UserActions
 from accounts.models import Block, User
 from accounts.services import recovery_codes
+from accounts.services.login_lockout import is_locked
 from accounts.staff import panels, tasks
 from accounts.staff.lists import AuditedAdmin, ReasonModelForm, StaffAdmin
 from accounts.staff.lookups import MAX_SEARCH
 from core.fields import parse_id
 from core.text import fold
+
+
+class AccountStatusFilter(SimpleListFilter):
+    title = _("status")
+    parameter_name = "standing"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [
+            ("verified", _("confirmed")),
+            ("unverified", _("not confirmed")),
+            ("blocked", _("blocked")),
+            ("locked", _("locked")),
+            ("leaving", _("to be erased")),
+        ]
+
+    def queryset(self, request: HttpRequest, queryset: Any) -> QuerySet:
+        chosen: dict[str | None, Callable[[], QuerySet]] = {
+            "verified": queryset.verified,
+            "unverified": queryset.unverified,
+            "blocked": queryset.blocked,
+            "locked": lambda: queryset.filter(is_locked(timezone.now())),
+            "leaving": lambda: queryset.filter(erase_after__isnull=False),
+        }
+        return chosen.get(self.value(), queryset.all)()
+
+
+class TwoStepFilter(SimpleListFilter):
+    title = _("two-step")
+    parameter_name = "two_step"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [("on", _("on")), ("off", _("off"))]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet) -> QuerySet:
+        if self.value() == "on":
+            return queryset.exclude(second_password="")
+        if self.value() == "off":
+            return queryset.filter(second_password="")
+        return queryset
 
 
 @admin.register(User)

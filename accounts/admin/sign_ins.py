@@ -3,16 +3,35 @@
 from typing import Any
 
 from django.contrib import admin
+from django.contrib.admin import SimpleListFilter
+from django.db.models import QuerySet
+from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from accounts.admin.filters import LiveFilter
 from accounts.models import Code, Session, TrustedDevice, User
 from accounts.services import account_status as account_status
 from accounts.staff import tasks
 from accounts.staff.actions import NoChange, confirmed_action
 from accounts.staff.lists import StaffAdmin
 from core.exceptions import NotFound
+
+
+class LiveFilter(SimpleListFilter):
+    """Filters sessions by whether they are still valid."""
+
+    title = _("state")
+    parameter_name = "state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [("live", _("active")), ("ended", _("ended"))]
+
+    def queryset(self, request: HttpRequest, queryset: Any) -> QuerySet:
+        if self.value() == "live":
+            return queryset.signed_in()
+        if self.value() == "ended":
+            return queryset.filter(ended_at__isnull=False)
+        return queryset
 
 
 def _end(by: User, session: Session, data: dict[str, Any]) -> None:

@@ -7,7 +7,7 @@ from notifications.channels.outcomes import Outcome
 from notifications.models import Delivery
 from notifications.services.delivery.claims import Claimed, DeliveryResult
 from notifications.services.delivery.jobs import Job, result
-from notifications.services.delivery.sealed import Unreadable, opened
+from notifications.services.delivery.mail_outbox import Unreadable, opened
 
 
 class MailHandler:

@@ -1,26 +1,39 @@
-"""Queueing mail inside the transaction that causes it."""
+"""Queueing mail inside the transaction that causes it.
 
+The queue keeps the content encrypted, so that only the process that sends a mail can read it: a mail that waits may
+hold a code, and a copy of the database, a report or a page that shows the row shows no code.
+"""
+
+import base64
+import json
 import uuid
 from collections.abc import Sequence
 from datetime import timedelta
 from email.utils import formatdate, parseaddr
-from typing import Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
+from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.mail import BadHeaderError, EmailMessage, EmailMultiAlternatives
 from django.db import transaction
 from django.db.models import Subquery
 from django.utils import timezone
+from django.utils.crypto import salted_hmac
 
 from notifications.conf import conf
 from notifications.models import Delivery
-from notifications.services.delivery.sealed import sealed
 from notifications.services.delivery.wakeups import wake_on_commit
+
+if TYPE_CHECKING:
+    from cryptography.fernet import MultiFernet
 
 # Headers that the queue reads and removes: `code` puts a mail before everything but calls, and
 # seconds say how long it is worth sending at all.
 PRIORITY_HEADER = "X-Delivery-Priority"
 EXPIRES_HEADER = "X-Delivery-Expires-In"
+
+_KEY = "sealed"
 
 
 def enqueue_mail(messages: Sequence[EmailMessage]) -> int:
@@ -89,3 +102,36 @@ def _mail_payload(message: EmailMessage, headers: dict[str, str]) -> dict[str, A
         "reply_to": [str(address) for address in message.reply_to],
         "headers": headers,
     }
+
+
+class Unreadable(Exception):
+    """The content was encrypted with a key that is no longer among SECRET_KEY and SECRET_KEY_FALLBACKS."""
+
+
+def sealed(content: dict[str, Any]) -> dict[str, Any]:
+    return {_KEY: _keys().encrypt(json.dumps(content, ensure_ascii=False).encode()).decode()}
+
+
+def opened(payload: dict[str, Any]) -> dict[str, Any]:
+    """The content of a mail. Unreadable without its key."""
+    from cryptography.fernet import InvalidToken
+
+    try:
+        content: dict[str, Any] = json.loads(_keys().decrypt(payload[_KEY]))
+    except (InvalidToken, KeyError) as error:
+        raise Unreadable from error
+    return content
+
+
+def _keys() -> "MultiFernet":
+    return _ring((str(settings.SECRET_KEY), *map(str, settings.SECRET_KEY_FALLBACKS)))
+
+
+@lru_cache(maxsize=4)
+def _ring(secrets: tuple[str, ...]) -> "MultiFernet":
+    # 8 MB, loaded with the first mail.
+    from cryptography.fernet import Fernet, MultiFernet
+
+    salt = "parley.notifications.mail"
+    digests = (salted_hmac(salt, "key", secret=secret, algorithm="sha256").digest() for secret in secrets)
+    return MultiFernet([Fernet(base64.urlsafe_b64encode(digest)) for digest in digests])
