@@ -1,8 +1,9 @@
-"""Normalisation of text for storage and for comparison."""
+"""Normalisation of text for storage and for comparison, and values as text."""
 
 import re
 import secrets
 import unicodedata
+from datetime import datetime
 
 from django.conf import settings
 from django.db.models import Model
@@ -98,3 +99,11 @@ def display_name(first_name: str, last_name: str, username: str) -> str:
 def row_name(row: Model) -> str:
     """What staff read for a row, as a model's `__str__`: "session 7"; Django would say "Session object (7)"."""
     return f"{row._meta.verbose_name} {row.pk}"
+
+
+def json_time(value: datetime | str) -> str:
+    """A time in UTC with `Z`, as the API writes it. SQLite returns text to hand-written statements, PostgreSQL a
+    datetime."""
+    if isinstance(value, str):
+        return value.replace(" ", "T") + "Z"
+    return value.isoformat().removesuffix("+00:00") + "Z"

@@ -25,7 +25,7 @@ from accounts.models import (
 )
 from accounts.selectors import blocks_made_by
 from accounts.services import pictures, step_up
-from core.times import json_time
+from core.text import json_time
 
 # What an exporter gives: names of files with JSON values, iterators of rows, or bytes as they are.
 Files = Iterator[tuple[str, Any]]

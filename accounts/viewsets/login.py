@@ -3,7 +3,7 @@
 from typing import Any, cast
 
 from django.utils.translation import gettext as _
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -30,12 +30,33 @@ from accounts.serializers.security import (
 )
 from accounts.serializers.users import AccountOutput, MeOutput, OwnAccountOutput, SentenceOutput
 from accounts.services import login, sessions, trusted_devices, two_step
+from accounts.services.callers import caller_of
 from accounts.throttles import SIGN_OUT, network_and_account, network_and_email, session_of_token
-from accounts.viewsets.callers import DEVICE_COOKIE, DEVICE_NAME, DEVICE_TOKEN, caller_of, device_token_of
 from core.fields import parse_id
 from core.serializers import OkReply
 from core.throttles import Throttle, network, throttles
 from core.validation import checked
+
+SECONDS_A_DAY = 86_400
+DEVICE_COOKIE = "trusted_device"
+
+DEVICE_NAME = OpenApiParameter(
+    "X-Device-Name",
+    str,
+    OpenApiParameter.HEADER,
+    description="How this device is called in the list of sign-ins; told from the user agent when missing.",
+)
+DEVICE_TOKEN = OpenApiParameter(
+    "X-Device-Token",
+    str,
+    OpenApiParameter.HEADER,
+    description="The `device_token` of a trusted device: skips the second step.",
+)
+
+
+def device_token_of(request: Request) -> str:
+    """The trusted-device token: a header from apps, a cookie from browsers; empty without one."""
+    return request.headers.get("X-Device-Token", "") or request.COOKIES.get(DEVICE_COOKIE, "")
 
 
 class LoginViewSet(ViewSet):
@@ -50,7 +71,7 @@ class LoginViewSet(ViewSet):
     )
     def login(self, request: Request) -> Response:
         form = checked(LoginInput, request)
-        outcome = login.with_password(**form, caller=caller_of(request), device_token=device_token_of(request))
+        outcome = login.with_password(**form, caller=caller_of(request._request), device_token=device_token_of(request))
         if isinstance(outcome, login.SecondStepNeeded):
             return Response({"two_step_required": True, "two_step_token": outcome.two_step_token, "hint": outcome.hint})
         return Response({"token": outcome.token, "user": AccountOutput.render(outcome.user)})
@@ -78,9 +99,6 @@ class OwnSessionViewSet(ViewSet):
         return Response({})
 
 
-SECONDS_A_DAY = 86_400
-
-
 class TwoStepViewSet(ViewSet):
     authentication_classes = [TwoStepAuthentication]
     permission_classes = [AllowAny]
@@ -89,7 +107,7 @@ class TwoStepViewSet(ViewSet):
     @extend_schema(operation_id="auth_two_step", request=TwoStepInput, responses=SecondStepOutput)
     def verify(self, request: Request) -> Response:
         form = checked(TwoStepInput, request)
-        done = two_step.with_password(pending=second_step_of(request), **form, caller=caller_of(request))
+        done = two_step.with_password(pending=second_step_of(request), **form, caller=caller_of(request._request))
         body: dict[str, Any] = {"token": done.token, "user": AccountOutput.render(done.user)}
         is_browser = "Origin" in request.headers
         if done.device_token is not None and not is_browser:
@@ -115,7 +133,7 @@ class TwoStepViewSet(ViewSet):
         done = two_step.with_recovery_code(
             pending=second_step_of(request),
             typed=form["recovery_code"],
-            caller=caller_of(request),
+            caller=caller_of(request._request),
         )
         return Response(
             {

@@ -12,8 +12,9 @@ from accounts.exceptions import EmailTaken
 from accounts.serializers.security import AddressInput, ResetInput, SignUpInput, VerifyInput
 from accounts.serializers.users import AccountOutput, SentenceOutput, SignedInOutput
 from accounts.services import password, registration
+from accounts.services.callers import caller_of
 from accounts.throttles import network_and_email
-from accounts.viewsets.callers import DEVICE_NAME, caller_of
+from accounts.viewsets.login import DEVICE_NAME
 from core.throttles import Throttle, network, throttles
 from core.validation import checked
 
@@ -39,7 +40,7 @@ class RegistrationViewSet(ViewSet):
     @extend_schema(operation_id="auth_verify", request=VerifyInput, responses=SignedInOutput, parameters=[DEVICE_NAME])
     def verify(self, request: Request) -> Response:
         form = checked(VerifyInput, request)
-        user, token = registration.verify_email(**form, caller=caller_of(request))
+        user, token = registration.verify_email(**form, caller=caller_of(request._request))
         return Response({"token": token, "user": AccountOutput.render(user)})
 
     @throttles(Throttle("resend_otp_network", by=network), Throttle("resend_otp", by=network_and_email))

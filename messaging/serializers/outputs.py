@@ -8,7 +8,7 @@ from rest_framework import serializers
 from accounts.serializers import PersonSerializer
 from core.images import media_path
 from core.serializers import OkReply, PageReply
-from core.times import json_time
+from core.text import json_time
 from messaging.conf import conf
 from messaging.models import Message
 from messaging.serializers.rows import ConversationRow, MessageRow

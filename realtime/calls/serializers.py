@@ -7,7 +7,7 @@ from typing import Any
 from rest_framework import serializers
 
 from core.serializers import OkReply
-from core.times import json_time
+from core.text import json_time
 from realtime.calls.models import Call, CallParty
 from realtime.kinds import SocketRef
 

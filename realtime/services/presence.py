@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from accounts.selectors import ids_blocked_either_way, users_by_ids
 from accounts.services import profile
-from core.times import json_time
+from core.text import json_time
 from messaging.selectors import presence_visible_to
 from realtime import groups, selectors
 from realtime.kinds import SocketRef

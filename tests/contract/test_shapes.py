@@ -10,7 +10,7 @@ from rest_framework.serializers import BaseSerializer, ListSerializer, Serialize
 from accounts import selectors as accounts
 from accounts.serializers import security, users
 from accounts.services import blocks, trusted_devices
-from core.times import json_time
+from core.text import json_time
 from messaging import selectors as messaging
 from messaging.serializers.outputs import ConversationOutput, MessageOutput
 from notifications import selectors as notifications

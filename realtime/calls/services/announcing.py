@@ -7,7 +7,7 @@ from django.db import transaction
 
 from accounts.selectors import users_by_ids
 from core.images import media_path
-from core.times import json_time
+from core.text import json_time
 from notifications.selectors import is_quiet
 from notifications.services import delivery
 from realtime import groups
