@@ -15,14 +15,30 @@ from django.core.exceptions import ImproperlyConfigured
 
 from core import redis_servers
 
+
+class Environment(environ.Env):
+    """django-environ, with values that begin with a dollar sign as they are: elsewhere it takes them for the name of
+    another variable, and a secret may begin with one."""
+
+    def get_value(
+        self, var: str, cast: Any = None, default: Any = environ.Env.NOTSET, parse_default: bool = False
+    ) -> Any:
+        value = self.ENVIRON.get(var, "")
+        if value.startswith("$"):
+            return self.parse_value(value, cast)
+        return super().get_value(var, cast, default, parse_default)
+
+
+env = Environment()
+
 SWITCH = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
 
 
 def switch(name: str, *, default: bool) -> bool:
     """1 or 0; anything else is an error, so that a typing error changes nothing."""
-    value = os.environ.get(name)
-    if value is None:
+    if name not in env:
         return default
+    value = env.str(name)
     if value.strip().lower() not in SWITCH:
         raise ImproperlyConfigured(f"{name} is 1 or 0, not {value!r}.")
     return SWITCH[value.strip().lower()]
@@ -33,15 +49,15 @@ def missing(*names: str) -> list[str]:
 
     None is needed on a single machine where neither DEBUG nor a database server was configured.
     """
-    unset = [name for name in names if not os.environ.get(name, "").strip()]
-    if unset and "DEBUG" in os.environ:
+    unset = [name for name in names if not env.str(name, default="").strip()]
+    if unset and "DEBUG" in env:
         raise ImproperlyConfigured(f"{unset[0]} must be set when DEBUG=0.")
-    return unset if os.environ.get("DATABASE_URL", "").strip() else []
+    return unset if env.str("DATABASE_URL", default="").strip() else []
 
 
 def secret(name: str, *, kept_in: Path, prefix: str = "") -> str:
     """The secret from the environment; without one, a random one that is kept in a file of this folder."""
-    value = os.environ.get(name, "").strip()
+    value = env.str(name, default="").strip()
     if value:
         return value
     path = kept_in / f"{name.lower()}.txt"
@@ -60,14 +76,14 @@ def _create_whole(path: Path, text: str) -> None:
 
 
 def number(name: str, *, default: int, least: int) -> int:
-    value = os.environ.get(name, "").strip() or str(default)
+    value = env.str(name, default="").strip() or str(default)
     if not value.isdecimal() or int(value) < least:
         raise ImproperlyConfigured(f"{name} is a whole number from {least} on, not {value!r}.")
     return int(value)
 
 
 def choice(name: str, options: Collection[str], *, default: str) -> str:
-    value = os.environ.get(name, "").strip() or default
+    value = env.str(name, default="").strip() or default
     if value not in options:
         raise ImproperlyConfigured(f"{name} is one of {', '.join(options)}, not {value!r}.")
     return value
@@ -76,7 +92,7 @@ def choice(name: str, options: Collection[str], *, default: str) -> str:
 def database(name: str, *, default: str) -> dict[str, Any]:
     """A database's settings. The value may hold a password, so no error repeats it."""
     form = f"{name} is postgres://user:password@host:port/name (or host:port,host:port) or sqlite:///path."
-    value = os.environ.get(name, "").strip() or default
+    value = env.str(name, default="").strip() or default
     if not value.startswith(("postgres://", "postgresql://", "sqlite:///")):
         raise ImproperlyConfigured(form)
     value, hosts = _without_hosts(value)
@@ -109,7 +125,7 @@ def _hosts_and_ports(hosts: str) -> tuple[str, str]:
 
 def redis(name: str) -> str:
     """The address of Redis as `core.redis_servers` reads it, empty without one. No error repeats a password."""
-    value = os.environ.get(name, "").strip()
+    value = env.str(name, default="").strip()
     try:
         redis_servers.parse(value) if value else []
     except ValueError as error:
@@ -136,7 +152,7 @@ def site(name: str, value: str) -> str:
 
 def media(name: str, value: str | None = None) -> dict[str, Any]:
     """The storage of images: MEDIA_ROOT, or `s3://key:secret@bucket?endpoint=https://host&region=name`."""
-    value = (os.environ.get(name, "") if value is None else value).strip()
+    value = (env.str(name, default="") if value is None else value).strip()
     if not value:
         return {"BACKEND": "django.core.files.storage.FileSystemStorage"}
     parts = urlsplit(value)
@@ -161,7 +177,7 @@ def media(name: str, value: str | None = None) -> dict[str, Any]:
 
 def prefix(name: str) -> str:
     """A URL path prefix."""
-    value = os.environ.get(name, "").strip()
+    value = env.str(name, default="").strip()
     if value and not value.startswith("/"):
         raise ImproperlyConfigured(f"{name} is the beginning of a path, /like-this/, not {value!r}.")
     return value
@@ -169,7 +185,7 @@ def prefix(name: str) -> str:
 
 def mail(name: str, *, default: str, timeout: float) -> dict[str, Any]:
     """The mail backend that the outbox uses, with its options."""
-    parts = urlsplit(os.environ.get(name, "").strip() or default)
+    parts = urlsplit(env.str(name, default="").strip() or default)
     try:
         port = parts.port
     except ValueError as error:

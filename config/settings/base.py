@@ -2,13 +2,11 @@
 
 from pathlib import Path
 
-import environ
 from corsheaders.defaults import default_headers
 from django.core.exceptions import ImproperlyConfigured
 
 from config import environment
-
-env = environ.Env()
+from config.environment import env
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 VAR_DIR = Path(env.str("VAR_DIR", default=str(BASE_DIR / "var")))

@@ -51,6 +51,14 @@ def test_an_empty_value_is_none(monkeypatch):
     assert environment.redis("REDIS_URL") == ""
 
 
+def test_a_secret_may_begin_with_a_dollar_sign(monkeypatch, tmp_path):
+    monkeypatch.setenv("OTHER", "of another variable")
+    for value in ("$OTHER", "$nothing"):
+        monkeypatch.setenv("SECRET", value)
+        assert environment.env.str("SECRET", default="") == value
+        assert environment.secret("SECRET", kept_in=tmp_path) == value
+
+
 @pytest.mark.parametrize("url", ["nonsense", "smtp://h:port", "file://", "http://h"])
 def test_mail_goes_somewhere(monkeypatch, url):
     monkeypatch.setenv("EMAIL_URL", url)
