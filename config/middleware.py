@@ -48,7 +48,7 @@ class RequestContextMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        offered = request.headers.get("X-Request-Id", "")
+        offered = request.META.get("HTTP_X_REQUEST_ID", "")
         request_id = request_context.id_for(offered)
         token = request_context.enter(request_id=request_id, request=request)
         try:
@@ -119,7 +119,7 @@ class LanguageMiddleware:
 
 def _language_asked_for(request: HttpRequest) -> str | None:
     """The first supported language in `Accept-Language`. None when it names no supported language."""
-    for tag, _quality in parse_accept_lang_header(request.headers.get("Accept-Language", "")[:200]):
+    for tag, _quality in parse_accept_lang_header(request.META.get("HTTP_ACCEPT_LANGUAGE", "")[:200]):
         with suppress(LookupError):
             return translation.get_supported_language_variant(tag)
     return None

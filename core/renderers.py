@@ -1,10 +1,25 @@
-"""Renders the body of a success. Kept apart from errors.py: DRF resolves renderers while its views
-module is still loading, so nothing here may import rest_framework views."""
+"""Chooses the form of a reply and renders the body of a success. Kept apart from errors.py: DRF resolves
+renderers while its views module is still loading, so nothing here may import rest_framework views."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from rest_framework.renderers import JSONRenderer
+from rest_framework.negotiation import DefaultContentNegotiation
+from rest_framework.renderers import BaseRenderer, JSONRenderer
+from rest_framework.request import Request
+
+
+class ContentNegotiation(DefaultContentNegotiation):
+    """DRF's own, which parses and sorts media types, only for requests that choose between several."""
+
+    def select_renderer(
+        self, request: Request, renderers: Iterable[BaseRenderer], format_suffix: str | None = None
+    ) -> tuple[BaseRenderer, str]:
+        first = next(iter(renderers))
+        accepts = request.META.get("HTTP_ACCEPT", "*/*")
+        if accepts in ("*/*", first.media_type) and not format_suffix and not request.META.get("QUERY_STRING"):
+            return first, str(first.media_type)
+        return super().select_renderer(request, renderers, format_suffix)
 
 
 class EnvelopeRenderer(JSONRenderer):

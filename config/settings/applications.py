@@ -77,6 +77,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["core.renderers.EnvelopeRenderer"],
     "DEFAULT_PARSER_CLASSES": ["core.parsers.StrictJSONParser"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "core.renderers.ContentNegotiation",
     "DEFAULT_THROTTLE_CLASSES": ["core.throttles.DeclaredThrottles"],
     "DEFAULT_SCHEMA_CLASS": "config.openapi.views.EnvelopeSchema",
     "EXCEPTION_HANDLER": "core.errors.envelope",

@@ -25,6 +25,10 @@ class PreparedCursor(base.ServerBindingCursor):
         super().__init__(*args, **kwargs)
         self.adapters.register_loader(_TIMESTAMPTZ, _time_loader)  # type: ignore[attr-defined]
 
+    def close(self) -> None:
+        """Leaves the cursor to the connection's next statement: making one costs as much as a short statement."""
+        self.connection.idle_cursor = self  # type: ignore[attr-defined]
+
     def execute(self, *args: Any, **kwargs: Any) -> Any:
         """Sends the first statement of a transaction together with BEGIN: one round trip instead of two."""
         connection = self.connection  # type: ignore[attr-defined]
@@ -71,7 +75,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
         with self.wrap_database_errors:
             if self.connection.prepare_threshold is None:
                 return self._cursor()  # type: ignore[attr-defined]
-            return self._prepare_cursor(PreparedCursor(self.connection))  # type: ignore[attr-defined, call-arg]
+            # Taken away while it is used: a statement inside of another one's block has a cursor of its own.
+            idle = vars(self.connection).pop("idle_cursor", None)
+            return self._prepare_cursor(idle or PreparedCursor(self.connection))  # type: ignore[attr-defined, call-arg]
 
     @async_unsafe
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:

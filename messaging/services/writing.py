@@ -13,8 +13,27 @@ from messaging import signals
 from messaging.exceptions import IdempotencyConflict, MessageNotFound
 from messaging.models import Conversation, Message, MessageRevision, Reaction
 from messaging.selectors.messages import MessageRow, messages_for, render
-from messaging.selectors.tables import MESSAGE, PARTICIPANT, rows
+from messaging.selectors.tables import MESSAGE, PARTICIPANT, places, rows
 from messaging.services import locking
+
+_FIELDS = [field for field in Message._meta.concrete_fields if not field.primary_key]
+_INSERT = (
+    f"INSERT INTO {MESSAGE} ({', '.join(str(field.column) for field in _FIELDS)})"
+    f" VALUES ({places(_FIELDS)}) ON CONFLICT DO NOTHING RETURNING id"
+)
+_COUNTED = "unread_count + CASE WHEN user_id = %s THEN 0 ELSE %s END"
+_WRITTEN = "has_written OR (user_id = %s AND %s)"
+_INSERT_AND_COUNT = (
+    f"WITH new AS ({_INSERT}), sides AS (UPDATE {PARTICIPANT} SET last_message_id = new.id,"
+    f" activity_id = new.id, unread_count = {_COUNTED}, has_written = {_WRITTEN}, is_shown = TRUE"
+    " FROM new WHERE conversation_id = %s RETURNING user_id, unread_count)"
+    " SELECT new.id, sides.user_id, sides.unread_count FROM new, sides"
+)
+_COUNT = (
+    f"UPDATE {PARTICIPANT} SET last_message_id = %s, activity_id = %s,"
+    f" unread_count = {_COUNTED}, has_written = {_WRITTEN}, is_shown = TRUE"
+    " WHERE conversation_id = %s RETURNING user_id, unread_count"
+)
 
 
 def insert(message: Message, line: locking.LockedConversation) -> int | None:
@@ -22,36 +41,14 @@ def insert(message: Message, line: locking.LockedConversation) -> int | None:
 
     None, with nothing written, if the sender's client_id is taken.
     """
-    fields = [field for field in Message._meta.concrete_fields if not field.primary_key]
-    columns = [str(field.column) for field in fields]
-    values = [field.get_db_prep_save(getattr(message, field.attname), connection) for field in fields]
-    insert = (
-        f"INSERT INTO {MESSAGE} ({', '.join(columns)}) VALUES ({', '.join(['%s'] * len(columns))})"
-        " ON CONFLICT DO NOTHING RETURNING id"
-    )
-    counted = "unread_count + CASE WHEN user_id = %s THEN 0 ELSE %s END"
-    written = "has_written OR (user_id = %s AND %s)"
+    values = [getattr(message, field.attname) for field in _FIELDS]
     speaks = message.kind != Message.Kind.CALL
-    effects: list[Any] = [message.sender_id, int(message.counts_as_unread), message.sender_id, speaks]
+    effects = [message.sender_id, int(message.counts_as_unread), message.sender_id, speaks, message.conversation_id]
     if connection.vendor == "postgresql":
-        found = rows(
-            f"WITH new AS ({insert}), sides AS (UPDATE {PARTICIPANT} SET last_message_id = new.id,"
-            f" activity_id = new.id, unread_count = {counted}, has_written = {written}, is_shown = TRUE"
-            " FROM new WHERE conversation_id = %s RETURNING user_id, unread_count)"
-            " SELECT new.id, sides.user_id, sides.unread_count FROM new, sides",
-            [*values, *effects, message.conversation_id],
-        )
+        found = rows(_INSERT_AND_COUNT, [*values, *effects])
     else:
-        new = rows(insert, values)
-        found = new and [
-            (new[0][0], *side)
-            for side in rows(
-                f"UPDATE {PARTICIPANT} SET last_message_id = %s, activity_id = %s,"
-                f" unread_count = {counted}, has_written = {written}, is_shown = TRUE"
-                " WHERE conversation_id = %s RETURNING user_id, unread_count",
-                [new[0][0], new[0][0], *effects, message.conversation_id],
-            )
-        ]
+        new = rows(_INSERT, [_as_stored(value) for value in values])
+        found = new and [(new[0][0], *side) for side in rows(_COUNT, [new[0][0], new[0][0], *effects])]
     if not found:
         return None
     message.id = found[0][0]
@@ -59,6 +56,11 @@ def insert(message: Message, line: locking.LockedConversation) -> int | None:
     for user_id in line.unseen_by:
         signals.conversation_shown.send(Conversation, conversation=line.conversation, user_id=user_id)
     return next(unread for _, user_id, unread in found if user_id == line.other_id)
+
+
+def _as_stored(value: Any) -> Any:
+    """A value of a field as SQLite stores it."""
+    return connection.ops.adapt_datetimefield_value(value) if isinstance(value, datetime) else value
 
 
 def digest_of(*parts: object) -> str:

@@ -238,3 +238,10 @@ def test_hundreds_of_query_parameters_and_form_fields_are_no_500(as_alice):
     form = {f"f{n}": "x" for n in range(200)}
     response = as_alice.upload("/api/v1/profile/avatar", status=400, method="PUT", **form)
     assert response["ok"] is False
+
+
+@pytest.mark.parametrize("accept", ["*/*", "application/json", "image/png"])
+def test_no_other_form_of_a_reply_can_be_asked_for(as_alice, accept):
+    response = as_alice.raw("GET", "/api/v1/auth/me?format=xml", headers={"Accept": accept})
+    assert response.status_code == 404
+    assert json.loads(response.content)["ok"] is False
