@@ -4,6 +4,7 @@ import re
 
 from playwright.sync_api import expect
 
+from tests.browser.chromium import wait_until
 from tests.browser.client_pages import Window
 
 # Calls need two browsers, two cameras and the server at once: slow machines get time.
@@ -19,6 +20,7 @@ NOTE_PEERS = """
     }
   };
 """
+# What the present connection has decoded so far.
 FLOW = """async () => {
   const flow = { frames: 0, energy: 0, types: null };
   const peer = window.peers.at(-1);
@@ -34,6 +36,14 @@ FLOW = """async () => {
   }
   return flow;
 }"""
+
+
+# Whether more has been decoded than when this was last asked; a connection that is new since then counts anew.
+GROWS = f"""async (measure) => {{
+  const [before, peer, value] = [window.seen, window.peers.length, (await ({FLOW})())[measure]];
+  window.seen = {{ measure, peer, value }};
+  return before?.measure === measure && before.peer === peer && value > before.value;
+}}"""
 
 
 class CallWindow(Window):
@@ -81,11 +91,10 @@ class CallWindow(Window):
         return self.page.evaluate(FLOW)
 
     def receives(self, measure="frames"):
-        """What has been decoded grows, twice."""
+        """What has been decoded grows, twice from now on."""
+        self.page.evaluate("() => { window.seen = null; }")
         for _ in range(2):
-            before = self.flow()[measure]
-            grows = f"async (before) => (await ({FLOW})()).{measure} > before"
-            self.page.wait_for_function(grows, arg=before, timeout=PATIENCE, polling=200)
+            wait_until(self.page, GROWS, measure, timeout=PATIENCE)
 
     def ended(self, reason):
         status = self.page.locator(".call-end").get_by_role("status")

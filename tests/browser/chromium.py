@@ -2,13 +2,15 @@
 
 import contextlib
 import shutil
+import time
 
 import pytest
 from playwright.sync_api import sync_playwright
 
 EXECUTABLE = shutil.which("chromium") or "/usr/bin/chromium"
 FLAGS = [
-    "--use-fake-device-for-media-stream",
+    # Ten pictures a second instead of twenty: two cameras are encoded and decoded by the processor.
+    "--use-fake-device-for-media-stream=fps=10",
     "--use-fake-ui-for-media-stream",
     "--allow-loopback-in-peer-connection",
     "--disable-features=WebRtcHideLocalIpsWithMdns",
@@ -25,6 +27,18 @@ def browser():
             yield chromium
         finally:
             chromium.close()
+
+
+def wait_until(page, function, arg=None, *, timeout=30_000):
+    """Waits until an async function of the page returns something true, and returns that.
+
+    `wait_for_function` takes the promise of such a function for the answer, and does not wait at all.
+    """
+    deadline = time.monotonic() + timeout / 1000
+    while not (answer := page.evaluate(function, arg)):
+        assert time.monotonic() < deadline, f"not within {timeout} ms: {function}"
+        page.wait_for_timeout(200)
+    return answer
 
 
 def watch(page, base):

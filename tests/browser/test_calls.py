@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.browser.chromium import browser, needs_chromium, watch
+from tests.browser.chromium import browser, needs_chromium, wait_until, watch
 from tests.databases import TemporaryDatabase
 from tests.flows.people import eventually
 from tests.server import ON_POSTGRES, RunningServer, free_port
@@ -116,9 +116,7 @@ def media_flows(page, media):
     """What has been decoded so far grows."""
     measure = "frames" if media == "video" else "energy"
     before = page.evaluate("() => side.flow()")[measure]
-    page.wait_for_function(
-        f"async before => (await side.flow()).{measure} > before", arg=before, timeout=30_000, polling=200
-    )
+    wait_until(page, f"async before => (await side.flow()).{measure} > before", before)
     return page.evaluate("() => side.flow()")
 
 

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.account_pages import Person, Window
-from tests.browser.chromium import needs_chromium
+from tests.browser.chromium import needs_chromium, wait_until
 from tests.server import RunningServer
 
 pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(240)]
@@ -49,9 +49,7 @@ def open_as(chromium, server, people):
         window.sign_in(people[0][name])
         window.signed_in()
         window.open(path)
-        window.page.wait_for_function(
-            "async () => (await import('/static/app/client.js')).parley.status === 'online'", polling=200
-        )
+        wait_until(window.page, "async () => (await import('/static/app/client.js')).parley.status === 'online'")
         return window
 
     yield make

@@ -1,4 +1,4 @@
-import { ask, leave, watchExpiry } from "./commands.js";
+import { ask, askBound, leave, routeOf, watchExpiry } from "./commands.js";
 import { Emitter } from "./emitter.js";
 import { randomId } from "./environment.js";
 import { ParleyError } from "./errors.js";
@@ -14,7 +14,9 @@ export class Call extends Emitter {
   #local = null;
   #link = null;
   #route = null;
-  #isAnswering = false;
+  // Accepting, or continuing after a reload: not to be mistaken for a call that another device has taken.
+  #isJoining = false;
+  #isFresh = false;
   #endedAt = null;
   #expiryTimer = null;
   #clientId = randomId();
@@ -100,8 +102,8 @@ export class Call extends Emitter {
   // --- Actions of the user -----------------------------------------------------------------------
 
   async accept({ camera = this.media === "video" } = {}) {
-    if (this.state !== "ringing" || this.direction !== "incoming" || this.#isAnswering) return;
-    this.#isAnswering = true;
+    if (this.state !== "ringing" || this.direction !== "incoming" || this.#isJoining) return;
+    this.#isJoining = true;
     this.error = null;
     try {
       await this.#open(camera);
@@ -117,7 +119,7 @@ export class Call extends Emitter {
       this.emit("change", this);
       throw error;
     } finally {
-      this.#isAnswering = false;
+      this.#isJoining = false;
     }
   }
 
@@ -175,21 +177,24 @@ export class Call extends Emitter {
     }
   }
 
-  /** After a reload of the page: continues the call with a new connection. */
+  /** After a reload of the page: continues the call with a new connection, even if the server restarts meanwhile. */
   async rejoin() {
+    this.#isJoining = this.#isFresh = true;
     try {
-      const { call } = await this.#command("call.connected");
       await this.#open(this.media === "video");
-      const { ok, ...route } = await this.#parley.calls.iceServers({ call_id: this.id });
-      this.#route = route;
-      this.update(call, { isFresh: true });
+      this.#route = await routeOf(this.#parley, this);
+      this.update((await askBound(this.#parley, this, "call.connected")).call);
     } catch (error) {
       this.error = error;
       this.finish(error.code ?? "failed", "failed");
+      // The other participant need not wait for a connection that cannot come.
+      if (isAboutDevices(error)) await leave(this.#parley, this.id, "call.hangup", {});
+    } finally {
+      this.#isJoining = false;
     }
   }
 
-  update(row, { isFresh = false } = {}) {
+  update(row) {
     this.#row = row;
     this.media = row.media;
     clearTimeout(this.#expiryTimer);
@@ -201,12 +206,12 @@ export class Call extends Emitter {
     }
     if (!this.isLive) return;
     const isTaken = row.state !== "ringing" && !row.bound_to_you;
-    if (isTaken && this.direction === "incoming" && !this.#isAnswering && !this.#link) {
+    if (isTaken && this.direction === "incoming" && !this.#isJoining && !this.#link) {
       this.finish("answered_elsewhere");
       return;
     }
     this.state = row.state;
-    this.#connect(isFresh);
+    this.#connect();
     this.emit("change", this);
   }
 
@@ -248,7 +253,7 @@ export class Call extends Emitter {
     this.emit("change", this);
   }
 
-  #connect(isFresh) {
+  #connect() {
     const isTalking = this.state === "connecting" || this.state === "active";
     if (!isTalking || !this.#row.bound_to_you || !this.#route || this.#link) return;
     this.#link = new CallLink(this.#parley, {
@@ -257,7 +262,7 @@ export class Call extends Emitter {
       local: this.#local,
       RTCPeerConnection: this.#tools.RTCPeerConnection,
       isCaller: this.direction === "outgoing",
-      isFresh,
+      isFresh: this.#isFresh,
     });
     this.#link.start();
   }

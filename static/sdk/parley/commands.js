@@ -4,19 +4,46 @@ const TRIES = 6;
 const WAIT_MS = 10_000;
 const LEAVE_TRIES = 30;
 const PAUSE_MS = 300;
-/** Between two tries of a command that is refused while a former socket counts as open. */
-export const CONFLICT_PAUSE_MS = 1_000;
+// Between two tries of a command that is refused while a former socket counts as open.
+const CONFLICT_PAUSE_MS = 1_000;
+const BIND_TRIES = 60;
 const AFTER_EXPIRY_MS = 8_000;
 
 /** Sends a command of a call until it is answered; repeating one changes nothing. */
-export async function ask(parley, call, type, data) {
+export function ask(parley, call, type, data) {
+  return persist(parley, call, () => parley.command(type, call.id === null ? data : { call_id: call.id, ...data }));
+}
+
+/** The ICE servers of a call. */
+export async function routeOf(parley, call) {
+  const { ok, ...route } = await persist(parley, call, () => parley.calls.iceServers({ call_id: call.id }));
+  return route;
+}
+
+/** Tries again while the server cannot be reached: it may be restarting. */
+async function persist(parley, call, work) {
   for (let attempt = 1; ; attempt += 1) {
     try {
       await parley.calls.whenOnline(WAIT_MS);
-      return await parley.command(type, call.id === null ? data : { call_id: call.id, ...data });
+      return await work();
     } catch (error) {
       if (error.status !== 0 || attempt >= TRIES || !call.isLive) throw error;
       await sleep(PAUSE_MS);
+    }
+  }
+}
+
+/**
+ * Sends a command of a bound device. After a kill of the server, the device's former socket counts as open for some
+ * seconds: the command is refused until then.
+ */
+export async function askBound(parley, call, type, data = {}) {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await ask(parley, call, type, data);
+    } catch (error) {
+      if (error.code !== "call_conflict" || attempt >= BIND_TRIES || !call.isLive) throw error;
+      await sleep(CONFLICT_PAUSE_MS);
     }
   }
 }

@@ -1,11 +1,9 @@
-import { CONFLICT_PAUSE_MS } from "./commands.js";
-import { sleep } from "./environment.js";
+import { askBound } from "./commands.js";
 import { Peer, qualityOf } from "./peer.js";
 
 // The caller restarts first; the callee does when the caller does not.
 const RESTART_MS = { caller: { disconnected: 3_000, failed: 0 }, callee: { disconnected: 7_000, failed: 3_000 } };
 const GIVE_UP_MS = 45_000;
-const BIND_TRIES = 30;
 
 /** The link between the two devices of an answered call: signals over the socket, restarts when media stops. */
 export class CallLink {
@@ -134,14 +132,15 @@ export class CallLink {
 
   /** New candidates, and credentials of the relay that are good for another hour. */
   async #restart() {
-    if (this.#parley.status !== "online") return;
+    if (this.#parley.status !== "online" || !(await this.#bind())) return;
     try {
       this.#route = await this.#parley.calls.iceServers({ call_id: this.#call.id });
     } catch {
       // The current ones may still work.
     }
     if (this.#isClosed || this.isConnected) return;
-    this.#send("restart", {});
+    // Until they have been connected once, the other side may still hold the connection from before the reload.
+    this.#send("restart", this.#isFresh && !this.#wasConnected ? { fresh: true } : {});
     await this.#peer.offer({ iceRestart: true, route: this.#route });
     // Tried again until media flows or the call is given up.
     this.#restartIn(10_000);
@@ -162,23 +161,31 @@ export class CallLink {
 
   /** Media flows; after a reconnection this also binds the new socket to the call. */
   async #sendConnected() {
-    for (let attempt = 1; attempt <= BIND_TRIES && !this.#isClosed; attempt += 1) {
-      try {
-        await this.#parley.command("call.connected", { call_id: this.#call.id });
-        this.#sendMedia();
-        return;
-      } catch (error) {
-        // Without a connection, `resumed` sends it again.
-        if (error.code !== "call_conflict") return;
-        // The former socket still counts as open: the server gives it up within seconds.
-        await sleep(CONFLICT_PAUSE_MS);
-      }
+    try {
+      await askBound(this.#parley, this.#call, "call.connected");
+      this.#sendMedia();
+    } catch {
+      // Without a connection, `resumed` sends it again.
+    }
+  }
+
+  /** Binds the present socket to the call: what another one signals is refused. Resolves to whether it is bound. */
+  async #bind() {
+    try {
+      await askBound(this.#parley, this.#call, "call.signal", { kind: "media", payload: this.#media() });
+      return !this.#isClosed;
+    } catch {
+      return false;
     }
   }
 
   #sendMedia() {
+    this.#send("media", this.#media());
+  }
+
+  #media() {
     const { audio, isMuted, video, isSharing } = this.#local;
-    this.#send("media", { audio: audio !== null && !isMuted, video: video !== null, screen: isSharing });
+    return { audio: audio !== null && !isMuted, video: video !== null, screen: isSharing };
   }
 
   #send(kind, payload) {

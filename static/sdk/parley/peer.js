@@ -1,3 +1,5 @@
+import { randomId } from "./environment.js";
+
 const STATS_MS = 2_000;
 
 /**
@@ -10,6 +12,8 @@ export class Peer {
   #polite;
   #isOffering = false;
   #ignoresOffer = false;
+  // The id of the offer of this side that waits for its answer.
+  #offer = null;
   #early = [];
   #tracks = { audio: null, video: null };
   #statsTimer = null;
@@ -59,7 +63,8 @@ export class Peer {
     this.#isOffering = true;
     try {
       await this.connection.setLocalDescription(await this.connection.createOffer({ iceRestart }));
-      this.#send("offer", { type: "offer", sdp: this.connection.localDescription.sdp });
+      this.#offer = randomId();
+      this.#send("offer", { type: "offer", sdp: this.connection.localDescription.sdp, id: this.#offer });
     } finally {
       this.#isOffering = false;
     }
@@ -67,8 +72,8 @@ export class Peer {
 
   /** An offer, an answer or a candidate of the other side. */
   async onSignal(kind, payload) {
-    if (kind === "offer") await this.#offered(payload.sdp);
-    else if (kind === "answer") await this.#answered(payload.sdp);
+    if (kind === "offer") await this.#offered(payload);
+    else if (kind === "answer") await this.#answered(payload);
     else if (kind === "ice") await this.#candidate(payload.candidate);
   }
 
@@ -78,7 +83,7 @@ export class Peer {
     this.connection.close();
   }
 
-  async #offered(sdp) {
+  async #offered({ sdp, id }) {
     const meetsOwn = this.isOffering;
     this.#ignoresOffer = meetsOwn && !this.#polite;
     if (this.#ignoresOffer) return;
@@ -86,13 +91,13 @@ export class Peer {
     for (const transceiver of this.#transceivers()) transceiver.direction = "sendrecv";
     await this.setTracks(this.#tracks);
     await this.connection.setLocalDescription(await this.connection.createAnswer());
-    this.#send("answer", { type: "answer", sdp: this.connection.localDescription.sdp });
+    this.#send("answer", { type: "answer", sdp: this.connection.localDescription.sdp, ...(id && { to: id }) });
     await this.#addEarly();
   }
 
-  async #answered(sdp) {
-    // An answer to an offer that has been withdrawn.
-    if (this.connection.signalingState !== "have-local-offer") return;
+  async #answered({ sdp, to = this.#offer }) {
+    // An answer to an offer that has been withdrawn, or that another one has replaced.
+    if (this.connection.signalingState !== "have-local-offer" || to !== this.#offer) return;
     await this.connection.setRemoteDescription({ type: "answer", sdp });
     await this.#addEarly();
   }
