@@ -37,6 +37,7 @@ BENCHMARKS = {
     "delivery": ["--rows", "2000", "--enqueue", "200"],
     "scale": ["--rows", "20000", "--rounds", "5"],
     "sockets": ["--sockets", "100", "--rounds", "1", "--seconds", "1"],
+    "client": ["--rounds", "1", "--frames", "30", "--sends", "3", "--hour", "900"],
 }
 DRAIN_GOAL = 5_000
 

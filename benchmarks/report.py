@@ -11,4 +11,5 @@ def show(rows: Iterable[Mapping[str, Any]], *, as_json: bool) -> None:
         print(json.dumps(list(rows), indent=2))
         return
     for row in rows:
-        print(f"{row['work']:70}{row['measured']:8}{row['goal']:8}")
+        goal = "–" if row["goal"] is None else row["goal"]
+        print(f"{row['work']:70}{row['measured']:8}{goal:>8}")

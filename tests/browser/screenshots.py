@@ -11,10 +11,15 @@ import itertools
 import sys
 import tempfile
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
+from playwright.sync_api import Page
 from tqdm import tqdm
 
+from tests.browser.account_pages import Person
+from tests.browser.call_pages import CallWindow
 from tests.browser.chromium import browser
 from tests.browser.client_pages import Api, Window, demo_people
 from tests.server import ROOT, RunningServer
@@ -29,7 +34,10 @@ OPEN_PAGES = {
     "landing": "/",
     "sign-up": "/app/sign-up",
     "sign-in": "/app/sign-in",
+    "verify": "/app/verify?email=alice@example.com",
     "forgot": "/app/forgot",
+    "reset": "/app/reset?email=alice@example.com",
+    "signed-out": "/app/signed-out",
     "help": "/app/help",
     "docs": "/docs",
     "docs-quickstart": "/docs/quickstart",
@@ -45,6 +53,11 @@ OWN_PAGES = {
     "settings-security": "/app/settings/security",
     "settings-privacy": "/app/settings/privacy",
 }
+# Between the first and the second password.
+STEP_PAGES = {"two-step": "/app/two-step", "recovery": "/app/recovery"}
+# Alice is called by Bob while this page is open.
+CALL_PAGES = {"ring": "/app/chats/{chat}", "call": "/app/chats/{chat}"}
+PAGES = OPEN_PAGES | STEP_PAGES | OWN_PAGES | CALL_PAGES
 # Picture of the README: page, size, colours.
 README_PICTURES = {
     "conversation": ("conversation", "desktop", "light"),
@@ -67,36 +80,71 @@ class Studio:
         self.chromium, self.server = chromium, server
         self.logins = demo_people(server)
         alice, bob = (Api(server, self.logins[name]) for name in ("Alice", "Bob"))
+        self.alice = alice
         self.chat = alice.chat_with(bob)
         bob.send(self.chat, "Shall we look at the route for Saturday?")
         alice.send(self.chat, "Yes. The path along the river is open again.")
         bob.send(self.chat, "Good. I bring the map, you bring the coffee ☕")
 
-    def take(self, name: str, path: str, target: Path, *, size: str, scheme: str, language: str) -> None:
+    @cached_property
+    def cautious(self) -> Person:
+        """Someone with a second password."""
+        person = Person(self.server, "Tess")
+        person.turn_on_two_step()
+        return person
+
+    def take(self, name: str, target: Path, *, size: str, scheme: str, language: str) -> None:
         options = {"viewport": SIZES[size], "color_scheme": scheme, "locale": language, "reduced_motion": "reduce"}
-        if name in OWN_PAGES:
-            window = Window(self.chromium, self.server, self.logins["Alice"], **options)
-            window.page.evaluate("language => localStorage.setItem('parley.language', language)", language)
-            context, page = window.context, window.page
-        else:
-            context = self.chromium.new_context(**options)
-            page = context.new_page()
-        page.goto(self.server.base + path.format(chat=self.chat))
-        settle(page)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        page.screenshot(path=target)
-        context.close()
+        # Of a signed-in user the account decides.
+        self.alice.http.patch("/profile", json={"language": language}).raise_for_status()
+        with contextlib.ExitStack() as stack:
+            page = self.page_of(name, stack, options)
+            if name not in OPEN_PAGES:
+                page.evaluate("language => localStorage.setItem('parley.language', language)", language)
+            page.goto(self.server.base + PAGES[name].format(chat=self.chat))
+            settle(page)
+            if not name.startswith(("docs", "api-docs")):
+                page.wait_for_function("language => document.documentElement.lang === language", arg=language)
+            if name in CALL_PAGES:
+                self.ring(stack, page, answered=name == "call")
+            target.parent.mkdir(parents=True, exist_ok=True)
+            page.screenshot(path=target)
+
+    def page_of(self, name: str, stack: contextlib.ExitStack, options: dict[str, Any]) -> Page:
+        if name in OPEN_PAGES:
+            context = stack.enter_context(contextlib.closing(self.chromium.new_context(**options)))
+            return context.new_page()
+        login = self.logins["Alice"]
+        if name in STEP_PAGES:
+            login = {"email": self.cautious.email, "password": self.cautious.password}
+        return stack.enter_context(contextlib.closing(Window(self.chromium, self.server, login, **options))).page
+
+    def ring(self, stack: contextlib.ExitStack, page: Page, *, answered: bool) -> None:
+        """Bob calls with video; what is shown here may be in any language."""
+        bob = CallWindow(self.chromium, self.server, self.logins["Bob"])
+        stack.enter_context(contextlib.closing(bob))
+        bob.open_chat(self.chat).call("Video")
+        page.get_by_role("alertdialog").wait_for()
+        stack.callback(bob.press, "Hang up")
+        if answered:
+            page.locator(".ring .accept").click()
+            page.get_by_role("timer").wait_for()
+            bob.receives("frames")
+            page.wait_for_function(
+                "() => document.querySelector('video.remote').getVideoPlaybackQuality().totalVideoFrames"
+            )
+        page.wait_for_timeout(500)
 
 
 def take_all(folder: Path = FOLDER, *, only: str = "") -> list[Path]:
     """Writes `<page>-<size>-<colours>-<language>.png` of every page, or of the pages whose name contains `only`."""
-    pages = {name: path for name, path in (OPEN_PAGES | OWN_PAGES).items() if only in name}
-    variants = list(itertools.product(pages.items(), SIZES, SCHEMES, LANGUAGES))
+    names = [name for name in PAGES if only in name]
+    variants = list(itertools.product(names, SIZES, SCHEMES, LANGUAGES))
     written = []
     with running_studio() as studio:
-        for (name, path), size, scheme, language in tqdm(variants, disable=not sys.stderr.isatty(), unit="picture"):
+        for name, size, scheme, language in tqdm(variants, disable=not sys.stderr.isatty(), unit="picture"):
             target = folder / f"{name}-{size}-{scheme}-{language}.png"
-            studio.take(name, path, target, size=size, scheme=scheme, language=language)
+            studio.take(name, target, size=size, scheme=scheme, language=language)
             written.append(target)
     return written
 
@@ -107,8 +155,7 @@ def take_readme() -> list[Path]:
     with running_studio() as studio:
         for picture, (name, size, scheme) in README_PICTURES.items():
             target = README_FOLDER / f"{picture}.png"
-            path = (OPEN_PAGES | OWN_PAGES)[name]
-            studio.take(name, path, target, size=size, scheme=scheme, language="en")
+            studio.take(name, target, size=size, scheme=scheme, language="en")
             written.append(target)
     return written
 

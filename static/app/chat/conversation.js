@@ -97,7 +97,8 @@ function Open({ id, row, state, me }) {
   // What is answered or edited may be deleted meanwhile.
   useEffect(() => {
     const target = task.reply ?? task.editing;
-    if (target && !state.hasNewer && !state.messages.some((message) => message.id === target.id)) end();
+    const isFurtherUp = state.hasOlder && target?.id < state.messages[0]?.id;
+    if (target && !isFurtherUp && !state.hasNewer && !state.messages.some((message) => message.id === target.id)) end();
   }, [state.messages]);
 
   const show = (messageId) => {

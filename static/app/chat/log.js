@@ -2,7 +2,7 @@
 import { html, useCallback, useEffect, useMemo, useRef, useState } from "../html.js";
 import { dayName, t, tn } from "../i18n.js";
 import { rowsOf, statusOf } from "../state/rows.js";
-import { latest, loadNewer, loadOlder, reach } from "../state/thread.js";
+import { latest, loadNewer, loadOlder, reach, trim } from "../state/thread.js";
 import { Icon } from "../ui/icon.js";
 import { VirtualList } from "../ui/virtual_list.js";
 import { Message, Pending } from "./message.js";
@@ -65,6 +65,7 @@ export function Log({ id, state, row, me, names, actions, marked, control }) {
     const shown = drawn.current.find((entry) => entry.key === key)?.message;
     if (shown) reading.seen(shown.id);
     keepPlace(id, next.atEnd && next.isLast ? null : shown?.id);
+    if (next.atEnd && next.isLast) trim(id);
   }, [reading]);
 
   // What arrives below the window is counted on the button that leads there.

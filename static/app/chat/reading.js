@@ -18,7 +18,9 @@ export function reader(id) {
     try {
       const reply = await parley.messages.markRead({ conversation_id: id, message_id: messageId });
       change(id, { last_read_id: reply.last_read_id, unread_count: reply.unread_count });
-    } catch {
+    } catch (error) {
+      // Of a message that has been deleted meanwhile, nothing is left to report.
+      if (!error.isTemporary) return;
       last = 0;
       if (!closed) timer = setTimeout(run, 5 * PAUSE_MS);
     }

@@ -1,27 +1,36 @@
 // What stands in the log of a conversation: days, the mark of the first unread message, messages, what still waits.
 const TOGETHER_MS = 5 * 60_000;
 
-const dayOf = (text) => new Date(text).toDateString();
+// Rows are made anew whenever one message comes: the dates of the others are known by then.
+const moments = new WeakMap();
+function momentOf(message) {
+  if (!moments.has(message)) {
+    const date = new Date(message.created_at);
+    moments.set(message, { ms: date.getTime(), day: date.toDateString() });
+  }
+  return moments.get(message);
+}
 const keyOf = (message) => (message.client_id ? `c${message.client_id}` : `m${message.id}`);
 
 export function rowsOf({ messages, pending, firstUnread, hasNewer }, me) {
   const rows = [];
   let before = null;
-  const add = (row, createdAt, senderId) => {
-    const isNewDay = !before || dayOf(before.createdAt) !== dayOf(createdAt);
-    if (isNewDay) rows.push({ type: "day", key: `d${row.key}`, at: createdAt });
+  const add = (row, source, senderId) => {
+    const { ms, day } = momentOf(source);
+    const isNewDay = before?.day !== day;
+    if (isNewDay) rows.push({ type: "day", key: `d${row.key}`, at: source.created_at });
     const isUnreadMark = row.message?.id === firstUnread;
     if (isUnreadMark) rows.push({ type: "unread", key: "unread" });
-    const isClose = before && Date.parse(createdAt) - Date.parse(before.createdAt) < TOGETHER_MS;
+    const isClose = before && ms - before.ms < TOGETHER_MS;
     const continues = !isNewDay && !isUnreadMark && isClose && before.senderId === senderId;
     rows.push({ ...row, continues });
-    before = { createdAt, senderId };
+    before = { ms, day, senderId };
   };
   for (const message of messages) {
-    add({ type: "message", key: keyOf(message), message, own: message.sender_id === me }, message.created_at, message.sender_id);
+    add({ type: "message", key: keyOf(message), message, own: message.sender_id === me }, message, message.sender_id);
   }
   if (!hasNewer) {
-    for (const item of pending) add({ type: "pending", key: `c${item.client_id}`, item, own: true }, item.created_at, me);
+    for (const item of pending) add({ type: "pending", key: `c${item.client_id}`, item, own: true }, item, me);
   }
   return rows;
 }

@@ -6,6 +6,9 @@ import { chats } from "./chats.js";
 const PAGE = 50;
 const MOST_ABOVE_UNREAD = 80;
 const KEPT = 6;
+// A reader at the end needs no long history: the memory stays the same however long the window is open.
+const MOST_AT_END = 600;
+const LEFT_AT_END = 300;
 // After a failed page the next one is not asked for at once.
 const PAUSE_MS = 3000;
 const threads = new Map();
@@ -107,6 +110,12 @@ export async function latest(id) {
   store.set(await end(id));
 }
 
+// To be called while the end is in sight; what goes is loaded again when the reader scrolls up.
+export function trim(id) {
+  threads.get(id)?.set(({ messages, hasNewer }) =>
+    !hasNewer && messages.length > MOST_AT_END ? { messages: messages.slice(-LEFT_AT_END), hasOlder: true } : null);
+}
+
 function place(messages, message) {
   let at = messages.length;
   while (at > 0 && messages[at - 1].id > message.id) at -= 1;
@@ -191,8 +200,9 @@ export function listen() {
   });
   parley.on("outbox", ({ items }) => {
     for (const [id, store] of threads) {
-      const here = new Set(store.get().messages.map((message) => message.client_id));
-      store.set({ pending: items.filter((item) => item.conversation_id === id && !here.has(item.client_id)) });
+      const waiting = items.filter((item) => item.conversation_id === id);
+      const arrived = (item) => store.get().messages.some((message) => message.client_id === item.client_id);
+      store.set({ pending: waiting.filter((item) => !arrived(item)) });
     }
   });
   parley.on("signedout", () => threads.clear());

@@ -64,6 +64,12 @@ export class VirtualList extends Component {
     for (const element of this.rowElements()) this.heights.set(element.dataset.key, element.getBoundingClientRect().height);
   }
 
+  // Of rows that have gone.
+  forgetHeights() {
+    const keys = new Set(this.props.rows.map((row) => row.key));
+    for (const key of this.heights.keys()) if (!keys.has(key)) this.heights.delete(key);
+  }
+
   distanceToEnd(height = this.box.clientHeight) {
     return this.box.scrollHeight - this.box.scrollTop - height;
   }
@@ -86,6 +92,7 @@ export class VirtualList extends Component {
 
   componentDidUpdate(previous, _state, { places, toEnd }) {
     this.measure();
+    if (this.heights.size > 2 * this.props.rows.length + FIRST) this.forgetHeights();
     if (this.wantsRow) return;
     const grew = previous.rows !== this.props.rows;
     // Rows that were loaded at the end are no news: they come below, and the reader stays.

@@ -2,7 +2,6 @@ import { ask, askBound, leave, routeOf, watchExpiry } from "./commands.js";
 import { Emitter } from "./emitter.js";
 import { randomId } from "./environment.js";
 import { ParleyError } from "./errors.js";
-import { CallLink } from "./link.js";
 import { LocalMedia } from "./media.js";
 
 /** One call as this tab sees it: from the first ring to the reason of its end. */
@@ -13,6 +12,7 @@ export class Call extends Emitter {
   #row = null;
   #local = null;
   #link = null;
+  #CallLink = null;
   #route = null;
   // Accepting, or continuing after a reload: not to be mistaken for a call that another device has taken.
   #isJoining = false;
@@ -249,6 +249,8 @@ export class Call extends Emitter {
 
   async #open(camera) {
     if (!this.#local) throw new ParleyError("devices_missing", { message: "There are no devices here." });
+    // Loaded with the first call: most pages never have one.
+    this.#CallLink ??= (await import("./link.js")).CallLink;
     await this.#local.open({ camera });
     this.emit("change", this);
   }
@@ -256,7 +258,7 @@ export class Call extends Emitter {
   #connect() {
     const isTalking = this.state === "connecting" || this.state === "active";
     if (!isTalking || !this.#row.bound_to_you || !this.#route || this.#link) return;
-    this.#link = new CallLink(this.#parley, {
+    this.#link = new this.#CallLink(this.#parley, {
       call: this,
       route: this.#route,
       local: this.#local,

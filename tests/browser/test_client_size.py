@@ -1,0 +1,69 @@
+"""What the client costs: the first page in bytes, a long conversation in elements, hours of messages in memory."""
+
+import secrets
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.chromium import needs_chromium, watch
+from tests.browser.client_pages import PATIENCE, Window, demo_people
+from tests.browser.long_conversation import Meter, held, receive, stretch
+
+pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(300)]
+FIRST_PAGE_BYTES = 60 * 1024
+TRANSFERRED = """() => [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
+  .reduce((sum, entry) => sum + entry.encodedBodySize, 0)"""
+
+
+@pytest.fixture
+def open_chat(chromium, server, chat, people):
+    window = Window(chromium, server, demo_people(server)["Alice"]).open_chat(chat)
+    window.last = f"the last of them {secrets.token_hex(3)}"
+    people["Bob"].send(chat, window.last)
+    window.sees(window.last)
+    yield window
+    assert window.complaints == []
+    window.close()
+
+
+@pytest.mark.parametrize("path", ["/", "/app/sign-in"])
+def test_a_first_page_is_small(chromium, server, path):
+    context = chromium.new_context()
+    page = context.new_page()
+    complaints = watch(page, server.base)
+    page.goto(server.base + path, wait_until="networkidle")
+    assert 20 * 1024 < page.evaluate(TRANSFERRED) <= FIRST_PAGE_BYTES
+    assert complaints == []
+    context.close()
+
+
+def test_ten_thousand_messages_leave_few_elements_in_the_page(open_chat):
+    page, meter = open_chat.page, Meter(open_chat.page)
+    stretch(page, 10_000)
+    most = 0
+    for place in (0.99, 0.5, 0.25, 0):
+        open_chat.log.evaluate("(log, place) => { log.scrollTop = place * log.scrollHeight; }", place)
+        page.evaluate("() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))")
+        assert open_chat.log.get_by_role("article").count() > 5
+        most = max(most, meter.elements())
+    expect(open_chat.article("Older 0:")).to_be_in_viewport(timeout=PATIENCE)
+    assert most < 5_000
+    page.get_by_role("button", name="Jump to latest").click()
+    expect(open_chat.article(open_chat.last)).to_be_in_viewport(timeout=PATIENCE)
+    # The end needs no long history.
+    assert held(page) <= 600
+    open_chat.log.hover()
+    page.mouse.wheel(0, -2_000)
+    expect(open_chat.article(open_chat.last)).not_to_be_in_viewport(timeout=PATIENCE)
+
+
+def test_hours_of_messages_leave_nothing_behind(open_chat):
+    page, meter = open_chat.page, Meter(open_chat.page)
+    receive(page, 1_000)
+    before, elements = meter.heap(), meter.elements()
+    receive(page, 3_000, start=1_000)
+    expect(open_chat.article("Message 3999 of an hour")).to_be_in_viewport(timeout=PATIENCE)
+    assert held(page) <= 600
+    assert meter.elements() < elements * 1.5
+    # Three thousand messages and what hangs on them take some megabytes if they are kept.
+    assert meter.heap() - before < 1_000_000
