@@ -97,7 +97,7 @@ def ensure(*, note: Callable[[str], object], seed: int | None = None) -> list[Lo
     )
     if are_wanted and {login.email for login in logins} == present == {part.email for part in PARTS}:
         return logins
-    note("Making the demo people …")
+    note("Creating the demo users …")
     start = timezone.now()
     with unit_of_work():
         logins = [_make(part, _password(part, seed), _username(part, seed), start - JOINED) for part in PARTS]

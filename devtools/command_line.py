@@ -24,7 +24,7 @@ def parser() -> argparse.ArgumentParser:
     one = commands.add_parser("run", help="set up what is missing, then serve the whole product")
     one.add_argument("--host", help="address to listen on (127.0.0.1)")
     one.add_argument("--port", type=int, help="port to listen on; without it 8000, or the next free one")
-    one.add_argument("--no-demo", action="store_true", help="do not make the demo people")
+    one.add_argument("--no-demo", action="store_true", help="create no demo users")
     one.add_argument("--seed", type=int, help="the same demo users and messages on every machine, for tests of an app")
 
     one = commands.add_parser("test", help="set up what is missing, then run checks and tests")
@@ -38,7 +38,7 @@ def parser() -> argparse.ArgumentParser:
     one = commands.add_parser("sdk", help="generate client code into var/sdk")
     one.add_argument("language", choices=["typescript", "python", "kotlin", "swift", "dart", "collection"])
 
-    commands.add_parser("doctor", help="say what is missing and how to fix it")
+    commands.add_parser("doctor", help="report what is missing and how to fix it")
 
     one = commands.add_parser("translations", help="compile the translations")
     one.add_argument("--update", action="store_true", help="first collect new texts from the sources")

@@ -9,7 +9,7 @@ from core.operator import actor, later
 
 
 class Command(UserCommand):
-    help = "Block an account: every sign-in ends, signing in answers account_blocked."
+    help = "Block an account: all sessions end, and signing in returns account_blocked."
     reason_is_required = True
 
     def arguments(self, parser: CommandParser) -> None:

@@ -7,7 +7,7 @@ from core.operator import actor
 
 
 class Command(UserCommand):
-    help = "Switch two-step off for a user who lost the second password. The user is notified by mail."
+    help = "Turn off two-step verification for a user who lost the second password. The user is notified by mail."
 
     def preview(self, user: User, **options: Any) -> dict[str, Any]:
         return {"two_step": False, "changed": user.two_step_enabled}

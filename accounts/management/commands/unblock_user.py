@@ -7,7 +7,7 @@ from core.operator import actor
 
 
 class Command(UserCommand):
-    help = "Unblock an account; sign-ins that ended stay ended."
+    help = "Unblock an account. Sessions that ended stay ended."
 
     def preview(self, user: User, **options: Any) -> dict[str, Any]:
         return {"blocked": False}

@@ -7,7 +7,7 @@ from core.operator import actor
 
 
 class Command(UserCommand):
-    help = "Clear the wrong passwords of an account, so that its owner can sign in at once."
+    help = "Reset the count of wrong passwords, so that the user can sign in immediately."
 
     def preview(self, user: User, **options: Any) -> dict[str, Any]:
         return {"locked": False}

@@ -34,8 +34,8 @@ class Command(PlainCommand):
         parser.add_argument("--deliver", action="store_true", help="deliver mail and push here on PostgreSQL, too")
         parser.add_argument("--no-deliver", action="store_true", help="leave delivery to `manage.py deliver`")
         parser.add_argument("--access-log", action="store_true", help="a line per request")
-        parser.add_argument("--prepare", action="store_true", help="first migrate and, with DEBUG=1, make demo people")
-        parser.add_argument("--no-demo", action="store_true", help="with --prepare: no demo people")
+        parser.add_argument("--prepare", action="store_true", help="first migrate and, with DEBUG=1, create demo users")
+        parser.add_argument("--no-demo", action="store_true", help="with --prepare: create no demo users")
         parser.add_argument(
             "--seed", type=int, help="with --prepare: the same demo users and messages on every machine"
         )

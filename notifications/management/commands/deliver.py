@@ -12,7 +12,7 @@ from notifications.services import delivery
 
 
 class Command(BaseCommand):
-    help = "Send queued mail and push until SIGTERM or Ctrl-C; what was not sent by then goes back to the queue."
+    help = "Send queued mail and push until SIGTERM or Ctrl-C; unsent messages go back to the queue."
 
     def handle(self, *args: Any, **options: Any) -> None:
         refuse_unsafe_settings(laptop=True)

@@ -18,19 +18,19 @@ from notifications.services import ingestion
 
 
 class Command(BaseCommand):
-    help = "Adds an event to a user's feed. Without flags it reads events as JSON lines from standard input."
+    help = "Add an event to a user's feed. Without options, read events as JSON lines from standard input."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--type", help="post_like, comment, reply, follow, follow_request, follow_approved")
-        parser.add_argument("--recipient-id", help="whose feed")
-        parser.add_argument("--actor-id", help="who did it")
+        parser.add_argument("--recipient-id", help="id of the user whose feed gets the event")
+        parser.add_argument("--actor-id", help="id of the user who acted")
         parser.add_argument("--target-id", help="the post")
         parser.add_argument("--target-title", help="its title")
         parser.add_argument("--comment-id", help="the comment, to distinguish several")
         parser.add_argument("--event-id", help="idempotency key: the event counts once; random by default")
         parser.add_argument("--occurred-at", help="a moment in ISO 8601; now without")
-        parser.add_argument("--retract", action="store_true", help="take it back")
-        parser.add_argument("--dry-run", action="store_true", help="say what would happen, change nothing")
+        parser.add_argument("--retract", action="store_true", help="retract the event")
+        parser.add_argument("--dry-run", action="store_true", help="show what would happen; change nothing")
         parser.add_argument("--json", action="store_true", help="a line of JSON for each event, with or without it")
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -10,7 +10,7 @@ from notifications.services import delivery
 
 
 class Command(OperatorCommand):
-    help = "People, notifications, devices and the delivery queue in numbers."
+    help = "Show counts of users, notifications, devices and the delivery queue."
     changes = False
 
     def act(self, **options: Any) -> dict[str, Any]:

@@ -13,7 +13,7 @@ class Command(OperatorCommand):
     help = "Make every client reload, as after a restore: event logs begin a new epoch."
 
     def arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--user", help="one person only: e-mail address or id")
+        parser.add_argument("--user", help="only this user: e-mail address or id")
 
     def act(self, **options: Any) -> dict[str, Any]:
         user_ids = [find_user(options["user"]).id] if options["user"] else None

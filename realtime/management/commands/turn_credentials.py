@@ -10,11 +10,13 @@ from realtime.conf import conf
 
 
 class Command(OperatorCommand):
-    help = "Prints a user name and password that the TURN server accepts for an hour."
+    help = "Print a user name and password that the TURN server accepts for an hour."
     changes = False
 
     def arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--label", default="operator", help="whose pseudonym stands in the user name")
+        parser.add_argument(
+            "--label", default="operator", help="label from which the pseudonym in the user name is made"
+        )
 
     def act(self, **options: Any) -> dict[str, Any]:
         if not conf.TURN_URLS or not conf.TURN_SECRET:

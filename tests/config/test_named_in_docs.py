@@ -1,0 +1,79 @@
+"""What the documents name exists: files, folders, commands and their options, environment variables, and links."""
+
+import re
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.core.management import get_commands, load_command_class
+from django.urls import resolve
+
+from devtools.command_line import parser
+
+ROOT = Path(settings.BASE_DIR)
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "guides").glob("*.md")])
+FOLDERS = "|".join(sorted(path.name for path in ROOT.iterdir() if path.is_dir() and path.name[0] not in "._"))
+# Made by a command or by the reader, so not part of a checkout.
+MADE_LATER = ("var/", "deploy/parley.env")
+PATH = re.compile(rf"(?:{FOLDERS})/[\w./-]*")
+COMMAND = re.compile(r"(manage|dev)\.py ([a-z_]+)([^`\n|#]*)")
+OPTION = re.compile(r"(?<!\S)--[a-z][\w-]*")
+VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
+LINK = re.compile(r"\]\(([^)#?\s]+)[^)]*\)")
+
+
+def codes(text):
+    return re.findall(r"`([^`\n]+)`", text)
+
+
+@pytest.fixture(params=DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())
+def document(request):
+    return request.param
+
+
+def test_files_and_folders_exist(document):
+    named = {code for code in codes(document.read_text()) if PATH.fullmatch(code) and not code.startswith(MADE_LATER)}
+    assert [path for path in sorted(named) if not (ROOT / path).exists()] == []
+
+
+def options_of(program, command):
+    if program == "dev":
+        commands = next(action.choices for action in parser()._actions if isinstance(action.choices, dict))
+        return set(commands[command]._option_string_actions)
+    own = load_command_class(get_commands()[command], command)
+    return set(own.create_parser("manage.py", command)._option_string_actions)
+
+
+# The change log names commands as they were called in their version.
+@pytest.mark.parametrize(
+    "document", [path for path in DOCUMENTS if path.name != "CHANGELOG.md"], ids=lambda path: path.stem
+)
+def test_commands_have_these_names_and_options(document):
+    for program, command, rest in COMMAND.findall(document.read_text()):
+        # What follows ` -- ` or another program's name is not this command's.
+        own = rest.split(" -- ")[0].split("manage.py")[0].split("dev.py")[0]
+        assert set(OPTION.findall(own)) <= options_of(program, command), (program, command, rest)
+
+
+def test_environment_variables_are_read(document):
+    sources = "\n".join(
+        path.read_text()
+        for pattern in ("config/**/*.py", "*/conf.py", "core/**/*.py", "tests/**/*.py", "devtools/*.py", "deploy/**/*")
+        for path in ROOT.glob(pattern)
+        if path.is_file() and path != Path(__file__)
+    )
+    words = set(re.findall(r"[A-Z][A-Z0-9_]+", sources))
+    named = {code for code in codes(document.read_text()) if VARIABLE.fullmatch(code)}
+    # `APP_SETTING` of an app's conf.py is `SETTING` there.
+    missing = [name for name in sorted(named) if name not in words and name.split("_", 1)[1] not in words]
+    assert missing == []
+
+
+def test_links_lead_somewhere(document):
+    for target in LINK.findall(document.read_text()):
+        if target.startswith("/"):
+            resolve(target)
+        elif "://" not in target:
+            place = (document.parent / target).resolve()
+            # The site serves docs/glossary.md as /docs/glossary.
+            assert place.exists() or place.with_suffix(".md").exists(), target
