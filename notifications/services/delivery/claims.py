@@ -147,7 +147,7 @@ def finish(results: Sequence[DeliveryResult]) -> None:
             "due_at": _text(ending.due_at) if ending.due_at else None,
             "back": 0 if ending.count_attempt else 1,
             "provider_id": _storable(ending.provider_id)[:200],
-            "payload": json.dumps(ending.payload),
+            "payload": ending.payload,
         }
         for ending in results
     ]
@@ -160,9 +160,6 @@ def finish(results: Sequence[DeliveryResult]) -> None:
         names = ("id", "lease", "state", "error", "due_at", "back", "provider_id", "payload")
         columns = ", ".join(f"json_extract(value, '$.{name}') AS {name}" for name in names)
         source = f"SELECT {columns} FROM json_each(%s)"
-    if connection.vendor == "postgresql":
-        for row in rows:
-            row["payload"] = json.loads(row["payload"])  # type: ignore[arg-type]
     with connection.cursor() as cursor:
         cursor.execute(
             f"""

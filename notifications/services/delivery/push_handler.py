@@ -158,9 +158,10 @@ class _Batch:
             return result(row, State.CANCELLED, "seen on the socket")
         if last is not None and last[1] == note:
             return result(row, State.CANCELLED, "nothing new since the last push")
-        patience = row.touched_at + timedelta(seconds=conf.PUSH_SOCKET_SECONDS)
-        if status == socket_status.CONNECTED and patience > self.now:
-            return result(row, State.PENDING, row.last_error, due_at=patience, count_attempt=False)
+        if status == socket_status.CONNECTED:
+            patience = row.touched_at + timedelta(seconds=conf.PUSH_SOCKET_SECONDS)
+            if patience > self.now:
+                return result(row, State.PENDING, row.last_error, due_at=patience, count_attempt=False)
         if last is not None:
             next_at = last[0] + timedelta(seconds=conf.PUSH_GROUP_SECONDS)
             if next_at > self.now:

@@ -168,7 +168,7 @@ class ChannelWorker:
         while self._ready:
             job = self._ready.popleft()
             owner = _owner(job.row)
-            is_crowded = self._sending[owner] >= conf.THREADS_PER_RECIPIENT and self._seconds_each > 0.02
+            is_crowded = self._seconds_each > 0.02 and self._sending[owner] >= conf.THREADS_PER_RECIPIENT
             if is_crowded and job.row.priority >= Delivery.Priority.MESSAGE:
                 if job.is_stale():
                     # Back to the queue: rows held here block those of other users.
