@@ -5,27 +5,25 @@ BENCH_DATABASE_URL names, and Redis from BENCH_REDIS_URL.
 
     --quick            small sizes: does everything still run, and is nothing far off?
     --only http,login  some of them
-    --compare REF      the same benchmarks of another commit in turns, in a column beside this one
+    --compare REF      the same benchmarks of another commit, three times in turns, in a column beside this one
     --json, --markdown other forms of the table
 """
 
 import argparse
 import json
 import os
-import secrets
 import subprocess
 import sys
 import tempfile
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from statistics import median
 from typing import Any
 
-import psycopg
-from psycopg import conninfo, sql
-
-from benchmarks.http import DATABASE_URL
+from benchmarks.database import empty_database
 from benchmarks.servers import ROOT
 
 # Smaller sizes for --quick.
@@ -36,6 +34,7 @@ BENCHMARKS = {
     "memory": ["--logins", "50", "--requests", "500"],
     "delivery": ["--rows", "2000", "--enqueue", "200"],
     "scale": ["--rows", "20000", "--rounds", "5"],
+    "growth": ["--sizes", "1000,10000", "--rounds", "5"],
     "sockets": ["--sockets", "100", "--rounds", "1", "--seconds", "1"],
     "client": ["--rounds", "1", "--frames", "30", "--sends", "3", "--hour", "900"],
 }
@@ -64,41 +63,54 @@ def rows_of(name: str, answer: Any) -> list[Row]:
             Row("P11 rows drained a second by one worker", answer["drain_per_second"], DRAIN_GOAL),
             Row("P11 CPU of the worker for a row, µs", answer["drain_cpu_us_per_row"]),
         ]
-    if name == "sockets":
-        return [Row(f"{work}: {key}", value) for work, row in answer.items() for key, value in row.items()]
-    if name == "writes":
-        return [Row(row["work"], row["measured"], row["goal"], at_least=row["goal"] < 1) for row in answer]
     if name == "http":
         return [Row(f"{row['work']}: requests/s beside the bare view", row["ratio"], row["goal"]) for row in answer]
     if name == "login":
         return [Row(row["work"], row["ratio"], row["goal"], at_least="logins/s" in row["work"]) for row in answer]
-    return [Row(row["work"], row.get("ratio", row.get("measured")), row["goal"], at_least=False) for row in answer]
+    if name == "writes":
+        return [Row(row["work"], row["measured"], row["goal"], at_least=row["goal"] < 1) for row in answer]
+    return [
+        Row(row["work"], row.get("ratio", row.get("measured")), row["goal"], at_least=row.get("at_least", False))
+        for row in answer
+    ]
 
 
-@contextmanager
-def empty_database() -> Iterator[str]:
-    """The address of a database that exists while the block runs."""
-    name = f"parley_bench_{secrets.token_hex(4)}"
-    with psycopg.connect(conninfo.make_conninfo(DATABASE_URL, dbname="postgres"), autocommit=True) as server:
-        server.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-        try:
-            yield f"{DATABASE_URL.rsplit('/', 1)[0]}/{name}"
-        finally:
-            server.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
-
-
-def run(name: str, tree: Path, *, quick: bool) -> list[Row]:
-    """The rows of one benchmark of a tree; none if it is missing or fails, with a message on stderr."""
-    if not (tree / "benchmarks" / f"{name}.py").exists():
-        return []
+def run(name: str, *, quick: bool) -> list[Row]:
+    """The rows of one benchmark; none if it fails, with a message on stderr."""
     with empty_database() as url:
         env = os.environ | {"BENCH_DATABASE_URL": url, "DATABASE_URL": url}
-        command = [sys.executable, "-m", f"benchmarks.{name}", "--json", *(BENCHMARKS[name] if quick else [])]
-        done = subprocess.run(command, cwd=tree, env=env, capture_output=True, text=True, check=False)
+        answer = _json_of([f"benchmarks.{name}", *(BENCHMARKS[name] if quick else [])], ROOT, env)
+    return rows_of(name, answer) if answer is not None else []
+
+
+def run_in(tree: Path, name: str, *, quick: bool) -> dict[str, float]:
+    """What the other commit measures, by its own benchmarks; nothing where it has none of this name."""
+    command = ["benchmarks", "--only", name, *(["--quick"] if quick else [])]
+    return {row["work"]: row["measured"] for row in _json_of(command, tree, dict(os.environ)) or []}
+
+
+def _json_of(command: list[str], tree: Path, env: dict[str, str]) -> Any:
+    done = subprocess.run(
+        [sys.executable, "-m", *command, "--json"], cwd=tree, env=env, capture_output=True, text=True, check=False
+    )
     if done.returncode:
-        print(f"{name} failed:\n{done.stderr[-1500:]}", file=sys.stderr)
-        return []
-    return rows_of(name, json.loads(done.stdout))
+        print(f"{' '.join(command)} failed in {tree}:\n{done.stderr[-1500:]}", file=sys.stderr)
+        return None
+    return json.loads(done.stdout)
+
+
+def in_turns(name: str, other: Path | None, *, quick: bool, turns: int) -> tuple[list[Row], dict[str, float] | None]:
+    """Medians of this tree and of the other one, which take turns: a load of the machine falls on both."""
+    ours: dict[str, list[Row]] = defaultdict(list)
+    theirs: dict[str, list[float]] = defaultdict(list)
+    for _ in range(turns):
+        if other is not None:
+            for work, measured in run_in(other, name, quick=quick).items():
+                theirs[work].append(measured)
+        for row in run(name, quick=quick):
+            ours[row.work].append(row)
+    rows = [replace(found[0], measured=median(row.measured for row in found)) for found in ours.values()]
+    return rows, {work: median(measured) for work, measured in theirs.items()} if other is not None else None
 
 
 @contextmanager
@@ -134,6 +146,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--only", default="", metavar="NAMES", help=f"of: {', '.join(BENCHMARKS)}")
     parser.add_argument("--compare", metavar="REF")
+    parser.add_argument("--turns", type=int, help="runs of each benchmark; 3 with --compare")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--markdown", action="store_true")
     options = parser.parse_args()
@@ -141,6 +154,7 @@ def main() -> None:
     if unknown := set(names) - set(BENCHMARKS):
         parser.error(f"no such benchmark: {', '.join(sorted(unknown))}")
     found: list[dict[str, Any]] = []
+    failed = False
     with other_tree(options.compare) as other:
         head = ["work", "goal", "measured", "", *([options.compare] if other else [])]
         if not options.json:
@@ -148,14 +162,16 @@ def main() -> None:
             if options.markdown:
                 print(line(["---"] * len(head), markdown=True))
         for name in names:
-            before = {row.work: row.measured for row in run(name, other, quick=options.quick)} if other else None
-            for row in run(name, ROOT, quick=options.quick):
+            turns = options.turns or (3 if other else 1)
+            rows, before = in_turns(name, other, quick=options.quick, turns=turns)
+            failed |= not rows
+            for row in rows:
                 found.append(asdict(row) | {"met": row.met} | ({"before": before.get(row.work)} if before else {}))
                 if not options.json:
                     print(line(cells(row, before), markdown=options.markdown), flush=True)
     if options.json:
         print(json.dumps(found, indent=2))
-    sys.exit(0 if found else 1)
+    sys.exit(1 if failed else 0)
 
 
 if __name__ == "__main__":

@@ -1,16 +1,22 @@
 """The baselines of the socket benchmarks: a bare ASGI application, and a bare Channels consumer with the
-pub/sub layer. Both relay a text frame to one other socket, without database, sign-in or log."""
+pub/sub layer or Channels' core layer. All relay a text frame to one other socket, without database, sign-in or log."""
 
 import json
 import os
 
 from channels.generic.websocket import AsyncWebsocketConsumer
 from channels.routing import ProtocolTypeRouter, URLRouter
+from django.conf import settings
 from django.core.asgi import get_asgi_application
 from django.urls import path
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 get_asgi_application()
+
+layer = settings.CHANNEL_LAYERS["default"]
+if layer["BACKEND"].endswith("RedisPubSubChannelLayer"):
+    config = layer["CONFIG"] | {"prefix": f"{layer['CONFIG']['prefix']}-core"}
+    settings.CHANNEL_LAYERS["core"] = {"BACKEND": "channels_redis.core.RedisChannelLayer", "CONFIG": config}
 
 peers = {}
 
@@ -45,11 +51,20 @@ class Relay(AsyncWebsocketConsumer):
         await self.send(event["text"])
 
 
+class CoreRelay(Relay):
+    channel_layer_alias = "core"
+
+
 async def health(scope, receive, send):
     await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
     await send({"type": "http.response.body", "body": b"ok"})
 
 
 application = ProtocolTypeRouter(
-    {"http": health, "websocket": URLRouter([path("bare", bare), path("channels", Relay.as_asgi())])}
+    {
+        "http": health,
+        "websocket": URLRouter(
+            [path("bare", bare), path("channels", Relay.as_asgi()), path("core", CoreRelay.as_asgi())]
+        ),
+    }
 )

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from statistics import median
 
 from benchmarks import load
+from benchmarks.database import DATABASE_URL
 from benchmarks.servers import Server, granian
 
-DATABASE_URL = os.environ.get("BENCH_DATABASE_URL", "postgres://postgres@127.0.0.1:5432/parley_bench")
 REDIS_URL = os.environ.get("BENCH_REDIS_URL", "redis://127.0.0.1:6379/0")
 CONVERSATIONS = 16
 

@@ -38,10 +38,11 @@ def request(method: str, path: str, *, token: str = "", body: bytes = b"") -> by
 
 def run(port: int, make: Callable[[int], bytes], *, clients: int, seconds: float, expect: bytes) -> Result:
     """`make(client)` gives the next request of a client; answers other than `expect` count as wrong."""
-    return asyncio.run(_run(port, make, clients, seconds, expect))
+    return asyncio.run(run_async(port, make, clients=clients, seconds=seconds, expect=expect))
 
 
-async def _run(port: int, make: Callable[[int], bytes], clients: int, seconds: float, expect: bytes) -> Result:
+async def run_async(port: int, make: Callable[[int], bytes], *, clients: int, seconds: float, expect: bytes) -> Result:
+    """The same inside a running event loop."""
     result = Result(seconds)
     until = time.perf_counter() + seconds
 

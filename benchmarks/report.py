@@ -4,9 +4,12 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+# `work`, `measured` and `goal`; `at_least` when the goal is a least value and not a most; and details.
+Row = Mapping[str, Any]
 
-def show(rows: Iterable[Mapping[str, Any]], *, as_json: bool) -> None:
-    """Prints rows of `work`, `measured` and `goal` as a table, or as JSON."""
+
+def show(rows: Iterable[Row], *, as_json: bool) -> None:
+    """Prints rows as a table, or as JSON."""
     if as_json:
         print(json.dumps(list(rows), indent=2))
         return

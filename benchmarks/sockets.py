@@ -18,8 +18,11 @@ from statistics import median
 import httpx
 from websockets.asyncio.client import connect
 
+from benchmarks import load
 from benchmarks.http import environment
+from benchmarks.report import show
 from benchmarks.servers import Server, free_port, granian, running
+from benchmarks.socket_goals import rows_of
 
 PAIRS = 32
 OPEN_AT_ONCE = 64
@@ -176,6 +179,17 @@ async def relay_bare(server, path, pairs, seconds):
         return await relay(list(zip(sockets[::2], sockets[1::2], strict=True)), say, hear, seconds)
 
 
+async def posted(http, world, clients, seconds):
+    """The rate at which as many clients send messages over REST."""
+    address, body = "/api/v1/messages/conversations/{}/messages", json.dumps({"body": "hello there"}).encode()
+    ready = [
+        load.request("POST", address.format(world["talks"][number]), token=world["tokens"][2 * number], body=body)
+        for number in range(clients)
+    ]
+    result = await load.run_async(http.port, ready.__getitem__, clients=clients, seconds=seconds, expect=b"201")
+    return {"per_second": round(result.per_second), "p50_ms": round(result.p50, 2), "wrong": result.wrong}
+
+
 async def after_post(http, server, world, seconds):
     """POST over HTTP, receipt on the other's socket: both counted from the start of the POST."""
     posts, receipts = [], []
@@ -279,8 +293,10 @@ async def measure(ours, bare, http, world, options):
             label = f"{pairs} pairs, round {turn + 1}"
             note(f"relay bare, {label}", await relay_bare(bare, "bare", pairs, options.seconds))
             note(f"relay channels, {label}", await relay_bare(bare, "channels", pairs, options.seconds))
+            note(f"relay core layer, {label}", await relay_bare(bare, "core", pairs, options.seconds))
             note(f"typing ours, {label}", await relay_ours(ours, world, pairs, options.seconds, "typing"))
             note(f"message ours, {label}", await relay_ours(ours, world, pairs, options.seconds, "message.send"))
+            note(f"message rest, {label}", await posted(http, world, pairs, options.seconds))
     note("after a POST", await after_post(http, ours, world, options.seconds))
     note("come back", await come_back(http, ours, world, min(500, count)))
     return rows
@@ -304,11 +320,7 @@ def main() -> None:
         granian("config.wsgi:application", env=env) as http,
     ):
         rows = asyncio.run(measure(ours, bare, http, world, options))
-    if options.json:
-        print(json.dumps(rows, indent=2))
-        return
-    for name, row in rows.items():
-        print(f"{name:34} " + "  ".join(f"{key} {value}" for key, value in row.items()))
+    show(rows_of(rows, pairs=PAIRS, rounds=options.rounds), as_json=options.json)
 
 
 if __name__ == "__main__":
