@@ -38,7 +38,7 @@ export function CallWindow({ call, peer }) {
   return html`<dialog ref=${dialog} class=${`call ${small ? "small" : "large"} ${shown ? "with-video" : ""}`}
       aria-label=${name ? t("Call with {name}", { name }) : t("Call")} onCancel=${cancel}>
     <header class="call-head">
-      <div class="call-who"><strong dir="auto">${name}</strong><${Progress} call=${call} /></div>
+      <div class="call-who"><strong><bdi>${name}</bdi></strong><${Progress} call=${call} /></div>
       ${call.quality && html`<span class=${`quality ${call.quality}`} role="img" aria-label=${qualityText(call.quality)}
         title=${qualityText(call.quality)}><i></i><i></i><i></i></span>`}
       <button class="icon-button" aria-label=${small ? t("Enlarge the call") : t("Minimize the call")}
