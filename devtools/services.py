@@ -74,7 +74,7 @@ def missing_parts() -> dict[str, str]:
         parts["types of the JavaScript SDK"] = "no npm (apt-get install npm)"
     # Their servers are their own: what must be there are the programs.
     system = os.environ.get("PATH", os.defpath) + os.pathsep + "/usr/sbin"
-    programs = {"nginx": "nginx-light", "redis-server": "redis-server", "openssl": "openssl"}
+    programs = {"nginx": "nginx-light", "redis-server": "redis-server", "openssl": "openssl", "pgbouncer": "pgbouncer"}
     lacking = [package for program, package in programs.items() if not shutil.which(program, path=system)]
     if not shutil.which("initdb") and not any(Path("/usr/lib/postgresql").glob("*/bin/initdb")):
         lacking.append("postgresql")

@@ -66,3 +66,15 @@ def load(fleet, mails):
     for first, second, _ in pairs:
         first.close()
         second.close()
+
+
+@pytest.fixture
+def books(load):
+    """After every test: nothing lost, nothing doubled, everything heard."""
+    for listener in load.listeners:
+        listener.closes.clear()
+        listener.problems.clear()
+    yield load
+    load.hammers = []
+    load.wait_until_synced()
+    load.balance()

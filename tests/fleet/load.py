@@ -187,8 +187,16 @@ class Load:
             writer.join(timeout=90)
         stuck = [writer.name for writer in everybody if writer.is_alive()]
         for writer in self.writers:
+            said = [message["id"] for message in writer.acknowledged]
+            assert said == sorted(said), "a person's own messages changed their order"
             self.acknowledged.setdefault(writer.conversation_id, []).extend(writer.acknowledged)
         assert not stuck, f"never ended: {stuck}"
+
+    def add(self, conversation_id: int, messages: list[dict]) -> None:
+        """What somebody sent besides the writers, who have checked their own order."""
+        own = self.acknowledged.setdefault(conversation_id, [])
+        own.extend(messages)
+        own.sort(key=lambda message: message["id"])
 
     def outcomes(self) -> list[Outcome]:
         everybody = (*self.writers, *self.hammers)

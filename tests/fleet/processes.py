@@ -79,16 +79,19 @@ class Process:
         self._popen = None
         return code
 
-    def reload(self, said: str) -> None:
-        """SIGHUP, as `systemctl reload` sends it; waits until the process says once more that it is done."""
+    def reload(self, *said: str) -> None:
+        """SIGHUP, as `systemctl reload` sends it; waits until the process says each of these once more."""
         assert self._popen is not None
-        before = self.log.read_text(errors="replace").count(said)
+        before = {words: self._times(words) for words in said}
         self._popen.send_signal(signal.SIGHUP)
         deadline = time.monotonic() + START_SECONDS
-        while self.log.read_text(errors="replace").count(said) == before:
+        while any(self._times(words) == times for words, times in before.items()):
             assert self._popen.poll() is None, self.output()
             assert time.monotonic() < deadline, f"{self.name} did not reload\n{self.output()}"
             time.sleep(0.1)
+
+    def _times(self, words: str) -> int:
+        return self.log.read_text(errors="replace").count(words)
 
     def kill(self) -> None:
         """kill -9 to all of it: nothing is finished, nothing is flushed."""

@@ -1,9 +1,7 @@
 """A PostgreSQL primary with an archive, a replica of it, and the scripts of docs/operations.md."""
 
-import os
 import re
 import shutil
-import signal
 import tempfile
 from pathlib import Path
 
@@ -11,7 +9,7 @@ import psycopg
 
 from config.site import markdown
 from tests.fleet.processes import wait_until
-from tests.fleet.services import IS_ROOT, Postgres, run_as_postgres
+from tests.fleet.services import IS_ROOT, Postgres
 from tests.server import ROOT, free_port
 
 
@@ -54,30 +52,6 @@ class Primary(Postgres):
             settings.write("\n".join(lines) + "\n")
         self.start()
 
-    def administer(self, statement: str) -> list[tuple]:
-        """A statement of the superuser in the product's database."""
-        with psycopg.connect(self._server("parley"), autocommit=True) as connection:
-            cursor = connection.execute(statement)
-            return cursor.fetchall() if cursor.description else []
-
-    def script(self, text: str, **environment: object) -> None:
-        """Runs a documented script as PostgreSQL's user."""
-        given = {name: str(value) for name, value in environment.items()}
-        path = f"{self.binaries}:{os.environ['PATH']}"
-        values = [f"{name}={value}" for name, value in {**given, "PATH": path}.items()]
-        run_as_postgres(["env", *values, "bash", "-euc", text], folder=self.folder)
-
-    def kill(self) -> None:
-        """kill -9 to the server and each of its processes."""
-        server = int((self._data / "postmaster.pid").read_text().split()[0])
-        children = Path(f"/proc/{server}/task/{server}/children").read_text().split()
-        for pid in (server, *map(int, children)):
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                continue  # ended with the others
-        (self._data / "postmaster.pid").unlink(missing_ok=True)
-
     def come_back(self) -> None:
         """Starts again after a kill, without a replica: for a second try of a test."""
         with (self._data / "postgresql.auto.conf").open("a") as settings:
@@ -92,10 +66,10 @@ class Primary(Postgres):
 class Replica:
     """A synchronous replica, from the moment of `follow` on."""
 
-    def __init__(self, primary: Primary) -> None:
+    def __init__(self, primary: Postgres, *, port: int | None = None) -> None:
         self.primary = primary
-        self.port = free_port()
-        self.data = primary.folder / "replica"
+        self.port = port or free_port()
+        self.data = primary.folder / f"replica-{self.port}"
 
     def follow(self) -> None:
         tool = primary_tool(self.primary)
@@ -104,9 +78,9 @@ class Replica:
         )
         self.primary.script(copy, REPLICA=self.data)
         with (self.data / "postgresql.auto.conf").open("a") as settings:
-            settings.write("synchronous_standby_names = ''\narchive_mode = off\n")
-        start = 'pg_ctl start --wait --silent --pgdata="$REPLICA" --log="$REPLICA/server.log" --options="-p $PORT"'
-        self.primary.script(start, REPLICA=self.data, PORT=self.port)
+            settings.write(f"port = {self.port}\nsynchronous_standby_names = ''\narchive_mode = off\n")
+        start = 'pg_ctl start --wait --silent --pgdata="$REPLICA" --log="$REPLICA/server.log"'
+        self.primary.script(start, REPLICA=self.data)
         self.primary.administer("ALTER SYSTEM SET synchronous_standby_names = '*'")
         self.primary.administer("SELECT pg_reload_conf()")
         state = "SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'"
@@ -115,6 +89,10 @@ class Replica:
     def promote(self) -> None:
         (script,) = documented("Fail-over")
         self.primary.script(script, REPLICA=self.data)
+
+    def as_primary(self) -> Postgres:
+        """What it is once it is promoted."""
+        return Postgres(self.primary.folder, port=self.port, data=self.data)
 
     def ask(self, statement: str) -> list[tuple]:
         with psycopg.connect(f"postgresql://postgres@127.0.0.1:{self.port}/parley") as connection:
@@ -125,5 +103,5 @@ class Replica:
             self.primary.script('pg_ctl stop --silent --mode immediate --pgdata="$REPLICA"', REPLICA=self.data)
 
 
-def primary_tool(primary: Primary) -> str:
+def primary_tool(primary: Postgres) -> str:
     return f"pg_basebackup --host=127.0.0.1 --port={primary.port} --username=postgres"

@@ -1,4 +1,5 @@
-"""The whole fleet on this machine: two processes of each kind behind nginx, on servers of their own.
+"""The whole fleet on this machine: two processes of each kind behind nginx, on servers of their own: PgBouncer, a
+PostgreSQL that may get a replica, two Redis servers with Sentinel, an object store behind a port that can refuse.
 
 The processes run the commands of deploy/systemd/ with the environment of deploy/parley.env.example.
 """
@@ -16,8 +17,11 @@ from pathlib import Path
 
 import httpx
 
+from tests.faults.proxy import FaultyProxy
+from tests.fleet.failover import PgBouncer, WatchedRedis, documented_role
 from tests.fleet.processes import Process
 from tests.fleet.services import Postgres, Proxy, Redis
+from tests.object_store import Bucket
 from tests.server import ROOT, free_port
 
 INSTALLED_AT = "/srv/parley/.venv/bin/"
@@ -51,12 +55,17 @@ class Fleet:
         self.media = self.folder / "media"
         self.media.mkdir(mode=0o755)
         self.postgres = Postgres(self._room("postgres", owner="postgres"))
-        self.redis = Redis(self._room("redis"))
-        self.environment = self._environment(mail_url)
+        self.standby_port = free_port()
+        self.bouncer = PgBouncer(self._room("pgbouncer", owner="postgres"), to=self.postgres.port)
+        self.watched_redis = WatchedRedis(self._room("redis"))
+        self.bucket = Bucket()
+        self.store_port = FaultyProxy(self.bucket.port)
+        self.environment = self._environment(mail_url) | {"MEDIA_URL": self.bucket.url_at(self.store_port.port)}
         self.patched = self.environment | {"DJANGO_SETTINGS_MODULE": "tests.fleet.settings"}
+        bounced = self.patched | {"DATABASE_URL": self.bouncer.url, "DATABASE_CONNECTIONS": "bouncer"}
         logs = self._room("logs")
-        self.http = [self._server(f"http-{n}", unit_command("http"), logs) for n in (1, 2)]
-        self.sockets = [self._server(f"sockets-{n}", unit_command("sockets"), logs) for n in (1, 2)]
+        self.http = [self._server(f"http-{n}", unit_command("http"), logs, bounced) for n in (1, 2)]
+        self.sockets = [self._server(f"sockets-{n}", unit_command("sockets"), logs, bounced) for n in (1, 2)]
         self.deliver = [
             Process(f"deliver-{n}", unit_command("deliver"), folder=logs, environment=self.patched, cwd=ROOT)
             for n in (1, 2)
@@ -75,12 +84,20 @@ class Fleet:
     ports: dict[str, int]
 
     @property
+    def redis(self) -> Redis:
+        """The one that is primary now."""
+        return self.watched_redis.primary
+
+    @property
     def processes(self) -> list[Process]:
         return [*self.http, *self.sockets, *self.deliver]
 
     def start(self) -> None:
         self.postgres.renew()
-        self.redis.process.start()
+        for statement in documented_role():
+            self.postgres.administer(statement)
+        self.bouncer.process.start()
+        self.watched_redis.start()
         self.manage("wait_for_services")
         self.manage("migrate", "--verbosity", "0")
         for process in self.processes:
@@ -93,8 +110,11 @@ class Fleet:
         self.proxy.stop()
         for process in self.processes:
             process.kill()
-        self.redis.process.kill()
+        self.watched_redis.close()
+        self.bouncer.process.kill()
         self.postgres.close()
+        self.store_port.close()
+        self.bucket.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def manage(self, *arguments: str, input: str | None = None) -> str:
@@ -111,6 +131,15 @@ class Fleet:
         )
         assert result.returncode == 0, f"manage.py {arguments}: {result.stdout}{result.stderr}"
         return result.stdout
+
+    def move_pictures_to_the_disk(self) -> None:
+        """As documented: copy, then switch, one HTTP process after the other."""
+        self.manage("move_media", "--to", str(self.media))
+        self.environment |= {"MEDIA_URL": ""}
+        for process in self.http:
+            assert process.stop() == 0, process.output()
+            process.environment = process.environment | {"MEDIA_URL": ""}
+            process.start()
 
     def client(self, **options) -> httpx.Client:
         return httpx.Client(base_url=self.base, verify=self.tls, timeout=20, **options)
@@ -145,8 +174,10 @@ class Fleet:
             "TOKEN_KEYS": f"k1:{secrets.token_urlsafe(48)}",
             "ALLOWED_HOSTS": "127.0.0.1",
             "CSRF_TRUSTED_ORIGINS": "https://127.0.0.1",
-            "DATABASE_URL": self.postgres.url,
-            "REDIS_URL": self.redis.url,
+            # Both servers, whichever is primary: delivery and commands are connected directly.
+            "DATABASE_URL": f"postgres://parley@127.0.0.1:{self.postgres.port},127.0.0.1:{self.standby_port}/parley"
+            "?target_session_attrs=read-write",
+            "REDIS_URL": self.watched_redis.url,
             "EMAIL_URL": mail_url,
             "VAR_DIR": str(self._room("var")),
             "MEDIA_ROOT": str(self.media),
@@ -159,7 +190,7 @@ class Fleet:
         assert own.keys() <= example.keys(), own.keys() - example.keys()
         return kept | example | own | {"PYTHONUNBUFFERED": "1"}
 
-    def _server(self, name: str, command: list[str], logs: Path) -> Process:
+    def _server(self, name: str, command: list[str], logs: Path, environment: dict[str, str]) -> Process:
         port = free_port()
         self.ports = getattr(self, "ports", {}) | {name: port}
 
@@ -171,7 +202,7 @@ class Fleet:
             except httpx.TransportError:
                 return False
 
-        return Process(name, at_port(command, port), folder=logs, environment=self.patched, cwd=ROOT, is_up=is_up)
+        return Process(name, at_port(command, port), folder=logs, environment=environment, cwd=ROOT, is_up=is_up)
 
     def _room(self, name: str, owner: str | None = None) -> Path:
         room = self.folder / name

@@ -24,14 +24,18 @@ def postgres_binaries() -> Path | None:
     return Path(found).resolve().parent if found else None
 
 
-def nginx_binary() -> str | None:
-    return shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
+def system_binary(name: str) -> str | None:
+    return shutil.which(name) or shutil.which(name, path="/usr/sbin:/usr/local/sbin")
 
 
 def missing() -> list[str]:
     """What this machine lacks for a fleet."""
     parts = {"postgresql": postgres_binaries(), "redis-server": shutil.which("redis-server")}
-    parts |= {"nginx": nginx_binary(), "openssl": shutil.which("openssl")}
+    parts |= {
+        "nginx": system_binary("nginx"),
+        "openssl": shutil.which("openssl"),
+        "pgbouncer": system_binary("pgbouncer"),
+    }
     return [name for name, found in parts.items() if not found]
 
 
@@ -57,23 +61,19 @@ def run_as_postgres(command: list[str], *, folder: Path) -> None:
 class Postgres:
     """A cluster in a folder; `renew` puts an empty one in its place, as a new machine would."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, port: int | None = None, data: Path | None = None) -> None:
         self.folder = folder
-        self.port = free_port()
+        self.port = port or free_port()
         # As documented: the role owns its database and is nothing more.
         self.url = f"postgres://parley@127.0.0.1:{self.port}/parley"
         binaries = postgres_binaries()
         assert binaries is not None
         self.binaries = binaries
-        self._number = 0
-
-    @property
-    def _data(self) -> Path:
-        return self.folder / f"cluster-{self._number}"
+        self._data = data or folder / "none"
 
     def renew(self) -> None:
         """An empty cluster with an empty database, started."""
-        self._number += 1
+        self._data = self.folder / f"cluster-{len(list(self.folder.glob('cluster-*')))}"
         self._data.mkdir(mode=0o700)
         if IS_ROOT:
             shutil.chown(self._data, "postgres", "postgres")
@@ -104,8 +104,32 @@ class Postgres:
         result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
         assert result.returncode == 0, f"{name}: {result.stderr}"
 
+    def administer(self, statement: str) -> list[tuple]:
+        """A statement of the superuser in the product's database."""
+        with psycopg.connect(self._server("parley"), autocommit=True) as connection:
+            cursor = connection.execute(statement)
+            return cursor.fetchall() if cursor.description else []
+
+    def script(self, text: str, **environment: object) -> None:
+        """Runs a documented script as PostgreSQL's user."""
+        given = {name: str(value) for name, value in environment.items()}
+        path = f"{self.binaries}:{os.environ['PATH']}"
+        values = [f"{name}={value}" for name, value in {**given, "PATH": path}.items()]
+        run_as_postgres(["env", *values, "bash", "-euc", text], folder=self.folder)
+
+    def kill(self) -> None:
+        """kill -9 to the server and each of its processes."""
+        server = int((self._data / "postmaster.pid").read_text().split()[0])
+        children = Path(f"/proc/{server}/task/{server}/children").read_text().split()
+        for pid in (server, *map(int, children)):
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                continue  # ended with the others
+        (self._data / "postmaster.pid").unlink(missing_ok=True)
+
     def close(self) -> None:
-        if self._number and (self._data / "postmaster.pid").exists():
+        if (self._data / "postmaster.pid").exists():
             self.stop(how="immediate")
 
     def _server(self, name: str) -> str:
@@ -116,14 +140,20 @@ class Postgres:
 
 
 class Redis:
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, name: str = "redis") -> None:
         self.port = free_port()
         self.url = f"redis://127.0.0.1:{self.port}/0"
         # Nothing is kept: whatever Redis holds may be lost at any time.
-        command = ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
+        self._command = ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--save", ""]
+        self._command += ["--appendonly", "no"]
         self.process = Process(
-            "redis", command, folder=folder, environment=dict(os.environ), cwd=folder, is_up=self._answers
+            name, self._command, folder=folder, environment=dict(os.environ), cwd=folder, is_up=self._answers
         )
+
+    def follow(self, primary: "Redis | None") -> None:
+        """What it will be from its next start on: a replica, or a primary."""
+        replica_of = ["--replicaof", "127.0.0.1", str(primary.port)] if primary else []
+        self.process.command = [*self._command, *replica_of]
 
     def freeze(self) -> None:
         os.kill(self.process.pid, signal.SIGSTOP)
@@ -153,7 +183,15 @@ class Proxy:
         (folder / "parley.conf").write_text(self._site(http, sockets, media))
         main = folder / "nginx.conf"
         main.write_text(self._main())
-        command = [nginx_binary() or "nginx", "-p", str(folder), "-c", str(main), "-e", str(folder / "error.log")]
+        command = [
+            system_binary("nginx") or "nginx",
+            "-p",
+            str(folder),
+            "-c",
+            str(main),
+            "-e",
+            str(folder / "error.log"),
+        ]
         self.process = Process(
             "nginx", command, folder=folder, environment=dict(os.environ), cwd=folder, is_up=self._answers
         )

@@ -19,18 +19,6 @@ pytestmark = pytest.mark.timeout(240)
 FORGED = "203.0.113.9"
 
 
-@pytest.fixture
-def books(load):
-    """After every test: nothing lost, nothing doubled, everything heard."""
-    for listener in load.listeners:
-        listener.closes.clear()
-        listener.problems.clear()
-    yield load
-    load.hammers = []
-    load.wait_until_synced()
-    load.balance()
-
-
 def test_the_main_job(fleet, books):
     ann, ben, conversation_id = books.pairs[0]
     path = f"/messages/conversations/{conversation_id}/messages"
@@ -65,10 +53,12 @@ def connections_to(port: int) -> int:
 
 def test_pictures_come_from_the_disk(fleet, books):
     ann, ben, conversation_id = books.pairs[0]
+    # From the object store, where the fleet has kept them until now.
+    fleet.move_pictures_to_the_disk()
     headers = {"Authorization": f"Bearer {ann.token}"}
     path = f"/messages/conversations/{conversation_id}/media"
     files = {"file": ("photo.jpg", corpus.jpeg(), "image/jpeg")}
-    response = ann.http.post(path, files=files, data={"client_id": "picture"}, headers=headers)
+    response = ann.http.post(path, files=files, data={"client_id": f"picture-{id(files)}"}, headers=headers)
     assert response.status_code == 201, response.text
     message = response.json()["message"]
     books.acknowledged.setdefault(conversation_id, []).append(message)
@@ -141,16 +131,20 @@ def test_a_rolling_restart_fails_no_request(fleet, books):
     with books.hammered():
         time.sleep(1)
         for process in fleet.http:
-            process.reload("Stopped old worker-2")
+            # The next one only when this one answers again, as documented.
+            process.reload("Stopped old worker-2", "Started worker-1", "Started worker-2")
         for process in (*fleet.sockets, *fleet.deliver):
             assert process.stop() == 0, process.output()
             process.start()
         books.wait_until_synced()
         time.sleep(1)
-    # A worker that stops may close a connection that nginx has just opened to it: nginx answers 502 or 503, and the
-    # client's repeat with the same `client_id` succeeds (the balance holds that every message is there once).
+    # A worker that stops closes connections that nginx has just opened to it, unless the kernel hands them to the next
+    # one (net.ipv4.tcp_migrate_req, as documented): nginx answers 502 or 503, and the client's repeat with the same
+    # `client_id` succeeds (the balance holds that every message is there once).
     failures = books.failures()
-    assert len(failures) <= 4, failures
+    hands_over = Path("/proc/sys/net/ipv4/tcp_migrate_req")
+    allowed = 0 if hands_over.exists() and hands_over.read_text().strip() == "1" else 4
+    assert len(failures) <= allowed, failures
     assert {failure.status for failure in failures} <= {502, 503}
     closes = [code for listener in books.listeners for code in listener.closes]
     assert set(closes) == {CLOSE_RESTART}
