@@ -18,6 +18,7 @@ from accounts.staff.overview import Figure, about, add_section
 from accounts.staff.panels import Panel, add_panel
 from messaging.models import Conversation, Message, Report
 from messaging.selectors.by_time import first_id_since
+from messaging.selectors.surroundings import messages_around
 from messaging.services import reports
 
 if TYPE_CHECKING:
@@ -28,14 +29,30 @@ class ResolutionForm(forms.Form):
     resolution = forms.CharField(label=_("Resolution"), max_length=500)
 
 
+class RevealForm(ReasonForm):
+    around = forms.BooleanField(label=_("Show the messages before and after, too"), required=False)
+
+
 def _reveal(by: "User", message: Message, data: dict[str, Any]) -> None:
-    audit.record(
-        action="message.revealed", actor=by, target=message.sender, reason=data["reason"], message_id=message.id
-    )
+    details: dict[str, Any] = {"message_id": message.id}
+    if data["around"]:
+        details["shown"] = [shown.id for shown in messages_around(message)]
+    audit.record(action="message.revealed", actor=by, target=message.sender, reason=data["reason"], **details)
 
 
 def _show(page: admin.ModelAdmin, request: HttpRequest, rows: list[Message]) -> HttpResponse:
-    context = {**page.admin_site.each_context(request), "title": _("Messages"), "opts": page.opts, "rows": rows}
+    """The messages, each with its conversation, the messages around it when they were asked for, and its reports."""
+    with_around = bool(request.POST.get("around"))
+    may_view_reports = request.user.has_perm("messaging.view_report")
+    revealed = [
+        {
+            "message": message,
+            "shown": messages_around(message) if with_around else [message],
+            "reports": message.reports.select_related("reporter") if may_view_reports else (),
+        }
+        for message in rows
+    ]
+    context = {**page.admin_site.each_context(request), "title": _("Messages"), "opts": page.opts, "rows": revealed}
     response = TemplateResponse(request, "admin/revealed.html", context)
     response["Cache-Control"] = "no-store"
     return response
@@ -68,7 +85,7 @@ class MessageAdmin(StaffAdmin):
         name="reveal",
         label=_("Reveal the text"),
         permission="messaging.reveal_message",
-        form_class=ReasonForm,
+        form_class=RevealForm,
         at_most=50,
         consequences=lambda chosen: [
             _("You see the text of these messages and their earlier versions."),

@@ -15,4 +15,4 @@ class MessagingConfig(AppConfig):
         from messaging.services.export import export_files
 
         ratelimits.register("MESSAGING", Defaults().RATES)
-        export.register("messages", export_files)
+        export.register("messages", export_files, staff_permission="messaging.reveal_message")

@@ -1,6 +1,9 @@
 """The page of a user as the place of work, and the charts of the index page."""
 
+import io
+import json
 import re
+import zipfile
 from datetime import timedelta
 
 import pytest
@@ -65,7 +68,7 @@ def history(alice, bob):
     [
         (
             "Support",
-            {"block", "sign_out", "erase", "download_csv", "download_json"},
+            {"block", "sign_out", "erase", "export"},
             {"block", "sign_out", "erase"},
             ["session", "trusteddevice", "block", "delivery", "auditentry"],
         ),
@@ -101,6 +104,48 @@ def test_a_button_asks_acts_and_returns_to_the_user(bob):
     assert AuditEntry.objects.get(action="user.blocked").reason == "spam"
     page = client.get(page_of(bob)).content.decode()
     assert "user.blocked" in page and "“Block” was applied to" in page
+
+
+def exported(client, user):
+    """The archive that the button of this staff member gives."""
+    form = {"action": "export", "_selected_action": [user.id], "index": "0", "from_row": "1"}
+    assert "Messages are in it only if you may reveal them." in client.post(LIST, form).content.decode()
+    answer = client.post(LIST, form | {"confirmed": "1", "reason": "asked by letter"})
+    assert answer.headers["Content-Disposition"] == f'attachment; filename="parley-{user.username}.zip"'
+    assert "no-store" in answer.headers["Cache-Control"]
+    with zipfile.ZipFile(io.BytesIO(answer.getvalue())) as archive:
+        return {name: archive.read(name).decode() for name in archive.namelist()}
+
+
+def test_the_export_is_the_archive_of_the_person(alice, bob, history):
+    history(1)
+    files = exported(admin_client(staff(is_superuser=True)), bob)
+    assert json.loads(files["account/profile.json"])["email"] == bob.email
+    assert "hello" in "".join(text for name, text in files.items() if name.startswith("messages/"))
+    entry = AuditEntry.objects.get(action="user.exported")
+    assert (entry.target_id, entry.reason) == (bob.id, "asked by letter")
+
+
+def test_who_may_not_reveal_messages_exports_none(alice, bob, history):
+    history(1)
+    files = exported(admin_client(staff("Support")), bob)
+    assert {name.partition("/")[0] for name in files} == {"account", "notifications", "calls"}
+    assert "hello" not in "".join(files.values())
+
+
+def test_the_archive_is_of_one_person(alice, bob):
+    client = admin_client(staff("Support"))
+    form = {"action": "export", "_selected_action": [alice.id, bob.id], "index": "0", "confirmed": "1", "reason": "x"}
+    assert "at most 1" in client.post(LIST, form, follow=True).content.decode()
+    assert not AuditEntry.objects.filter(action="user.exported").exists()
+
+
+def test_facts_actions_and_panels_come_before_the_form(bob):
+    page = admin_client(staff("Support")).get(page_of(bob)).content.decode()
+    places = [page.index(part) for part in ('class="facts"', 'class="row-actions"', 'class="panel', 'id="user_form"')]
+    assert places == sorted(places)
+    facts = page[places[0] : places[1]]
+    assert bob.email in facts and "active" in facts
 
 
 def test_a_button_of_another_role_is_refused(bob):

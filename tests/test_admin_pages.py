@@ -1,5 +1,7 @@
 """The support pages of messaging, notifications and calls."""
 
+import re
+
 import pytest
 from django.utils import timezone
 
@@ -71,6 +73,25 @@ def test_revealing_asks_for_a_reason_and_is_audited(written, moderator):
     row = AuditEntry.objects.get(action="message.revealed")
     assert row.reason == "reported"
     assert row.details == {"message_id": written.id}
+
+
+def test_the_messages_around_are_shown_on_request_and_audited(alice, bob, moderator):
+    conversation, _ = conversations.start(starter=alice, user_id=bob.id)
+    sent = [
+        messages.send(sender=alice, conversation_id=conversation["id"], body=f"<sentence {n}>")[0]["id"]
+        for n in range(9)
+    ]
+    reports.report(reporter=bob, message_id=sent[4], reason="spam", comment="every day")
+    form = {"action": "reveal", "_selected_action": [sent[4]], "confirmed": "1", "reason": "reported"}
+    alone = moderator.post("/admin/messaging/message/", form).content.decode()
+    assert "sentence 4" in alone and "sentence 3" not in alone
+    around = moderator.post("/admin/messaging/message/", form | {"around": "on"}).content.decode()
+    shown = re.findall(r"&lt;sentence (\d)&gt;", around)
+    assert shown == ["1", "2", "3", "4", "5", "6", "7"]
+    assert f"/admin/messaging/report/{Report.objects.get().id}/change/" in around and "every day" in around
+    assert f"/admin/messaging/conversation/{conversation['id']}/change/" in around
+    details = AuditEntry.objects.filter(action="message.revealed").order_by("id").values_list("details", flat=True)
+    assert list(details) == [{"message_id": sent[4]}, {"message_id": sent[4], "shown": sent[1:8]}]
 
 
 def test_without_the_permission_nothing_is_revealed(written):

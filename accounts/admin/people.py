@@ -103,12 +103,15 @@ class UserAdmin(UserActions, AuditedAdmin):
         (_("Times"), {"fields": ("created_at", "last_seen_at", "username_changed_at", "password_reset_at")}),
         (_("Staff"), {"fields": ("is_staff", "is_superuser", "groups")}),
     )
+    # At the top of the page; all fields stand below the panels.
+    shown_first = ("email", "name", "standing", "two_step", "created_at", "last_seen_at", "blocked_reason")
     staff_fields = ("is_staff", "is_superuser", "groups")
 
     change_form_template = "admin/accounts/user/change_form.html"
 
     def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **options: Any) -> Any:
         if context["original"] is not None:
+            context["facts"] = panels.facts(context["original"], self, self.shown_first)
             context["panels"] = panels.about(context["original"], self.admin_site, request)
         return super().render_change_form(request, context, *args, **options)
 

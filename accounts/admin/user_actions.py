@@ -1,14 +1,15 @@
 """What staff does to an account: the same actions on the list of users and on the page of one."""
 
-from typing import Any
+from typing import Any, cast
 
 from django import forms
+from django.http import FileResponse, HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
 from accounts.services import account_status as staff
-from accounts.services import audit
+from accounts.services import audit, export
 from accounts.staff.actions import NoChange, NoForm, ReasonForm, confirmed_action
 from accounts.staff.downloads import confirmed_download
 
@@ -70,6 +71,16 @@ def _erase(by: User, user: User, data: dict[str, Any]) -> None:
 
 def _exported(by: User, user: User, data: dict[str, Any]) -> None:
     audit.record(action="user.exported", actor=by, target=user, reason=data["reason"])
+
+
+def _archive(_page: Any, request: HttpRequest, users: list[User]) -> FileResponse:
+    (user,) = users
+    reader = cast(User, request.user)
+    response = FileResponse(
+        export.archive(user_id=user.id, reader=reader), as_attachment=True, filename=f"parley-{user.username}.zip"
+    )
+    response["Cache-Control"] = "no-store"
+    return response
 
 
 def _download(kind: str) -> Any:
@@ -147,6 +158,20 @@ class UserActions:
         is_dangerous=True,
         is_offered=lambda user: user.two_step_enabled,
     )
+    export = confirmed_action(
+        name="export",
+        label=_("Export all data"),
+        permission="accounts.export_user",
+        at_most=1,
+        consequences=lambda chosen: [
+            _("You download the archive that the user can download themselves."),
+            _("Messages are in it only if you may reveal them."),
+            _("Your name and the reason are kept in the audit log."),
+        ],
+        perform=_exported,
+        on_success=_archive,
+        is_offered=lambda user: user.erased_at is None,
+    )
     erase = confirmed_action(
         name="erase",
         label=_("Erase"),
@@ -167,6 +192,7 @@ class UserActions:
         "resend_code",
         "sign_out",
         "reset_two_step",
+        "export",
         "erase",
         "download_csv",
         "download_json",

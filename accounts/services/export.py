@@ -35,7 +35,8 @@ IN_MEMORY_BYTES = 8_000_000
 ROWS_AT_ONCE = 1000
 ROWS_WRITTEN_AT_ONCE = 100
 
-_exporters: dict[str, Exporter] = {}
+# Folder → its exporter and the permission of staff to read it.
+_exporters: dict[str, tuple[Exporter, str]] = {}
 
 PROFILE = (
     "id", "email", "username", "first_name", "last_name", "bio", "language", "created_at",
@@ -49,13 +50,14 @@ SESSION = (
 )  # fmt: skip
 
 
-def register(folder: str, exporter: Exporter) -> None:
+def register(folder: str, exporter: Exporter, *, staff_permission: str = "") -> None:
     """Registers the exporter of another app; called from its AppConfig.ready().
 
     `exporter(user_id)` yields (name of a file, value): bytes are written as they are, an iterator as a JSON list
-    whose rows are never all in memory, all else as JSON, into `folder` of the zip.
+    whose rows are never all in memory, all else as JSON, into `folder` of the zip. `staff_permission` is what a staff
+    member needs to get this folder of another person.
     """
-    _exporters[folder] = exporter
+    _exporters[folder] = (exporter, staff_permission)
 
 
 def export(*, user: User, action_token: PendingToken) -> IO[bytes]:
@@ -64,11 +66,19 @@ def export(*, user: User, action_token: PendingToken) -> IO[bytes]:
     return archive(user_id=user.id)
 
 
-def archive(*, user_id: int) -> IO[bytes]:
-    """The zip of all data of a user, as a file positioned at its start; the caller closes it."""
+def archive(*, user_id: int, reader: User | None = None) -> IO[bytes]:
+    """The zip of all data of a user, as a file positioned at its start; the caller closes it.
+
+    A staff member as `reader` does not get the folders that they may not read.
+    """
+    exporters = {"account": _account} | {
+        folder: exporter
+        for folder, (exporter, permission) in _exporters.items()
+        if reader is None or not permission or reader.has_perm(permission)
+    }
     file = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY_BYTES)  # noqa: SIM115 (the caller closes it)
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as zipped:
-        for folder, exporter in {"account": _account, **_exporters}.items():
+        for folder, exporter in exporters.items():
             for name, value in exporter(user_id):
                 if isinstance(value, Iterator):
                     _write_rows(zipped, f"{folder}/{name}", value)

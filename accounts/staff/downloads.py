@@ -43,7 +43,7 @@ def download(
 def confirmed_download(
     *, kind: str, columns: tuple[str, ...], permission: str, consequences: Consequences, perform: Perform
 ) -> Any:
-    """An action that asks for a reason, writes the audit log by `perform`, and downloads the selected rows."""
+    """An action of lists that asks for a reason, writes the audit log by `perform`, and downloads the selected rows."""
 
     def file_of(page: admin.ModelAdmin, request: HttpRequest, rows: list[Any]) -> HttpResponse:
         return download(page, ({name: getattr(row, name) for name in columns} for row in rows), columns, kind)
@@ -55,6 +55,7 @@ def confirmed_download(
         consequences=consequences,
         perform=perform,
         on_success=file_of,
+        is_offered=lambda row: False,
     )
 
 

@@ -1,4 +1,5 @@
-"""Panels on a user's page: the newest rows of other lists about that user. Other apps add theirs."""
+"""What stands at the top of a user's page: a few facts, and panels with the newest rows of other lists about that user.
+Other apps add panels."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -51,6 +52,18 @@ def about(user: User, site: AdminSite, request: HttpRequest) -> list[dict[str, A
         if page.has_view_permission(request):
             found.append(_drawn(panel, page, user))
     return found
+
+
+def facts(row: Model, page: StaffAdmin, columns: tuple[str, ...]) -> list[dict[str, Any]]:
+    """These columns of one row, with their names."""
+    return [
+        {
+            "name": column,
+            "label": capfirst(str(label_for_field(column, page.model, page))),
+            "value": _cell(column, row, page),
+        }
+        for column in columns
+    ]
 
 
 def _drawn(panel: Panel, page: StaffAdmin, user: User) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Every action of the support pages, done through what is on the page; what became of it, and who is told."""
 
+import zipfile
 from dataclasses import dataclass, field
 
 import pytest
@@ -106,6 +107,7 @@ WALKS = [
 # Those that answer with a page or a file of their own instead of the list.
 WITH_AN_ANSWER = {
     ("messaging/message", "reveal"),
+    ("accounts/user", "export"),
     ("accounts/user", "download_csv"),
     ("accounts/user", "download_json"),
     ("accounts/auditentry", "download_csv"),
@@ -198,6 +200,23 @@ def test_a_download_of_people_asks_why_and_names_each_in_the_audit_log(page_of, 
     assert "exported@example.com" in started.value.path().read_text()
     target, _ = audited(house, since, "support", "user.exported", "asked for by the person")
     assert target == "exported@example.com"
+    assert complaints == []
+
+
+def test_the_archive_of_a_user_is_downloaded_from_the_users_page(page_of, house):
+    page, complaints = page_of("support")
+    since = house.newest_audit_id()
+    page.goto(f"{house.base}/admin/accounts/user/{house.rows['exported']}/change/")
+    page.get_by_role("button", name="Export all data").click()
+    assert barriers(page) == []
+    complaints.clear()  # axe tries styles of its own
+    page.get_by_label("Reason").fill("asked by letter")
+    with page.expect_download() as started:
+        page.get_by_role("button", name="Export all data").click()
+    assert started.value.suggested_filename.endswith(".zip")
+    with zipfile.ZipFile(started.value.path()) as archive:
+        assert "exported@example.com" in archive.read("account/profile.json").decode()
+    assert audited(house, since, "support", "user.exported", "asked by letter")[0] == "exported@example.com"
     assert complaints == []
 
 

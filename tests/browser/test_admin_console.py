@@ -48,3 +48,27 @@ def test_the_dashboard_and_the_lists_fit_the_window(page_of, house, width):
             assert page.locator(f"th{column}").evaluate(IN_VIEW), path
     page.set_viewport_size({"width": 1280, "height": 900})
     assert complaints == []
+
+
+def test_filters_are_saved_and_the_search_box_has_a_key(page_of, house):
+    page, complaints = page_of("support")
+    page.goto(f"{house.base}/admin/accounts/user/?standing=blocked&q=ann@example.com")
+    page.get_by_label("Save this filter as").fill("Blocked people")
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.goto(f"{house.base}/admin/accounts/user/")
+    page.keyboard.press("/")
+    assert page.evaluate("() => document.activeElement.id") == "searchbar"
+    page.keyboard.type("a/b")
+    assert page.locator("#searchbar").input_value() == "a/b"
+    page.get_by_role("link", name="Blocked people").click()
+    page.wait_for_url("**/accounts/user/?standing=blocked")
+    assert (
+        page.get_by_label("Save this filter as").count() == 0
+        or not page.get_by_label("Save this filter as").is_visible()
+    )
+    assert barriers(page) == []
+    complaints.clear()  # axe tries styles of its own
+    page.get_by_role("button", name="Remove: Blocked people").click()
+    page.reload()
+    assert page.get_by_role("link", name="Blocked people").count() == 0
+    assert complaints == []
