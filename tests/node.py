@@ -1,7 +1,8 @@
-"""Node for the tests of the SDK and of the client's texts: version 20 is the oldest that has a WebSocket."""
+"""Node for the tests of the SDK, of the client's texts and of the manifests: version 20 is the oldest that has a WebSocket."""
 
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -23,3 +24,17 @@ needs_node = pytest.mark.skipif(bool(PROBLEM), reason=PROBLEM)
 needs_npm = pytest.mark.skipif(
     bool(PROBLEM) or shutil.which("npm") is None, reason=PROBLEM or "no npm (apt-get install npm)"
 )
+
+
+def installed(sources: Path, cache: Path) -> Path:
+    """A folder with the packages of the lock file in `sources`, kept between runs, away from the folder of a test."""
+    lock = (sources / "package-lock.json").read_bytes()
+    kept = cache / "package-lock.json"
+    if not (cache / "node_modules").exists() or not kept.exists() or kept.read_bytes() != lock:
+        cache.mkdir(parents=True, exist_ok=True)
+        for name in ("package.json", "package-lock.json"):
+            shutil.copy(sources / name, cache / name)
+        command = ["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", str(cache)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"npm could not install {sources.name}: {done.stderr[-2000:]}"
+    return cache

@@ -1,5 +1,9 @@
 """The manifests fit the service: what they name exists here and in each other."""
 
+import copy
+import json
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -8,8 +12,11 @@ from django.conf import settings
 from django.core.management import get_commands
 from django.urls import resolve
 
+from tests.node import installed, needs_npm
+
 pytestmark = pytest.mark.once
 FOLDER = Path(settings.BASE_DIR) / "deploy/kubernetes"
+SCHEMAS = Path(__file__).with_name("kubernetes")
 
 
 def documents():
@@ -71,3 +78,25 @@ def test_what_refers_to_another_document_finds_it():
     labels = [document["spec"]["template"]["metadata"]["labels"] for document in of_kind("Deployment")]
     for document in of_kind("Service"):
         assert document["spec"]["selector"] in labels
+
+
+def invalid(documents, folder):
+    """What the schemas of Kubernetes find wrong, a line for each document."""
+    packages = installed(SCHEMAS, Path(settings.BASE_DIR) / "var/kubernetes-schemas")
+    (folder / "documents.json").write_text(json.dumps(documents))
+    # Beside the packages: that is where Node looks for them.
+    program = shutil.copy(SCHEMAS / "validate.mjs", packages / "validate.mjs")
+    done = subprocess.run(["node", program, folder / "documents.json"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+@needs_npm
+@pytest.mark.timeout(300)
+def test_the_manifests_are_valid_by_the_schemas_of_kubernetes(tmp_path):
+    assert invalid(documents(), tmp_path) == []
+    wrong = copy.deepcopy(of_kind("Deployment"))
+    wrong[0]["spec"]["replicas"] = "two"
+    assert invalid(wrong, tmp_path) == [
+        f"Deployment {wrong[0]['metadata']['name']}: data/spec/replicas must be integer"
+    ]
