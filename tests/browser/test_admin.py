@@ -6,6 +6,7 @@ import httpx
 import pytest
 from django_otp.oath import totp
 
+from tests.browser.account_pages import Window
 from tests.browser.chromium import browser, needs_chromium, watch
 from tests.browser.server_fixtures import PASSWORD
 from tests.browser.staff import barriers
@@ -25,7 +26,12 @@ def test_an_agent_blocks_somebody_who_is_online(house):
     login = {"email": person.email, "password": PASSWORD}
     person.token = person.call("POST", "/auth/login", login)["token"]
     socket = person.socket()
+    person.password = PASSWORD
     with browser() as chromium:
+        client = Window(chromium, house)
+        client.expect("403 /profile", "403 /auth/refresh", "403 /auth/me")
+        client.sign_in(person)
+        client.signed_in()
         page = chromium.new_context(viewport={"width": 1280, "height": 900}).new_page()
         complaints = watch(page, house.base)
         page.goto(f"{house.base}/admin/")
@@ -61,6 +67,9 @@ def test_an_agent_blocks_somebody_who_is_online(house):
         page.locator(".messagelist").wait_for()
         socket.hear_to_the_end()
         assert socket.connection.close_code == 4401
+        client.heading("Signed out")
+        client.see("This account is blocked.")
+        client.close()
         page.goto(f"{house.base}/admin/accounts/auditentry/")
         assert "user.blocked" in page.content()
         assert complaints == []

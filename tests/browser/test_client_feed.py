@@ -1,0 +1,60 @@
+"""The notifications in the client: grouped, counted everywhere, read, removed and brought back."""
+
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.account_pages import Person
+from tests.browser.chromium import needs_chromium
+from tests.browser.client_pages import PATIENCE, Api, Window, demo_people, opened_windows
+from tests.server import ROOT
+
+pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(240)]
+
+
+def like(server, recipient, *actors):
+    """Likes of a post of the recipient, as another service would report them."""
+    event = {
+        "type": "post_like",
+        "recipient_id": recipient,
+        "target": {"type": "post", "id": 7, "title": "The river path"},
+    }
+    lines = "\n".join(json.dumps(event | {"event_id": f"like-{actor}", "actor_id": actor}) for actor in actors)
+    command = [sys.executable, "manage.py", "emit_event"]
+    done = subprocess.run(
+        command, cwd=ROOT, env=server.environment, input=lines, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_feed_and_its_badge(chromium, server):
+    logins = demo_people(server)
+    alice, bob = (Api(server, logins[name]) for name in ("Alice", "Bob"))
+    alice.http.post("/notifications/read-all", json={})
+    with opened_windows(lambda login: Window(chromium, server, login), server) as window:
+        feed, elsewhere = window("Alice").open("notifications"), window("Alice").open("settings")
+        like(server, alice.user["id"], bob.user["id"], Person(server, "Charlie").id)
+        rows = feed.page.get_by_role("list", name="Notifications").get_by_role("listitem")
+        row = rows.filter(has_text=re.compile("1 other like .The river path"))
+        expect(row).to_have_count(1, timeout=PATIENCE)
+        # Both likes are one row and one on the badge, on every page.
+        for each in (feed, elsewhere):
+            link = each.page.get_by_role("navigation", name="Main").get_by_role("link", name="Notifications")
+            expect(link.locator(".count")).to_have_text("1", timeout=PATIENCE)
+        assert feed.axe() == []
+
+        row.get_by_role("button", name="Remove").click()
+        expect(row).to_have_count(0)
+        feed.page.get_by_role("button", name="Undo").click()
+        expect(row).to_have_count(1)
+        feed.page.get_by_role("button", name="Mark all as read").click()
+        for each in (feed, elsewhere):
+            link = each.page.get_by_role("navigation", name="Main").get_by_role("link", name="Notifications")
+            expect(link.locator(".count")).to_have_count(0, timeout=PATIENCE)
+        expect(row.get_by_role("button", name="Mark as read")).to_have_count(0)
+        feed.page.reload()
+        expect(row).to_have_count(1, timeout=PATIENCE)
