@@ -27,8 +27,8 @@ from messaging.serializers.outputs import MessageOutput, ReactionOutput
 from messaging.serializers.rows import MessageRow
 
 
-def select(cleared: str = "%s", join: str = "") -> str:
-    """SELECT … FROM for messages `m`; `cleared` is the SQL of the viewer's watermark."""
+def select(cleared: str = "%s", join: str = "", source: str = MESSAGE) -> str:
+    """SELECT … FROM for messages `m` of `source`; `cleared` is the SQL of the viewer's watermark."""
     aggregate = "string_agg" if connection.vendor == "postgresql" else "group_concat"
     return (
         "SELECT m.id, m.conversation_id, m.sender_id, m.kind, m.body, m.reply_to_id, m.edited_at, m.created_at,"
@@ -36,7 +36,7 @@ def select(cleared: str = "%s", join: str = "") -> str:
         f" {sql.image('i')}, r.sender_id, r.kind, r.body, {sql.image_token('ri')},"
         f" (SELECT {aggregate}(x.id || ' ' || x.user_id || ' ' || x.emoji, '|')"
         f"  FROM {REACTION} x WHERE x.message_id = m.id)"
-        f" FROM {MESSAGE} m{join}"
+        f" FROM {source} m{join}"
         f" LEFT JOIN {sql.IMAGES} i ON i.id = m.image_id"
         f" LEFT JOIN {MESSAGE} r ON r.id = m.reply_to_id AND r.conversation_id = m.conversation_id"
         f"  AND {visible('r', cleared)}"
@@ -64,11 +64,14 @@ def message_page(
         raise ConversationNotFound
     order = NEWEST_FIRST if after is None else OLDEST_FIRST
     # For a user who does not take part the watermark is NULL, and no id is above it. The limit is a literal:
-    # a plan for any limit might read the whole conversation first.
+    # a plan for any limit might read the whole conversation first. So it might if it joined before the limit.
+    on_page = (
+        f"(SELECT * FROM {MESSAGE} m WHERE {NOT_DELETED} AND {BETWEEN} AND (m.id * -1) < -{_CLEARED}"
+        f" {order} LIMIT {int(limit) + 1})"
+    )
     found = rows(
-        f"{select(_CLEARED)} WHERE {NOT_DELETED} AND {BETWEEN} AND (m.id * -1) < -{_CLEARED}"
-        f" {order} LIMIT {int(limit) + 1}",
-        [number, user_id, *between(number, after or 0, before or MAX_ID), number, user_id],
+        f"{select(_CLEARED, source=on_page)} {order}",
+        [*between(number, after or 0, before or MAX_ID), number, user_id, number, user_id],
     )
     if not found:
         watermark_for(user_id, number)
