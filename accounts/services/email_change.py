@@ -77,10 +77,11 @@ def verify(*, user: User, code: str, network: str) -> User:
         codes.consume(checked)
         _move(user, change.new_email)
         now = timezone.now()
-        change.confirmed_at = now
-        change.undo_digest = digest
-        change.expires_at = now + timedelta(days=conf.EMAIL_UNDO_DAYS)
-        change.save(update_fields=["confirmed_at", "undo_digest", "expires_at"])
+        until = now + timedelta(days=conf.EMAIL_UNDO_DAYS)
+        # Gone when another change was started after the code was checked.
+        pending = EmailChange.objects.pending().filter(id=change.id)
+        if not pending.update(confirmed_at=now, undo_digest=digest, expires_at=until):
+            raise InvalidOtp
         link = emails.link(f"/email-undo/{token}")
         emails.send(
             "email_changed",

@@ -9,7 +9,7 @@ from django.core import mail
 from django.utils import timezone
 
 from accounts.models import EmailChange, User
-from accounts.services import sessions
+from accounts.services import codes, sessions
 from tests.accounts.steps import act, action_token, answers, last_code, login, race
 from tests.client import ApiClient
 from tests.factories import PASSWORD, make_user, sign_in
@@ -52,6 +52,20 @@ def test_the_code_moves_the_account(alice, as_alice):
     assert (user["email"], user["is_verified"]) == (NEW, True)
     assert "token" in ApiClient().post("/api/v1/auth/login", {"email": NEW, "password": PASSWORD})
     ApiClient().post("/api/v1/auth/login", {"email": old, "password": PASSWORD}, status=401)
+
+
+def test_a_code_is_refused_when_another_change_was_started_meanwhile(alice, as_alice, monkeypatch):
+    begin(as_alice, alice)
+    check = codes.check
+
+    def check_and_start_again(**given):
+        checked = check(**given)
+        EmailChange.objects.filter(user=alice).delete()
+        return checked
+
+    monkeypatch.setattr(codes, "check", check_and_start_again)
+    assert as_alice.post(VERIFY, {"code": last_code(NEW)}, status=400)["error"] == "invalid_otp"
+    assert as_alice.get("/api/v1/auth/me")["user"]["email"] == alice.email
 
 
 @pytest.mark.parametrize(
