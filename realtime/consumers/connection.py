@@ -46,7 +46,7 @@ async def serve(scope: Scope, receive: Receive, send: Send) -> None:
 async def refuse(scope: Scope, receive: Receive, send: Send) -> None:
     """Rejects the handshake with 403."""
     await receive()
-    await send({"type": "websocket.close", "code": Close.FORBIDDEN})
+    await send({"type": "websocket.close", "code": Close.FORBIDDEN.value})
 
 
 class Connection:
@@ -273,7 +273,8 @@ class Connection:
         await self.outbox.flush(FLUSH_SECONDS)
         self.outbox.stop()
         try:
-            closing = self.send({"type": "websocket.close", "code": code, "reason": reason})
+            # A plain number: daphne refuses a member of an enum.
+            closing = self.send({"type": "websocket.close", "code": int(code), "reason": reason})
             await asyncio.wait_for(closing, CLOSE_SECONDS)
         except (OSError, RuntimeError, TimeoutError):
             pass  # it has disconnected, or does not read even this

@@ -159,10 +159,9 @@ class Fleet:
 
     def tracebacks(self) -> str:
         """What the processes wrote that no process should write."""
+        logs = {process.name: process.log.read_text() for process in self.processes}
         return "\n".join(
-            f"{process.name}: {process.output()}"
-            for process in self.processes
-            if "Traceback" in process.log.read_text()
+            f"{name}: {log[log.index('Traceback') :][:3000]}" for name, log in logs.items() if "Traceback" in log
         )
 
     # --- Its parts -----------------------------------------------------------------------------
