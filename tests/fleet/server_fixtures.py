@@ -157,12 +157,15 @@ class Fleet:
     def _tar(self, *arguments: str) -> None:
         subprocess.run(["tar", *arguments], check=True, capture_output=True, timeout=30)
 
-    def tracebacks(self) -> str:
-        """What the processes wrote that no process should write."""
-        logs = {process.name: process.log.read_text() for process in self.processes}
-        return "\n".join(
-            f"{name}: {log[log.index('Traceback') :][:3000]}" for name, log in logs.items() if "Traceback" in log
-        )
+    def log_ends(self) -> dict[str, int]:
+        """How much each process has written so far, in bytes."""
+        return {process.name: process.log.stat().st_size for process in self.processes}
+
+    def tracebacks(self, since: dict[str, int]) -> str:
+        """What the processes wrote since `log_ends` that no process should write."""
+        logs = {process.name: process.log.read_bytes()[since[process.name] :] for process in self.processes}
+        found = {name: log[log.index(b"Traceback") :][:3000] for name, log in logs.items() if b"Traceback" in log}
+        return "\n".join(f"{name}: {log.decode(errors='replace')}" for name, log in found.items())
 
     # --- Its parts -----------------------------------------------------------------------------
 
