@@ -186,7 +186,7 @@ REVOKED: dict[str, Callable[[User], str]] = {
     "row gone": row_gone,
     "erased person": of_an_erased_person,
     "removed account": of_a_removed_account,
-    "somebody else's session": session_of_another_user,
+    "another user's session": session_of_another_user,
     "session that never was": lambda user: forged(fresh(user), sid="00000000-0000-4000-8000-000000000000"),
     "session no UUID": lambda user: forged(fresh(user), sid="1"),
     "generation of the future": lambda user: forged(fresh(user), gen=7),

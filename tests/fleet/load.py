@@ -193,7 +193,7 @@ class Load:
         assert not stuck, f"never ended: {stuck}"
 
     def add(self, conversation_id: int, messages: list[dict]) -> None:
-        """What somebody sent besides the writers, who have checked their own order."""
+        """What was sent by others than the writers, who have checked their own order."""
         own = self.acknowledged.setdefault(conversation_id, [])
         own.extend(messages)
         own.sort(key=lambda message: message["id"])

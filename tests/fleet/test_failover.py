@@ -80,8 +80,8 @@ def test_a_replica_of_postgresql_is_promoted(fleet, books):
     assert recovery < RECOVERY_SECONDS
     assert closes(books) == []
     # Delivery, which is connected directly, has found it, too.
-    with fleet.client() as stranger:
-        wait_until(lambda: stranger.get("/readyz").json()["status"] == "ok", what="readiness")
+    with fleet.client() as anonymous:
+        wait_until(lambda: anonymous.get("/readyz").json()["status"] == "ok", what="readiness")
 
 
 def test_sentinel_replaces_redis(fleet, books):
@@ -98,25 +98,25 @@ def test_sentinel_replaces_redis(fleet, books):
     # The old one comes back as a replica: the fleet is whole again.
     old.process.start()
     fleet.watched_redis.act_after(600_000)
-    with fleet.client() as stranger:
-        wait_until(lambda: stranger.get("/readyz").json()["status"] == "ok", what="readiness")
+    with fleet.client() as anonymous:
+        wait_until(lambda: anonymous.get("/readyz").json()["status"] == "ok", what="readiness")
 
 
 def test_the_object_store_refuses(fleet, books):
     ann, _, conversation_id = books.pairs[0]
-    with books, fleet.client() as stranger:
+    with books, fleet.client() as anonymous:
         time.sleep(1)
         first = upload(ann, conversation_id, "first")
-        assert is_shown(stranger, first)
+        assert is_shown(anonymous, first)
         assert len(fleet.bucket.names()) == 2 * len(pictures(ann, conversation_id)), "file and thumbnail of each"
         fleet.store_port.turn(REFUSE)
         refused = post_picture(ann, conversation_id, "second")
         assert (refused.status_code, refused.json()["error"]) == (503, "service_unavailable")
-        assert stranger.get(first["media_url"]).status_code == 503
+        assert anonymous.get(first["media_url"]).status_code == 503
         time.sleep(1)
         fleet.store_port.turn(PASS)
         second = upload(ann, conversation_id, "second")
-        assert is_shown(stranger, second)
+        assert is_shown(anonymous, second)
     # Messages do not wait for pictures.
     assert books.failures() == []
     books.add(conversation_id, [first, second])
@@ -135,8 +135,8 @@ def upload(person, conversation_id, name):
     return response.json()["message"]
 
 
-def is_shown(stranger, message):
-    return stranger.get(message["media_url"]).content.startswith(b"\xff\xd8")
+def is_shown(anonymous, message):
+    return anonymous.get(message["media_url"]).content.startswith(b"\xff\xd8")
 
 
 def pictures(person, conversation_id):

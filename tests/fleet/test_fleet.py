@@ -62,9 +62,9 @@ def test_pictures_come_from_the_disk(fleet, books):
     assert response.status_code == 201, response.text
     message = response.json()["message"]
     books.acknowledged.setdefault(conversation_id, []).append(message)
-    with fleet.client() as stranger:
+    with fleet.client() as anonymous:
         for address in (message["media_url"], message["media"]["thumb_url"]):
-            picture = stranger.get(address)
+            picture = anonymous.get(address)
             assert picture.status_code == 200
             assert picture.headers["content-type"] == "image/jpeg"
             assert picture.content.startswith(b"\xff\xd8")
@@ -77,20 +77,20 @@ def test_pictures_come_from_the_disk(fleet, books):
             assert picture.headers["strict-transport-security"].startswith("max-age=")
             assert picture.headers["x-request-id"]
             changed = re.sub(r"s=(.)", lambda found: "s=" + ("a" if found[1] != "a" else "b"), address)
-            assert stranger.get(changed).status_code == 404
+            assert anonymous.get(changed).status_code == 404
         inside = next(path for path in fleet.media.rglob("*") if path.is_file()).relative_to(fleet.media)
-        assert stranger.get(f"/protected/{inside}").status_code == 404
+        assert anonymous.get(f"/protected/{inside}").status_code == 404
 
 
 def test_what_the_proxy_refuses(fleet, load):
     ann, _, conversation_id = load.pairs[0]
-    with fleet.client() as stranger:
+    with fleet.client() as anonymous:
         for path in ("/dev/", "/dev/mail/", "/dev/mail.json", "/metrics", "/protected/", "/DEV/mail/", "//dev/mail/"):
-            assert_envelope(stranger.get(path), 404, "not_found")
+            assert_envelope(anonymous.get(path), 404, "not_found")
         body = b"x" * int(6.1 * 1024 * 1024)
         headers = {"Authorization": f"Bearer {ann.token}"}
         path = f"/api/v1/messages/conversations/{conversation_id}/media"
-        assert_envelope(stranger.post(path, content=body, headers=headers), 413, "file_too_large")
+        assert_envelope(anonymous.post(path, content=body, headers=headers), 413, "file_too_large")
     plain = httpx.get(f"http://127.0.0.1:{fleet.proxy.plain_port}/api/docs", timeout=5)
     assert plain.status_code == 301
     assert plain.headers["location"].startswith("https://")
@@ -195,8 +195,8 @@ def test_redis_does_not_answer(fleet, books):
             # Nobody is woken, and everybody hears of it at the next ping.
             heard = lambda: {number for listener in books.listeners for number in heard_by(listener)}  # noqa: E731
             wait_until(lambda: set(said) <= heard(), what="what was said meanwhile", seconds=10)
-            with fleet.client() as stranger:
-                ready = stranger.get("/readyz")
+            with fleet.client() as anonymous:
+                ready = anonymous.get("/readyz")
                 assert (ready.status_code, ready.json()["status"]) == (200, "degraded")
         finally:
             fleet.redis.thaw()
@@ -260,8 +260,8 @@ def test_back_from_a_backup(fleet, load, mails, tmp_path):
     # It serves: the same messages, the same pictures, and a new person.
     wait_until(lambda: ann.http.get(f"{fleet.base}/readyz").status_code == 200, what="readiness", seconds=10)
     assert [message["id"] for message in ben.messages(conversation_id)] == before
-    with fleet.client() as stranger:
-        assert stranger.get(picture["media_url"]).status_code == 200
+    with fleet.client() as anonymous:
+        assert anonymous.get(picture["media_url"]).status_code == 200
     newcomer = Person(fleet, "Gus")
     newcomer.sign_up(mails)
     newcomer.close()
