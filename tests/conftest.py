@@ -9,6 +9,7 @@ from tests import second_try
 from tests.client import ApiClient
 from tests.clock import Clock
 from tests.factories import make_user, sign_in
+from tests.flush.management.commands.flush import remember_rows
 from tests.second_try import pytest_sessionfinish, pytest_terminal_summary  # noqa: F401  (hooks)
 from tests.server import ON_POSTGRES
 
@@ -34,6 +35,8 @@ def part_of(item):
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup, django_db_blocker):
     """A thread that has yet to close its connection does not keep the database from being removed."""
+    with django_db_blocker.unblock():
+        remember_rows()
     yield
     if ON_POSTGRES:
         with django_db_blocker.unblock(), connection.cursor() as cursor:

@@ -28,6 +28,7 @@ from config.settings import *  # noqa: E402, F403
 if EMBEDDED:  # noqa: F405
     DATABASES["default"]["TEST"] = {"NAME": f"{SCRATCH}/test.sqlite3"}  # noqa: F405
 
+INSTALLED_APPS = ["tests.flush", *INSTALLED_APPS]  # noqa: F405
 PASSWORD_HASHERS = ["tests.hashers.QuickHasher"]
 # Rates have tests of their own, which switch them on.
 RATELIMIT_ENABLE = False

@@ -1,0 +1,1 @@
+"""A Django app with one command: `flush` as the tests need it."""
