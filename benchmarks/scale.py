@@ -81,7 +81,7 @@ def works(person: Any, conversation_id: int) -> dict[str, tuple[Callable[[], Any
     from messaging import selectors
     from messaging.models import Message
     from messaging.selectors.search import search_page
-    from messaging.services.locking import newest_visible_id
+    from messaging.services.storage import newest_visible_id
 
     ids = Message.objects.filter(conversation_id=conversation_id).order_by("-id").values_list("id", flat=True)
     middle = ids[500]

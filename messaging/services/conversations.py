@@ -16,7 +16,7 @@ from messaging.exceptions import MessageNotFound
 from messaging.models import Conversation, Message, Participant
 from messaging.selectors.conversations import conversations_for, message_unread_count
 from messaging.selectors.tables import CONVERSATION, MESSAGE, row
-from messaging.services import locking
+from messaging.services import storage
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -65,15 +65,15 @@ def mark_read(*, reader_id: int, conversation_id: object, message_id: int | None
     ConversationNotFound, MessageNotFound (not visible, or of another conversation).
     """
     with unit_of_work():
-        line = locking.lock(conversation_id, reader_id)
+        line = storage.lock(conversation_id, reader_id)
         side = line.sides()[0]
         if message_id is None:
             target = side.last_message_id or 0
         else:
-            target = locking.visible(line, message_id).id
+            target = storage.visible(line, message_id).id
         if target > side.last_read_id:
             side.last_read_id = target
-            side.unread_count = locking.count_unread(side)
+            side.unread_count = storage.count_unread(side)
             side.save(update_fields=["last_read_id", "unread_count"])
             signals.conversation_read.send(
                 Conversation,
@@ -96,13 +96,13 @@ def clear(*, user_id: int, conversation_id: object, message_id: int | None = Non
     Returns the watermark; it never moves back. ConversationNotFound, MessageNotFound.
     """
     with unit_of_work():
-        line = locking.lock(conversation_id, user_id)
+        line = storage.lock(conversation_id, user_id)
         side = line.sides()[0]
         target = _clear_target(line, side, message_id)
         if target > side.cleared_up_to_id:
             side.cleared_up_to_id = target
-            side.unread_count = locking.count_unread(side)
-            side.last_message_id = locking.newest_visible_id(line.conversation.id, target)
+            side.unread_count = storage.count_unread(side)
+            side.last_message_id = storage.newest_visible_id(line.conversation.id, target)
             side.save(update_fields=["cleared_up_to_id", "unread_count", "last_message_id"])
             signals.conversation_cleared.send(
                 Conversation,
@@ -124,9 +124,9 @@ def mark_delivered(*, user_id: int, delivered: Mapping[int, int]) -> dict[int, i
         behind = [side.conversation_id for side in mine if side.delivered_id < delivered[side.conversation_id]]
         # In ascending order, as all code that locks more than one: this prevents deadlocks.
         for conversation_id in sorted(behind):
-            line = locking.lock(conversation_id, user_id)
+            line = storage.lock(conversation_id, user_id)
             side = line.sides()[0]
-            newest = locking.newest_visible_id(conversation_id, 0)
+            newest = storage.newest_visible_id(conversation_id, 0)
             target = min(delivered[conversation_id], newest or 0)
             if target <= side.delivered_id:
                 continue
@@ -161,7 +161,7 @@ def _insert(low: int, high: int, starter_id: int) -> tuple[Conversation, bool]:
     return conversation, True
 
 
-def _clear_target(line: locking.LockedConversation, side: Participant, message_id: int | None) -> int:
+def _clear_target(line: storage.LockedConversation, side: Participant, message_id: int | None) -> int:
     if message_id is None:
         return side.last_message_id or 0
     if message_id <= side.cleared_up_to_id:
@@ -169,4 +169,4 @@ def _clear_target(line: locking.LockedConversation, side: Participant, message_i
         if Message.objects.filter(id=message_id, conversation=line.conversation).exists():
             return message_id
         raise MessageNotFound
-    return locking.visible(line, message_id).id
+    return storage.visible(line, message_id).id

@@ -9,7 +9,7 @@ from messaging import signals
 from messaging.conf import conf
 from messaging.models import Conversation, Message, MessageRevision, Reaction, Report
 from messaging.selectors.tables import BETWEEN, MESSAGE, NEWEST_FIRST, NOT_DELETED, between, rows
-from messaging.services import locking
+from messaging.services import storage
 
 
 def erase_person(user_id: int) -> None:
@@ -20,14 +20,14 @@ def erase_person(user_id: int) -> None:
     """
     for conversation_id in list(Conversation.objects.of(user_id).order_by("id").values_list("id", flat=True)):
         with unit_of_work():
-            _erase_in(locking.lock(conversation_id, user_id), user_id)
+            _erase_in(storage.lock(conversation_id, user_id), user_id)
     with unit_of_work():
         # There is no account left to act against: of a report only its existence is kept.
         Report.objects.filter(reported_id=user_id).update(snapshot={})
         Report.objects.filter(reporter_id=user_id).update(comment="", reporter=None)
 
 
-def _erase_in(line: locking.LockedConversation, user_id: int) -> None:
+def _erase_in(line: storage.LockedConversation, user_id: int) -> None:
     now = timezone.now()
     written = Message.objects.not_deleted().filter(conversation=line.conversation, sender_id=user_id)
     newest = rows(
@@ -47,8 +47,8 @@ def _erase_in(line: locking.LockedConversation, user_id: int) -> None:
     written.update(body=None, body_folded="", request_digest="", image=None, deleted_at=now)
     pictures.discard(image_ids)
     for side in sides:
-        side.unread_count = locking.count_unread(side)
-        side.last_message_id = locking.newest_visible_id(side.conversation_id, side.cleared_up_to_id)
+        side.unread_count = storage.count_unread(side)
+        side.last_message_id = storage.newest_visible_id(side.conversation_id, side.cleared_up_to_id)
         side.save(update_fields=["unread_count", "last_message_id"])
     for message_id in sorted(reacted_to):
         signals.reactions_changed.send(Message, message_id=message_id, conversation=line.conversation, actor_id=user_id)

@@ -15,7 +15,7 @@ from messaging.exceptions import NotMessageOwner
 from messaging.models import Message, MessageRevision
 from messaging.selectors.access import check_can_contact, conversation_for
 from messaging.selectors.messages import messages_for, render
-from messaging.services import locking, writing
+from messaging.services import storage
 from messaging.text import clean_body, clean_client_id, searchable
 
 if TYPE_CHECKING:
@@ -90,22 +90,22 @@ def _send(
     sent_at: datetime | None = None,
 ) -> tuple[dict[str, Any], bool]:
     with unit_of_work():
-        line = locking.lock(conversation_id, sender.id)
+        line = storage.lock(conversation_id, sender.id)
         digest = ""
         if client_id is not None:
             upload_digest = pending.upload_digest if pending else ""
-            digest = writing.digest_of(line.conversation.id, body, reply_to_id, upload_digest)
+            digest = storage.digest_of(line.conversation.id, body, reply_to_id, upload_digest)
         try:
             line.check_can_contact(sender)
-            replied = locking.visible(line, reply_to_id) if reply_to_id is not None else None
+            replied = storage.visible(line, reply_to_id) if reply_to_id is not None else None
         except ApiError:
             # An accepted message stays accepted: a repeat returns it, even if permissions have changed since.
-            repeated = writing.original_of(sender.id, client_id, digest)
+            repeated = storage.original_of(sender.id, client_id, digest)
             if isinstance(repeated, ApiError):
                 raise
             return repeated, False
         if pending is not None and client_id is not None:
-            repeated = writing.original_of(sender.id, client_id, digest)
+            repeated = storage.original_of(sender.id, client_id, digest)
             if isinstance(repeated, dict):
                 return repeated, False
         image = pending.create_row() if pending else None
@@ -121,9 +121,9 @@ def _send(
             request_digest=digest,
             created_at=sent_at or timezone.now(),
         )
-        unread = writing.insert(message, line)
+        unread = storage.insert(message, line)
         if unread is None:
-            repeated = writing.original_of(sender.id, client_id, digest)
+            repeated = storage.original_of(sender.id, client_id, digest)
             if isinstance(repeated, ApiError):
                 raise repeated
             if image is not None:
@@ -136,7 +136,7 @@ def _send(
             recipient_id=line.other_id,
             recipient_unread=unread,
         )
-    return render(writing.row_of(message, replied, image), sender.id), True
+    return render(storage.row_of(message, replied, image), sender.id), True
 
 
 _CALL_TEXTS = {
@@ -169,7 +169,7 @@ def send_call_message(
     plain = "Video call" if media == "video" else "Voice call"
     body = _CALL_TEXTS.get((media, outcome), plain)
     with unit_of_work():
-        line = locking.lock(conversation_id, caller_id)
+        line = storage.lock(conversation_id, caller_id)
         message = Message(
             conversation_id=conversation_id,
             sender_id=caller_id,
@@ -183,7 +183,7 @@ def send_call_message(
             counts_as_unread=counts_as_unread,
             created_at=timezone.now(),
         )
-        unread = writing.insert(message, line)
+        unread = storage.insert(message, line)
         if unread is None:
             message = Message.objects.get(call_id=call_id)
         else:
@@ -194,7 +194,7 @@ def send_call_message(
                 recipient_id=line.other_id,
                 recipient_unread=unread,
             )
-    return render(writing.row_of(message, None, None), caller_id)
+    return render(storage.row_of(message, None, None), caller_id)
 
 
 def edit(*, editor: "User", message_id: object, body: object) -> dict[str, Any]:
@@ -204,7 +204,7 @@ def edit(*, editor: "User", message_id: object, body: object) -> dict[str, Any]:
     ValidationError (body). The text of an image may become empty.
     """
     with unit_of_work():
-        line, message = locking.lock_message(message_id, editor.id)
+        line, message = storage.lock_message(message_id, editor.id)
         if message.sender_id != editor.id:
             raise NotMessageOwner
         line.check_can_contact(editor)
@@ -226,8 +226,8 @@ def delete(*, user: "User", message_id: object) -> int:
     MessageNotFound (also when called again), NotMessageOwner.
     """
     with unit_of_work():
-        line, message = locking.lock_message(message_id, user.id)
+        line, message = storage.lock_message(message_id, user.id)
         if message.sender_id != user.id:
             raise NotMessageOwner
-        writing.erase(message, line, now=timezone.now())
+        storage.erase(message, line, now=timezone.now())
     return message.id

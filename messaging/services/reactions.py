@@ -10,7 +10,7 @@ from messaging import signals
 from messaging.conf import conf
 from messaging.models import Message, Reaction
 from messaging.selectors.messages import reactions_of
-from messaging.services import locking
+from messaging.services import storage
 from messaging.text import clean_emoji
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def add(*, user: "User", message_id: object, emoji: object) -> list[dict[str, An
     """
     value = clean_emoji(emoji)
     with unit_of_work():
-        line, message = locking.lock_message(message_id, user.id)
+        line, message = storage.lock_message(message_id, user.id)
         line.check_can_contact(user)
         own = set(Reaction.objects.filter(message=message, user_id=user.id).values_list("emoji", flat=True))
         if value not in own:
@@ -47,12 +47,12 @@ def remove(*, user: "User", message_id: object, emoji: object) -> list[dict[str,
     deleting is. MessageNotFound, ValidationError (not exactly one emoji)."""
     value = clean_emoji(emoji)
     with unit_of_work():
-        line, message = locking.lock_message(message_id, user.id)
+        line, message = storage.lock_message(message_id, user.id)
         gone, _details = Reaction.objects.filter(message=message, user_id=user.id, emoji=value).delete()
         if gone:
             _tell(message, line, user)
         return reactions_of([message.id])[message.id]
 
 
-def _tell(message: Message, line: locking.LockedConversation, user: "User") -> None:
+def _tell(message: Message, line: storage.LockedConversation, user: "User") -> None:
     signals.reactions_changed.send(Message, message_id=message.id, conversation=line.conversation, actor_id=user.id)

@@ -10,7 +10,7 @@ from messaging import selectors
 from messaging.models import Conversation, Message, Participant
 from messaging.selectors.search import search_page
 from messaging.services import conversations
-from messaging.services.locking import count_unread, newest_visible_id
+from messaging.services.storage import count_unread, newest_visible_id
 from tests.factories import make_user
 
 pytestmark = [

@@ -1,0 +1,265 @@
+"""The lock of a conversation, and what is written while it is held: the messages, and the state of its participants.
+
+Every change inside a conversation locks its row first. Invariants: message ids grow in commit order,
+and counters agree with the messages. Participants are locked after the conversation, never before.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from django.db import connection
+
+from accounts import sql
+from accounts.services import pictures
+from core.exceptions import ApiError
+from core.fields import parse_id
+from messaging import signals
+from messaging.exceptions import ConversationNotFound, IdempotencyConflict, MessageNotFound
+from messaging.models import Conversation, Message, MessageRevision, Participant, Reaction
+from messaging.selectors.access import raise_if_contact_denied
+from messaging.selectors.messages import MessageRow, messages_for, render
+from messaging.selectors.tables import (
+    BETWEEN,
+    CONVERSATION,
+    MESSAGE,
+    NEWEST_FIRST,
+    NOT_DELETED,
+    PARTICIPANT,
+    UNREAD,
+    between,
+    places,
+    row,
+    rows,
+)
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+
+@dataclass(slots=True)
+class LockedConversation:
+    """A locked conversation for one participant, and whether that participant may contact the other one."""
+
+    conversation: Conversation
+    user_id: int
+    other_id: int
+    who_can_message: str
+    other_has_written: bool
+    is_blocked: bool
+    # Participants who do not see the conversation in their list yet.
+    unseen_by: list[int]
+
+    def check_can_contact(self, actor: "User") -> None:
+        """Raises EmailNotVerified, UserBlocked or MessagePermissionDenied."""
+        raise_if_contact_denied(
+            actor,
+            who_can_message=self.who_can_message,
+            has_written=self.other_has_written,
+            blocked=self.is_blocked,
+        )
+
+    def sides(self) -> tuple[Participant, Participant]:
+        """Both participants as they are now: the user's own row first. The conversation's lock covers them."""
+        both = {side.user_id: side for side in Participant.objects.filter(conversation=self.conversation)}
+        return both[self.user_id], both[self.other_id]
+
+
+def lock(conversation_id: object, user_id: int) -> LockedConversation:
+    """Locks the conversation for one of its participants, in one statement. ConversationNotFound.
+
+    Block and privacy setting were read when the statement began. Counters and watermarks must be read
+    from `sides()`, after the lock.
+    """
+    number = parse_id(conversation_id)
+    # NO KEY: rows that refer to the conversation may be inserted meanwhile.
+    locking = " FOR NO KEY UPDATE OF c" if connection.vendor == "postgresql" else ""
+    found: tuple[Any, ...] | None = None
+    if number is not None:
+        found = row(
+            f"SELECT c.user_low_id, c.user_high_id, u.id, {sql.who_can_message('u')}, o.has_written,"
+            f" {sql.blocked_between('o.user_id', '%s')}, o.is_shown,"
+            f" (SELECT me.is_shown FROM {PARTICIPANT} me WHERE me.conversation_id = c.id AND me.user_id = %s)"
+            f" FROM {CONVERSATION} c"
+            f" JOIN {PARTICIPANT} o ON o.conversation_id = c.id AND o.user_id <> %s"
+            f" JOIN {sql.USERS} u ON u.id = o.user_id"
+            f" WHERE c.id = %s AND (c.user_low_id = %s OR c.user_high_id = %s){locking}",
+            [user_id, user_id, user_id, user_id, number, user_id, user_id],
+        )
+    if number is None or found is None:
+        raise ConversationNotFound
+    low, high, other_id, who_can_message, has_written, is_blocked, *shown = found
+    return LockedConversation(
+        conversation=Conversation(id=number, user_low_id=low, user_high_id=high),
+        user_id=user_id,
+        other_id=other_id,
+        who_can_message=who_can_message,
+        other_has_written=bool(has_written),
+        is_blocked=bool(is_blocked),
+        unseen_by=[person for person, sees in zip((other_id, user_id), shown, strict=True) if not sees],
+    )
+
+
+def lock_message(message_id: object, user_id: int) -> tuple[LockedConversation, Message]:
+    """Locks the conversation of a message that this user can see, then reads the message.
+
+    MessageNotFound: deleted, cleared, of other users or nonexistent.
+    """
+    number = parse_id(message_id)
+    found = number and row(f"SELECT conversation_id FROM {MESSAGE} WHERE id = %s", [number])
+    if not number or not found:
+        raise MessageNotFound
+    try:
+        line = lock(found[0], user_id)
+    except ConversationNotFound as error:
+        raise MessageNotFound from error
+    return line, visible(line, number)
+
+
+def visible(line: LockedConversation, message_id: int) -> Message:
+    """The message inside the locked conversation if this participant can see it. MessageNotFound."""
+    seen = Message.objects.visible_to(line.user_id).filter(id=message_id, conversation_id=line.conversation.id)
+    message = seen.first()
+    if message is None:
+        raise MessageNotFound
+    return message
+
+
+def newest_visible_id(conversation_id: int, cleared_up_to_id: int) -> int | None:
+    found = row(
+        f"SELECT m.id FROM {MESSAGE} m WHERE {NOT_DELETED} AND {BETWEEN} {NEWEST_FIRST} LIMIT 1",
+        between(conversation_id, cleared_up_to_id),
+    )
+    return int(found[0]) if found else None
+
+
+def count_unread(side: Participant) -> int:
+    """Counts the unread messages above the participant's watermarks: the source of `unread_count`."""
+    found = row(
+        f"SELECT COUNT(*) FROM {MESSAGE} m WHERE {BETWEEN} AND {UNREAD}",
+        [*between(side.conversation_id, side.read_up_to), side.user_id],
+    )
+    return int(found[0]) if found else 0
+
+
+_FIELDS = [field for field in Message._meta.concrete_fields if not field.primary_key]
+_INSERT = (
+    f"INSERT INTO {MESSAGE} ({', '.join(str(field.column) for field in _FIELDS)})"
+    f" VALUES ({places(_FIELDS)}) ON CONFLICT DO NOTHING RETURNING id"
+)
+_COUNTED = "unread_count + CASE WHEN user_id = %s THEN 0 ELSE %s END"
+_WRITTEN = "has_written OR (user_id = %s AND %s)"
+_INSERT_AND_COUNT = (
+    f"WITH new AS ({_INSERT}), sides AS (UPDATE {PARTICIPANT} SET last_message_id = new.id,"
+    f" activity_id = new.id, unread_count = {_COUNTED}, has_written = {_WRITTEN}, is_shown = TRUE"
+    " FROM new WHERE conversation_id = %s RETURNING user_id, unread_count)"
+    " SELECT new.id, sides.user_id, sides.unread_count FROM new, sides"
+)
+_COUNT = (
+    f"UPDATE {PARTICIPANT} SET last_message_id = %s, activity_id = %s,"
+    f" unread_count = {_COUNTED}, has_written = {_WRITTEN}, is_shown = TRUE"
+    " WHERE conversation_id = %s RETURNING user_id, unread_count"
+)
+
+
+def insert(message: Message, line: LockedConversation) -> int | None:
+    """Inserts the message, sets its id, updates both participants' counters; returns the recipient's unread count.
+
+    None, with nothing written, if the sender's client_id is taken.
+    """
+    values = [getattr(message, field.attname) for field in _FIELDS]
+    speaks = message.kind != Message.Kind.CALL
+    effects = [message.sender_id, int(message.counts_as_unread), message.sender_id, speaks, message.conversation_id]
+    if connection.vendor == "postgresql":
+        found = rows(_INSERT_AND_COUNT, [*values, *effects])
+    else:
+        new = rows(_INSERT, [_as_stored(value) for value in values])
+        found = new and [(new[0][0], *side) for side in rows(_COUNT, [new[0][0], new[0][0], *effects])]
+    if not found:
+        return None
+    message.id = found[0][0]
+    message._state.adding = False
+    for user_id in line.unseen_by:
+        signals.conversation_shown.send(Conversation, conversation=line.conversation, user_id=user_id)
+    return next(unread for _, user_id, unread in found if user_id == line.other_id)
+
+
+def _as_stored(value: Any) -> Any:
+    """A value of a field as SQLite stores it."""
+    return connection.ops.adapt_datetimefield_value(value) if isinstance(value, datetime) else value
+
+
+def digest_of(*parts: object) -> str:
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def original_of(sender_id: int, client_id: str | None, digest: str) -> dict[str, Any] | ApiError:
+    """The message first sent with this client_id, or the error for a repeat that must not get it."""
+    found = None
+    if client_id is not None:
+        found = Message.objects.filter(sender_id=sender_id, client_id=client_id).first()
+    if found is None or found.deleted_at is not None:
+        return MessageNotFound()
+    if found.request_digest != digest:
+        return IdempotencyConflict()
+    seen = messages_for(sender_id, [found.id]).get(found.id)
+    return seen or render(row_of(found, None, found.image), sender_id)
+
+
+def row_of(message: Message, replied: Message | None, image: Any) -> MessageRow:
+    reply_image = replied.image if replied else None
+    return MessageRow(
+        id=message.id,
+        conversation_id=message.conversation_id,
+        sender_id=message.sender_id,
+        kind=message.kind,
+        body=message.body,
+        reply_to_id=message.reply_to_id,
+        edited_at=message.edited_at,
+        created_at=message.created_at,
+        client_id=message.client_id,
+        call_id=message.call_id,
+        call_media=message.call_media,
+        call_outcome=message.call_outcome,
+        call_duration_s=message.call_duration_s,
+        image_token=image.token if image else None,
+        image_width=image.width if image else 0,
+        image_height=image.height if image else 0,
+        image_mime=image.mime if image else "",
+        image_size=image.size if image else 0,
+        image_blurhash=image.blurhash if image else "",
+        reply_sender_id=replied.sender_id if replied else None,
+        reply_kind=replied.kind if replied else "",
+        reply_body=replied.body if replied else None,
+        reply_image_token=reply_image.token if reply_image else None,
+    )
+
+
+def erase(message: Message, line: LockedConversation, *, now: datetime) -> None:
+    """Empties the message and corrects both participants' counters. Needs a unit of work and the lock of `line`."""
+    sides = line.sides()
+    MessageRevision.objects.filter(message=message).delete()
+    Reaction.objects.filter(message=message).delete()
+    image_id = message.image_id
+    message.body = None
+    message.body_folded = message.request_digest = ""
+    message.image = None
+    message.deleted_at = now
+    message.save(update_fields=["body", "body_folded", "request_digest", "image", "deleted_at"])
+    if image_id is not None:
+        pictures.discard([image_id])
+    was_unread = False
+    for side in sides:
+        changed = []
+        if side.is_unread(message):
+            side.unread_count = count_unread(side)
+            was_unread = True
+            changed.append("unread_count")
+        if side.last_message_id == message.id:
+            side.last_message_id = newest_visible_id(side.conversation_id, side.cleared_up_to_id)
+            changed.append("last_message_id")
+        if changed:
+            side.save(update_fields=changed)
+    signals.message_deleted.send(Message, message=message, conversation=line.conversation, was_unread=was_unread)
