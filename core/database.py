@@ -3,6 +3,7 @@
 On PostgreSQL the engine is `core.postgres`, which offers both; on SQLite neither is needed.
 """
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from typing import Any, cast
@@ -27,6 +28,29 @@ def prepared() -> AbstractContextManager[Any]:
     if _on_postgres():
         return cast(AbstractContextManager[Any], cast(Any, connection).prepared_cursor())
     return connection.cursor()
+
+
+def rows(sql: str, params: Sequence[Any]) -> list[tuple[Any, ...]]:
+    with prepared() as cursor:
+        cursor.execute(sql, params)
+        return cursor.fetchall()
+
+
+def rows_unprepared(sql: str, params: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """As `rows`, for a statement whose best plan depends on its parameters."""
+    with connection.cursor() as cursor:
+        cursor.execute(sql, params)
+        return cursor.fetchall()
+
+
+def row(sql: str, params: Sequence[Any]) -> tuple[Any, ...] | None:
+    with prepared() as cursor:
+        cursor.execute(sql, params)
+        return cursor.fetchone()
+
+
+def places(values: Sequence[Any]) -> str:
+    return ", ".join(["%s"] * len(values))
 
 
 def leave_pool() -> None:

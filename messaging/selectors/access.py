@@ -8,15 +8,11 @@ from django.db.models import Q, QuerySet
 
 from accounts import sql
 from accounts.exceptions import EmailNotVerified, UserBlocked
+from core.database import row, rows_unprepared
 from core.exceptions import ApiError
 from core.fields import parse_id
 from messaging.exceptions import ConversationNotFound, MessageNotFound, MessagePermissionDenied
-from messaging.models import Conversation, Message, Participant
-from messaging.selectors.tables import (
-    PARTICIPANT,
-    row,
-    rows_unprepared,
-)
+from messaging.models import PARTICIPANT, Conversation, Message, Participant
 
 if TYPE_CHECKING:
     from accounts.models import User as Person

@@ -5,13 +5,8 @@ from typing import Any
 
 from accounts import sql
 from accounts.serializers import PersonRow
-from messaging.selectors.tables import (
-    MESSAGE,
-    PARTICIPANT,
-    places,
-    row,
-    rows,
-)
+from core.database import places, row, rows
+from messaging.models import MESSAGE, PARTICIPANT
 from messaging.serializers.outputs import ConversationOutput
 from messaging.serializers.rows import ConversationRow
 

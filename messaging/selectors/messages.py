@@ -6,11 +6,10 @@ from typing import Any
 from django.db import connection
 
 from accounts import sql
+from core.database import places, rows
 from core.fields import MAX_ID, parse_id
 from messaging.exceptions import ConversationNotFound
-from messaging.models import Reaction
-from messaging.selectors.access import watermark_for
-from messaging.selectors.tables import (
+from messaging.models import (
     BETWEEN,
     MESSAGE,
     NEWEST_FIRST,
@@ -18,11 +17,11 @@ from messaging.selectors.tables import (
     OLDEST_FIRST,
     PARTICIPANT,
     REACTION,
+    Reaction,
     between,
-    places,
-    rows,
     visible,
 )
+from messaging.selectors.access import watermark_for
 from messaging.serializers.outputs import MessageOutput, ReactionOutput
 from messaging.serializers.rows import MessageRow
 

@@ -10,20 +10,12 @@ from typing import Any
 
 from django.db import connection
 
+from core.database import places, rows, rows_unprepared
 from core.fields import MAX_ID
 from messaging.conf import conf
+from messaging.models import BETWEEN, MESSAGE, NEWEST_FIRST, NOT_DELETED, between
 from messaging.selectors.access import watermark_for
 from messaging.selectors.messages import MessageRow, render, select
-from messaging.selectors.tables import (
-    BETWEEN,
-    MESSAGE,
-    NEWEST_FIRST,
-    NOT_DELETED,
-    between,
-    places,
-    rows,
-    rows_unprepared,
-)
 
 # A trigram index is usable from three letters in a row.
 _INDEXABLE = re.compile(r"[^\W_]{3}")

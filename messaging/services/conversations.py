@@ -10,12 +10,12 @@ from rest_framework.exceptions import ValidationError
 from accounts import selectors as people
 from accounts.exceptions import EmailNotVerified, UserBlocked
 from core import ratelimits
+from core.database import row
 from core.transactions import unit_of_work
 from messaging import signals
 from messaging.exceptions import MessageNotFound
-from messaging.models import Conversation, Message, Participant
+from messaging.models import CONVERSATION, MESSAGE, Conversation, Message, Participant
 from messaging.selectors.conversations import conversations_for, message_unread_count
-from messaging.selectors.tables import CONVERSATION, MESSAGE, row
 from messaging.services import storage
 
 if TYPE_CHECKING:

@@ -4,11 +4,22 @@ from django.db.models import Q
 from django.utils import timezone
 
 from accounts.services import pictures
+from core.database import rows
 from core.transactions import unit_of_work
 from messaging import signals
 from messaging.conf import conf
-from messaging.models import Conversation, Message, MessageRevision, Reaction, Report
-from messaging.selectors.tables import BETWEEN, MESSAGE, NEWEST_FIRST, NOT_DELETED, between, rows
+from messaging.models import (
+    BETWEEN,
+    MESSAGE,
+    NEWEST_FIRST,
+    NOT_DELETED,
+    Conversation,
+    Message,
+    MessageRevision,
+    Reaction,
+    Report,
+    between,
+)
 from messaging.services import storage
 
 

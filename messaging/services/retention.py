@@ -7,10 +7,10 @@ from django.db.models.functions import Greatest
 
 from accounts.selectors import message_images
 from accounts.services import pictures
+from core.database import rows
 from core.transactions import unit_of_work
 from messaging.conf import conf
-from messaging.models import Conversation, Message, Participant
-from messaging.selectors.tables import BETWEEN, MESSAGE, OLDEST_FIRST, between, rows
+from messaging.models import BETWEEN, MESSAGE, OLDEST_FIRST, Conversation, Message, Participant, between
 
 
 def purge(now: datetime, batch: int) -> dict[str, int]:

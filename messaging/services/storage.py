@@ -14,14 +14,12 @@ from django.db import connection
 
 from accounts import sql
 from accounts.services import pictures
+from core.database import places, row, rows
 from core.exceptions import ApiError
 from core.fields import parse_id
 from messaging import signals
 from messaging.exceptions import ConversationNotFound, IdempotencyConflict, MessageNotFound
-from messaging.models import Conversation, Message, MessageRevision, Participant, Reaction
-from messaging.selectors.access import raise_if_contact_denied
-from messaging.selectors.messages import MessageRow, messages_for, render
-from messaging.selectors.tables import (
+from messaging.models import (
     BETWEEN,
     CONVERSATION,
     MESSAGE,
@@ -29,11 +27,15 @@ from messaging.selectors.tables import (
     NOT_DELETED,
     PARTICIPANT,
     UNREAD,
+    Conversation,
+    Message,
+    MessageRevision,
+    Participant,
+    Reaction,
     between,
-    places,
-    row,
-    rows,
 )
+from messaging.selectors.access import raise_if_contact_denied
+from messaging.selectors.messages import MessageRow, messages_for, render
 
 if TYPE_CHECKING:
     from accounts.models import User
