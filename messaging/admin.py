@@ -17,8 +17,7 @@ from accounts.staff.lists import StaffAdmin
 from accounts.staff.overview import Figure, about, add_section
 from accounts.staff.panels import Panel, add_panel
 from messaging.models import Conversation, Message, Report
-from messaging.selectors.by_time import first_id_since
-from messaging.selectors.surroundings import messages_around
+from messaging.selectors.messages import first_id_since, messages_around
 from messaging.services import reports
 
 if TYPE_CHECKING:

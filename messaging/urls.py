@@ -4,8 +4,7 @@ from django.urls import path
 
 from messaging.viewsets.conversations import ConversationViewSet, PeopleViewSet
 from messaging.viewsets.media import MediaViewSet
-from messaging.viewsets.messages import ImageMessageViewSet, MessageViewSet
-from messaging.viewsets.reactions import ReactionViewSet, ReportViewSet
+from messaging.viewsets.messages import ImageMessageViewSet, MessageViewSet, ReactionViewSet, ReportViewSet
 
 CONVERSATION = "messages/conversations/<str:conversation_id>"
 MESSAGE = "messages/messages/<str:message_id>"

@@ -17,7 +17,7 @@ from accounts.models import AuditEntry, Block, Session, User
 from accounts.services import audit, blocks, trusted_devices
 from accounts.staff import panels
 from messaging.models import Message, Report
-from messaging.selectors.by_time import first_id_since
+from messaging.selectors.messages import first_id_since
 from messaging.services import conversations, messages, reports
 from notifications.models import Delivery
 from realtime.models import Call

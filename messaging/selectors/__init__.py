@@ -5,6 +5,7 @@ from messaging.selectors.access import (
     conversation_for,
     has_written,
     message_for,
+    picture_for,
     presence_viewers_of,
     presence_visible_to,
     reachable_peers,
@@ -17,7 +18,6 @@ from messaging.selectors.conversations import (
     unread_counts_for,
 )
 from messaging.selectors.messages import message_page, messages_for, reactions_of
-from messaging.selectors.pictures import picture_for
 from messaging.selectors.search import search_page
 
 __all__ = [

@@ -8,6 +8,7 @@ from django.db.models import Q, QuerySet
 
 from accounts import sql
 from accounts.exceptions import EmailNotVerified, UserBlocked
+from accounts.selectors import image_by_token
 from core.database import row, rows_unprepared
 from core.exceptions import ApiError
 from core.fields import parse_id
@@ -15,7 +16,9 @@ from messaging.exceptions import ConversationNotFound, MessageNotFound, MessageP
 from messaging.models import PARTICIPANT, Conversation, Message, Participant
 
 if TYPE_CHECKING:
+    from accounts.models import Image
     from accounts.models import User as Person
+
 
 WhoCanMessage = get_user_model().WhoCanMessage
 
@@ -146,3 +149,18 @@ def presence_viewers_of(user_id: int) -> QuerySet[Any, Any]:
         _presence_is_visible(_OTHER, ""), **{f"{_OTHER}user_id": user_id}
     )
     return sides.values("user_id")
+
+
+def picture_for(viewer_id: int | None, token: str, *, signed: bool) -> "Image | None":
+    """The image with this token, for a request with a signed path or a user who may see it.
+
+    Every signed-in user may see an avatar; a participant may see the image of a message while the
+    message is visible to them. None in all other cases.
+    """
+    picture = image_by_token(token)
+    if picture is None:
+        return None
+    if picture.kind == picture.Kind.AVATAR:
+        return picture if signed or viewer_id is not None else None
+    messages = Message.objects.not_deleted() if signed else Message.objects.visible_to(viewer_id)
+    return picture if messages.filter(image=picture).exists() else None

@@ -7,8 +7,7 @@ from accounts import sql
 from accounts.serializers import PersonRow
 from core.database import places, row, rows
 from messaging.models import MESSAGE, PARTICIPANT
-from messaging.serializers.outputs import ConversationOutput
-from messaging.serializers.rows import ConversationRow
+from messaging.serializers.outputs import ConversationOutput, ConversationRow
 
 _COLUMNS = (
     "SELECT p.conversation_id, p.activity_id, p.unread_count, p.last_read_id, o.last_read_id, o.delivered_id,"

@@ -1,9 +1,11 @@
 """Messages as one participant sees them: one statement for any number, reactions and previews included."""
 
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Any
 
 from django.db import connection
+from django.db.models import Max
 
 from accounts import sql
 from core.database import places, rows
@@ -17,13 +19,13 @@ from messaging.models import (
     OLDEST_FIRST,
     PARTICIPANT,
     REACTION,
+    Message,
     Reaction,
     between,
     visible,
 )
 from messaging.selectors.access import watermark_for
-from messaging.serializers.outputs import MessageOutput, ReactionOutput
-from messaging.serializers.rows import MessageRow
+from messaging.serializers.outputs import MessageOutput, MessageRow, ReactionOutput
 
 
 def select(cleared: str = "%s", join: str = "", source: str = MESSAGE) -> str:
@@ -104,3 +106,30 @@ def reactions_of(ids: Iterable[int]) -> dict[int, list[dict[str, Any]]]:
     for message_id, user_id, emoji in found.values_list("message_id", "user_id", "emoji"):
         lists[message_id].append((user_id, emoji))
     return {message_id: ReactionOutput.render(uses) for message_id, uses in lists.items()}
+
+
+def first_id_since(start: datetime) -> int:
+    """An id from which on all messages are, that were sent at `start` or later: a bisection of the primary key.
+
+    The table has no index on `created_at`; ids grow with time.
+    """
+    low, high = 0, (Message.objects.aggregate(id=Max("id"))["id"] or 0) + 1
+    while low < high:
+        middle = (low + high) // 2
+        row = Message.objects.filter(id__gte=middle).order_by("id").values_list("id", "created_at").first()
+        if row is None or row[1] >= start:
+            high = middle
+        else:
+            low = row[0] + 1
+    return low
+
+
+SHOWN_ON_EACH_SIDE = 3
+
+
+def messages_around(message: Message) -> list[Message]:
+    """The message between its neighbours in the conversation, oldest first: for staff who judge it."""
+    conversation = Message.objects.filter(conversation_id=message.conversation_id).select_related("sender")
+    before = conversation.filter(id__lt=message.id).order_by("-id")[:SHOWN_ON_EACH_SIDE]
+    after = conversation.filter(id__gt=message.id).order_by("id")[:SHOWN_ON_EACH_SIDE]
+    return [*reversed(before), message, *after]

@@ -9,6 +9,7 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from accounts.permissions import IsVerified
+from accounts.selectors import search_people
 from accounts.serializers import PersonSerializer
 from core.pagination import decode_cursor, page, page_size
 from core.throttles import Throttle, throttles, user
@@ -17,7 +18,7 @@ from messaging import selectors
 from messaging.conf import conf
 from messaging.exceptions import ConversationNotFound
 from messaging.serializers import inputs, outputs
-from messaging.services import conversations, people
+from messaging.services import conversations
 from messaging.text import clean_query
 
 LIMIT = OpenApiParameter("limit", int, description="Larger values are clamped to the maximum.")
@@ -37,7 +38,7 @@ class PeopleViewSet(ViewSet):
         limit = page_size(request.query_params, default=conf.PEOPLE_PAGE, maximum=conf.PEOPLE_PAGE_MAX)
         q = request.query_params.get("q")
         clean_query(q)
-        found = people.search(viewer=request.user, q=q or "", limit=limit)
+        found = search_people(request.user, q or "", limit)
         return Response({"users": [PersonSerializer.render(user) for user in found]})
 
 

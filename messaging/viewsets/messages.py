@@ -1,4 +1,4 @@
-"""Messages of a conversation."""
+"""Messages of a conversation, reactions to them, and reports of them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,7 +18,8 @@ from core.validation import checked
 from messaging import selectors
 from messaging.conf import conf
 from messaging.serializers import inputs, outputs
-from messaging.services import messages, search
+from messaging.services import messages, reactions, reports
+from messaging.text import clean_query
 
 LIMIT = OpenApiParameter("limit", int, description="Larger values are clamped to 100.")
 BEFORE = OpenApiParameter("before", int, description="Only messages with lower ids.")
@@ -92,10 +93,10 @@ class MessageViewSet(ViewSet):
     def search(self, request: Request, conversation_id: str) -> Response:
         """Messages that contain `q`, without regard to case and accents, newest first."""
         query = request.query_params
-        found, next_before = search.inside(
-            user=request.user,
+        found, next_before = selectors.search_page(
+            user_id=request.user.id,
             conversation_id=conversation_id,
-            q=query.get("q"),
+            folded=clean_query(query.get("q")),
             limit=page_size(query, default=conf.SEARCH_PAGE, maximum=conf.SEARCH_PAGE_MAX),
             before=whole_number(query, "before"),
         )
@@ -119,3 +120,47 @@ class ImageMessageViewSet(ViewSet):
             sender=request.user, conversation_id=conversation_id, upload=given.pop("file"), **given
         )
         return Response({"message": message}, status=201 if created else 200)
+
+
+REACT = Throttle("react", by=user)
+
+
+class ReactionViewSet(ViewSet):
+    permission_classes = [IsVerified]
+
+    @throttles(REACT)
+    @extend_schema(operation_id="messages_react", request=inputs.EmojiInput, responses=outputs.ReactionsReply)
+    def create(self, request: Request, message_id: str) -> Response:
+        """Adds a reaction; the same one again changes nothing."""
+        emoji = checked(inputs.EmojiInput, request)["emoji"]
+        found = reactions.add(user=request.user, message_id=message_id, emoji=emoji)
+        return Response({"reactions": found})
+
+    @throttles(REACT)
+    @extend_schema(
+        operation_id="messages_unreact",
+        request=inputs.EmojiInput,
+        parameters=[OpenApiParameter("emoji", str, description="Instead of a body.")],
+        responses=outputs.ReactionsReply,
+    )
+    def destroy(self, request: Request, message_id: str) -> Response:
+        """Takes a reaction back."""
+        emoji: Any = request.query_params.get("emoji")
+        if emoji is None:
+            emoji = checked(inputs.EmojiInput, request)["emoji"]
+        found = reactions.remove(user=request.user, message_id=message_id, emoji=emoji)
+        return Response({"reactions": found})
+
+
+class ReportViewSet(ViewSet):
+    @extend_schema(operation_id="messages_report", request=inputs.ReportInput, responses={201: outputs.ReportReply})
+    def create(self, request: Request, message_id: str) -> Response:
+        """Reports a message to support."""
+        given = checked(inputs.ReportInput, request)
+        made = reports.report(
+            reporter=request.user,
+            message_id=message_id,
+            reason=given["reason"],
+            comment=given.get("comment") or "",
+        )
+        return Response({"report_id": made.id}, status=201)
