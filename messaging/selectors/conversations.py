@@ -13,6 +13,7 @@ _COLUMNS = (
     "SELECT p.conversation_id, p.activity_id, p.unread_count, p.last_read_id, o.last_read_id, o.delivered_id,"
     f" {sql.read_receipts('me')}, {sql.read_receipts('u')}, {sql.blocked_between('p.user_id', 'o.user_id')},"
     " m.id, m.kind, m.body, m.sender_id, m.created_at,"
+    " m.call_id, m.call_media, m.call_outcome, m.call_duration_s,"
     f" {sql.card('u')}"
     " FROM"
 )

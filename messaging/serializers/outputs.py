@@ -33,6 +33,10 @@ class ConversationRow(NamedTuple):
     body: str | None
     sender_id: int
     created_at: Any
+    call_id: int | None
+    call_media: str
+    call_outcome: str
+    call_duration_s: int | None
     other_user: PersonRow
 
 
@@ -65,11 +69,28 @@ class MessageRow(NamedTuple):
     reactions: str | None = None
 
 
+class CallLineOutput(serializers.Serializer):
+    id = serializers.IntegerField()
+    media = serializers.ChoiceField(choices=["audio", "video"])
+    outcome = serializers.CharField()
+    duration_s = serializers.IntegerField(allow_null=True)
+
+    @classmethod
+    def render(cls, row: ConversationRow | MessageRow) -> dict[str, Any]:
+        return {
+            "id": row.call_id,
+            "media": row.call_media,
+            "outcome": row.call_outcome,
+            "duration_s": row.call_duration_s,
+        }
+
+
 class LastMessageOutput(serializers.Serializer):
     id = serializers.IntegerField()
     kind = serializers.ChoiceField(choices=["text", "image", "call"])
     body = serializers.CharField(allow_blank=True)
     sender_id = serializers.IntegerField()
+    call = CallLineOutput(allow_null=True)
     created_at = serializers.DateTimeField()
 
     @classmethod
@@ -79,6 +100,7 @@ class LastMessageOutput(serializers.Serializer):
             "kind": row.kind,
             "body": row.body or "",
             "sender_id": row.sender_id,
+            "call": CallLineOutput.render(row) if row.kind == Message.Kind.CALL else None,
             "created_at": json_time(row.created_at),
         }
 
@@ -163,22 +185,6 @@ class ReactionOutput(serializers.Serializer):
         for user_id, emoji in uses:
             users.setdefault(emoji, []).append(user_id)
         return [{"emoji": emoji, "count": len(user_ids), "user_ids": user_ids} for emoji, user_ids in users.items()]
-
-
-class CallLineOutput(serializers.Serializer):
-    id = serializers.IntegerField()
-    media = serializers.ChoiceField(choices=["audio", "video"])
-    outcome = serializers.CharField()
-    duration_s = serializers.IntegerField(allow_null=True)
-
-    @classmethod
-    def render(cls, row: MessageRow) -> dict[str, Any]:
-        return {
-            "id": row.call_id,
-            "media": row.call_media,
-            "outcome": row.call_outcome,
-            "duration_s": row.call_duration_s,
-        }
 
 
 class MessageOutput(serializers.Serializer):

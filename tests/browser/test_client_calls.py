@@ -105,6 +105,14 @@ def test_a_video_call_with_everything(open_as, people):
     button(bob, "Share screen").click()
     button(bob, "Stop sharing").wait_for()
     flows(alice)
+    # On a phone all buttons are in one line, none is cut off.
+    bob.page.set_viewport_size({"width": 360, "height": 740})
+    boxes = [box.bounding_box() for box in bob.page.locator(".call-buttons .call-button").all()]
+    assert len(boxes) == 5
+    assert len({box["y"] for box in boxes}) == 1
+    assert all(box["x"] >= 0 and box["x"] + box["width"] <= 360 for box in boxes)
+    bob.accessible()
+    bob.page.set_viewport_size({"width": 1280, "height": 800})
     button(alice, "Devices").click()
     expect(alice.page.get_by_label("Microphone").locator("option")).not_to_have_count(0)
 
@@ -155,6 +163,12 @@ def test_canceled_by_the_caller(open_as, people):
     button(alice, "Hang up").click()
     ended(alice, "Call canceled")
     ended(bob, "Missed call")
+    # The list says it in the language of its reader.
+    people[0]["Bob"].api.patch("/profile", json={"language": "de"}).raise_for_status()
+    bob.open("/app/chats")
+    row = bob.page.locator(".entry").filter(has_text="Alice Example")
+    expect(row).to_contain_text("Verpasster Videoanruf")
+    expect(row.locator(".entry-text .icon-camera")).to_be_visible()
 
 
 def test_busy_with_another_call(open_as, people):

@@ -43,6 +43,7 @@ def test_the_conversation_list_of_both(as_alice, as_bob, alice, bob, conversatio
         "kind": "text",
         "body": "hi",
         "sender_id": alice.id,
+        "call": None,
         "created_at": message["created_at"],
     }
     card = {

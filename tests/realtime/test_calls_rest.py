@@ -72,6 +72,18 @@ def test_declining_as_busy_and_never_a_live_call(phones, chat, as_bob):
     assert Call.objects.get(id=live).state == "active"
 
 
+def test_the_conversation_says_of_its_last_call_what_the_message_says(phones, chat, as_alice, as_bob):
+    talk(*phones, chat, "ended")
+    for http in (as_alice, as_bob):
+        line = http.get(f"/api/v1/messages/conversations/{chat}/messages?limit=1")["messages"][0]
+        assert line["kind"] == "call"
+        listed = http.get("/api/v1/messages/conversations")["conversations"][0]["last_message"]
+        assert listed["call"] == line["call"]
+        assert set(listed["call"]) == {"id", "media", "outcome", "duration_s"}
+    as_alice.post(f"/api/v1/messages/conversations/{chat}/messages", {"body": "later"}, status=201)
+    assert as_bob.get(f"/api/v1/messages/conversations/{chat}")["conversation"]["last_message"]["call"] is None
+
+
 def test_history_is_newest_first_and_paged(phones, chat, as_alice, as_charlie):
     ids = [talk(*phones, chat, "ended") for _ in range(5)][::-1]
     first = as_alice.get("/api/v1/calls?limit=2")

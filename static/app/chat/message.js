@@ -7,7 +7,7 @@ import { Icon } from "../ui/icon.js";
 import { Menu } from "../ui/menu.js";
 import { EmojiPicker } from "./emoji.js";
 import { Image, Upload } from "./image.js";
-import { callText, previewText } from "./preview.js";
+import { callIcon, callText, previewText } from "./preview.js";
 import { Text } from "./text.js";
 
 const statusText = (status) => ({ sending: t("Sending"), failed: t("Not sent"), sent: t("Sent"), delivered: t("Delivered"), read: t("Read") })[status];
@@ -37,7 +37,7 @@ function Quote({ message, names, onJump }) {
 
 function CallEntry({ message }) {
   const { call } = message;
-  return html`<p class="call-entry"><${Icon} name=${call?.media === "video" ? "camera" : "phone"} />
+  return html`<p class="call-entry"><${Icon} name=${callIcon(call)} />
     <span>${callText(call, message.body)}${call?.duration_s ? html` <span class="muted">${duration(call.duration_s)}</span>` : ""}</span></p>`;
 }
 

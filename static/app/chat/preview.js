@@ -7,6 +7,8 @@ export function previewText({ kind, body, call, media_url: image }) {
   return kind === "image" || image ? t("Image") : "";
 }
 
+export const callIcon = (call) => (call?.media === "video" ? "camera" : "phone");
+
 export function callText(call, body = "") {
   const isVideo = call?.media === "video";
   if (!call) return body;

@@ -77,7 +77,7 @@ export async function startChat(userId) {
 }
 
 export function preview({ id, kind, body, sender_id, created_at, call }) {
-  return { id, kind, body: body ?? "", sender_id, created_at, call: call ?? undefined };
+  return { id, kind, body: body ?? "", sender_id, created_at, call };
 }
 
 function known(id, act) {
