@@ -36,9 +36,15 @@ function sentence({ type, actor, target, count }) {
   }
 }
 
+const buttonIn = (entry) => entry?.querySelector(".remove");
+
 function Row({ row }) {
   const address = row.target?.type === "conversation" ? `/app/chats/${row.target.id}` : row.type.startsWith("follow") ? `/app/people/${row.actor.id}` : null;
-  const remove = () => {
+  const place = `notification-${row.id}`;
+  const remove = ({ currentTarget }) => {
+    const entry = currentTarget.closest("li");
+    // What has the focus goes away: it moves to an entry beside it, or to the heading.
+    (buttonIn(entry.nextElementSibling ?? entry.previousElementSibling) ?? document.querySelector("main h1")).focus();
     const taken = takeOut(row.id);
     let undone = false;
     const timer = setTimeout(() => !undone && deleteOne(row.id).catch((error) => (putBack(taken), failed(error))), UNDO_SECONDS * 1000);
@@ -49,17 +55,18 @@ function Row({ row }) {
         undone = true;
         clearTimeout(timer);
         putBack(taken);
+        requestAnimationFrame(() => buttonIn(document.getElementById(place))?.focus());
       },
     });
   };
   const seen = () => row.is_read || readOne(row.id).catch(failed);
   const body = html`<span class="feed-text"><span dir="auto">${sentence(row)}</span>
     <span class="muted small"><time datetime=${row.created_at}>${ago(row.created_at, parley.now())}</time></span></span>`;
-  return html`<li class=${`feed-row ${row.is_read ? "" : "unread"}`}>
+  return html`<li id=${place} class=${`feed-row ${row.is_read ? "" : "unread"}`}>
     <${Avatar} user=${row.actor} size="small" />
     ${address ? html`<a class="feed-link" href=${address} onClick=${seen}>${body}</a>` : html`<div class="feed-link">${body}</div>`}
     ${!row.is_read && html`<button type="button" class="icon-button" aria-label=${t("Mark as read")} title=${t("Mark as read")} onClick=${seen}><${Icon} name="check" /></button>`}
-    <button type="button" class="icon-button" aria-label=${t("Remove")} title=${t("Remove")} onClick=${remove}><${Icon} name="close" /></button>
+    <button type="button" class="icon-button remove" aria-label=${t("Remove")} title=${t("Remove")} onClick=${remove}><${Icon} name="close" /></button>
     ${!row.is_read && html`<span class="visually-hidden">${t("unread")}</span>`}
   </li>`;
 }
