@@ -21,9 +21,29 @@ def windows(chromium, server):
         yield window
 
 
+# How much of an upload the page has shown, until no upload is there any more.
+PROGRESS = """() => new Promise((resolve) => {
+  const seen = [];
+  const look = () => {
+    const bar = document.querySelector("article progress");
+    if (bar && bar.value !== seen.at(-1)) seen.push(bar.value);
+    if (!bar && seen.length) resolve(seen);
+    else requestAnimationFrame(look);
+  };
+  look();
+})"""
+
+
 def picture(size=(320, 200)):
     content = io.BytesIO()
     Image.linear_gradient("L").resize(size).convert("RGB").save(content, "PNG")
+    return content.getvalue()
+
+
+def noise(size):
+    """A picture that cannot be compressed."""
+    content = io.BytesIO()
+    Image.effect_noise(size, 100).save(content, "PNG")
     return content.getvalue()
 
 
@@ -123,7 +143,14 @@ def test_images_by_paste_and_drop_and_none_that_is_too_large(windows, chat):
     image = bob.log.locator("article .image img").last
     image.evaluate("image => image.decode()")
     assert image.evaluate("image => image.naturalWidth") == 320
-    alice.drop_image(picture((200, 300)))
+    cdp = alice.context.new_cdp_session(alice.page)
+    slow = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 150_000}
+    cdp.send("Network.emulateNetworkConditions", slow)
+    alice.drop_image(noise((500, 500)))
+    shown = alice.page.evaluate(PROGRESS)
+    cdp.send("Network.emulateNetworkConditions", slow | {"uploadThroughput": -1})
+    assert len([value for value in shown if 0 < value < 100]) >= 2
+    assert shown == sorted(shown)
     bob.page.wait_for_function(loaded, arg=before + 1, timeout=PATIENCE)
     assert len(uploads) == 2
     alice.box.fill("with a caption")
