@@ -34,7 +34,7 @@ from django.utils import timezone
 
 from accounts.models import Session, User
 from benchmarks import database
-from notifications.channels.outcomes import Outcome, Sent
+from notifications.channels import Outcome, Sent
 from notifications.models import Delivery, Device, Notification
 from notifications.services import delivery
 from notifications.services.delivery import push_handler, supervisor

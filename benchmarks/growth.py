@@ -123,7 +123,7 @@ def _works(person: Any, conversation_id: int) -> dict[str, Callable[[], Any]]:
     from messaging.services import messages
     from notifications.selectors import feed_page
     from notifications.services.delivery import claims
-    from notifications.services.delivery.jobs import result
+    from notifications.services.delivery.sending import result
 
     page = {"user_id": person.id, "conversation_id": conversation_id}
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 
-from notifications.channels.outcomes import (
+from notifications.channels import (
     Dead,
     DeviceGone,
     Outcome,

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.mail import EmailMultiAlternatives, get_connection
 from django.core.mail.backends.base import BaseEmailBackend
 
-from notifications.channels.outcomes import Dead, Outcome, Retry, Sent, Unavailable
+from notifications.channels import Dead, Outcome, Retry, Sent, Unavailable
 from notifications.conf import conf
 
 

@@ -7,7 +7,7 @@ from notifications.services.delivery.admin_operations import (
     retry,
     try_devices,
 )
-from notifications.services.delivery.mail_outbox import discard_mail, enqueue_mail
+from notifications.services.delivery.mail import discard_mail, enqueue_mail
 from notifications.services.delivery.push_outbox import (
     cancel,
     enqueue_call_push,

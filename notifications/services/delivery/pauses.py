@@ -9,7 +9,7 @@ from datetime import timedelta
 from django.db import transaction
 from django.utils import timezone
 
-from notifications.channels.outcomes import Dead, DeviceGone, Outcome, Retry, Sent, Unavailable
+from notifications.channels import Dead, DeviceGone, Outcome, Retry, Sent, Unavailable
 from notifications.conf import conf
 from notifications.models import ChannelPause
 

@@ -13,16 +13,16 @@ from django.utils import timezone
 from django.utils.translation import get_supported_language_variant
 
 from accounts.selectors import signed_in_sessions
-from notifications.channels.outcomes import Outcome
+from notifications.channels import Outcome
 from notifications.channels.push import PushChannel, push_channel
 from notifications.conf import conf
 from notifications.models import Delivery, Device
 from notifications.selectors import PushContent, push_contents, quiet_ids, unread_counts
 from notifications.services.delivery import socket_status
 from notifications.services.delivery.claims import Claimed, DeliveryResult
-from notifications.services.delivery.jobs import Job, result
 from notifications.services.delivery.push_messages import call_message, notification_message, test_message
 from notifications.services.delivery.push_outbox import CALL_KINDS, cancel
+from notifications.services.delivery.sending import Job, result
 from notifications.services.delivery.socket_status import SocketStatusQuery
 
 log = logging.getLogger(__name__)

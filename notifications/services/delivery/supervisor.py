@@ -11,7 +11,7 @@ from django.db import DatabaseError, connection, connections
 from notifications.conf import conf
 from notifications.models import Delivery
 from notifications.services.delivery import claims
-from notifications.services.delivery.mail_handler import MailHandler
+from notifications.services.delivery.mail import MailHandler
 from notifications.services.delivery.push_handler import PushHandler
 from notifications.services.delivery.wakeups import Listener
 from notifications.services.delivery.worker import ChannelWorker

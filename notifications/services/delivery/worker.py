@@ -17,7 +17,7 @@ from django.db import DatabaseError, InterfaceError, connections
 from django.utils import timezone
 
 from core.database import leave_pool
-from notifications.channels.outcomes import (
+from notifications.channels import (
     Dead,
     DeviceGone,
     Outcome,
@@ -29,8 +29,7 @@ from notifications.conf import conf
 from notifications.models import Delivery
 from notifications.services.delivery import claims, pauses, wakeups
 from notifications.services.delivery.claims import Claimed, DeliveryResult
-from notifications.services.delivery.jobs import FRESH_SECONDS, DeliveryHandler, Job, result
-from notifications.services.delivery.sending_pool import SendingPool
+from notifications.services.delivery.sending import FRESH_SECONDS, DeliveryHandler, Job, SendingPool, result
 
 log = logging.getLogger(__name__)
 

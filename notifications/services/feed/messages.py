@@ -19,7 +19,7 @@ from core.transactions import unit_of_work
 from messaging.selectors import conversations_for
 from notifications.models import Device, Notification, Preferences
 from notifications.services import delivery
-from notifications.services.feed.actors import remove
+from notifications.services.feed.rows import remove
 from notifications.signals import notification_changed
 
 # Preferences and the recipient's account status are checked by the same statement that writes.

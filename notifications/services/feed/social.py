@@ -14,8 +14,8 @@ from notifications.conf import conf
 from notifications.kinds import KINDS, PREFERENCE_FIELDS, Counts, Grouping, Kind
 from notifications.models import Member, Notification, Preferences
 from notifications.services import delivery
-from notifications.services.feed import pair_lock
-from notifications.services.feed.actors import remove_actors
+from notifications.services.feed import rows
+from notifications.services.feed.rows import remove_actors
 from notifications.signals import notification_changed
 
 TITLE_LENGTH = 120
@@ -52,7 +52,7 @@ def notify(
     now = timezone.now()
     at = min(occurred_at or now, now)
     with unit_of_work():
-        pair_lock.lock_shared(recipient_id, actor_id)
+        rows.lock_pair_shared(recipient_id, actor_id)
         preferences = _preferences_of_recipient(recipient_id, actor_id, now)
         if preferences is None:
             return Outcome.SUPPRESSED_BLOCKED

@@ -1,4 +1,4 @@
-"""Queueing mail inside the transaction that causes it.
+"""Mail: queued inside the transaction that causes it, sent by the worker.
 
 The queue keeps the content encrypted, so that only the process that sends a mail can read it: a mail that waits may
 hold a code, and a copy of the database, a report or a page that shows the row shows no code.
@@ -21,12 +21,17 @@ from django.db.models import Subquery
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
+from notifications.channels import Outcome
+from notifications.channels.mail import MailChannel
 from notifications.conf import conf
 from notifications.models import Delivery
+from notifications.services.delivery.claims import Claimed, DeliveryResult
+from notifications.services.delivery.sending import Job, result
 from notifications.services.delivery.wakeups import wake_on_commit
 
 if TYPE_CHECKING:
     from cryptography.fernet import MultiFernet
+
 
 # Headers that the queue reads and removes: `code` puts a mail before everything but calls, and
 # seconds say how long it is worth sending at all.
@@ -135,3 +140,26 @@ def _ring(secrets: tuple[str, ...]) -> "MultiFernet":
     salt = "parley.notifications.mail"
     digests = (salted_hmac(salt, "key", secret=secret, algorithm="sha256").digest() for secret in secrets)
     return MultiFernet([Fernet(base64.urlsafe_b64encode(digest)) for digest in digests])
+
+
+class MailHandler:
+    def __init__(self) -> None:
+        self._channel = MailChannel()
+
+    def prepare(self, rows: Sequence[Claimed]) -> list[Job | DeliveryResult]:
+        prepared: list[Job | DeliveryResult] = []
+        for row in rows:
+            try:
+                prepared.append(Job(row, opened(row.payload)))
+            except Unreadable:
+                prepared.append(result(row, Delivery.State.DEAD, "the content needs an earlier SECRET_KEY"))
+        return prepared
+
+    def send(self, job: Job) -> Outcome:
+        return self._channel.send(job.work)
+
+    def idle(self) -> None:
+        self._channel.idle()
+
+    def device_gone(self, row: Claimed) -> None:
+        """Mail has no devices."""

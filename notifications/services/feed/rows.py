@@ -1,0 +1,151 @@
+"""What happens to rows of the feed: their owner reads and removes them; they lose actors, one by one, after a block,
+or when an account is erased.
+"""
+
+import zlib
+from datetime import datetime
+
+from django.db import connection
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from core.transactions import unit_of_work
+from notifications.exceptions import NotificationNotFound
+from notifications.models import Delivery, Device, Member, Notification, Preferences
+from notifications.services import delivery
+from notifications.signals import notification_changed, notifications_read_all
+
+# How many ids a statement may name.
+_AT_ONCE = 10_000
+
+
+def mark_read(*, user_id: int, notification_id: int) -> None:
+    """One row is read; a second time changes nothing. NotificationNotFound for one that is not theirs."""
+    with unit_of_work():
+        row = _own_row(user_id, notification_id)
+        if row.is_read:
+            return
+        _close(Notification.objects.filter(id=row.id), timezone.now())
+        delivery.cancel(reason="read", notification_ids=[row.id])
+        notification_changed.send(Notification, recipient_id=user_id, notification_id=row.id, silent=True)
+
+
+def mark_all_read(*, user_id: int, until: datetime) -> int:
+    """Everything up to `until` is read, later occurrences stay; returns how many rows changed.
+
+    Pushes that wait need no word here: one of a row that was read is dropped when its turn comes.
+    """
+    updated = 0
+    unread = Notification.objects.unread().filter(recipient_id=user_id, created_at__lte=until)
+    with unit_of_work():
+        # In the order of their ids, or two of these at once could wait for each other.
+        ids = list(unread.select_for_update().order_by("id").values_list("id", flat=True))
+        for first in range(0, len(ids), _AT_ONCE):
+            rows = Notification.objects.filter(id__in=ids[first : first + _AT_ONCE])
+            updated += _close(rows, timezone.now())
+        if updated:
+            notifications_read_all.send(Notification, recipient_id=user_id)
+    return updated
+
+
+def delete(*, user_id: int, notification_id: int) -> None:
+    """Removes one's own row. NotificationNotFound for one that is not theirs."""
+    with unit_of_work():
+        remove(_own_row(user_id, notification_id))
+
+
+def _own_row(user_id: int, notification_id: int) -> Notification:
+    visible = Notification.objects.visible_to(user_id).filter(id=notification_id)
+    row = visible.select_for_update(of=("self",)).first()
+    if row is None:
+        raise NotificationNotFound
+    return row
+
+
+def _close(rows: QuerySet[Notification], now: datetime) -> int:
+    return rows.update(is_read=True, read_at=now, is_open=False)
+
+
+def remove_actors(row: Notification, which: Q) -> bool:
+    """Removes the members of a locked row; False when none matched.
+
+    The row falls back to its latest remaining member, and a push about the removed ones only is dropped;
+    without any member the row goes.
+    """
+    gone, _ = row.members.filter(which).delete()
+    if not gone:
+        return False
+    latest = row.members.order_by("-occurred_at", "-id").first()
+    if latest is None:
+        remove(row)
+        return True
+    if latest.occurred_at < row.created_at:
+        delivery.cancel(reason="withdrawn", notification_ids=[row.id], queued_since=row.created_at)
+    row.count -= gone
+    row.actor_id = latest.actor_id
+    row.created_at = latest.occurred_at
+    row.save(update_fields=["count", "actor", "created_at"])
+    notification_changed.send(Notification, recipient_id=row.recipient_id, notification_id=row.id, silent=True)
+    return True
+
+
+def remove(row: Notification) -> None:
+    """Deletes a row; a push that still waits for it is dropped."""
+    recipient_id, notification_id = row.recipient_id, row.id
+    delivery.cancel(reason="withdrawn", notification_ids=[notification_id])
+    row.delete()
+    notification_changed.send(Notification, recipient_id=recipient_id, notification_id=notification_id, silent=True)
+
+
+def remove_users_from_each_others_feed(*, a_id: int, b_id: int) -> None:
+    """After a block: neither appears in the other's feed. An end of the block brings nothing back."""
+    with unit_of_work():
+        lock_pair_exclusive(a_id, b_id)
+        for recipient_id, actor_id in sorted(((a_id, b_id), (b_id, a_id))):
+            _remove_everywhere(actor_id, Q(recipient_id=recipient_id))
+
+
+def remove_user(*, user_id: int) -> None:
+    """An account is being erased: its feed, devices and preferences go, and it leaves the feeds of others."""
+    with unit_of_work():
+        _remove_everywhere(user_id, Q())
+        # Mail stays: the last one says that the account is gone, and wipes itself when sent.
+        Delivery.objects.filter(recipient_id=user_id, channel=Delivery.Channel.PUSH).delete()
+        Device.objects.filter(user_id=user_id).delete()
+        Notification.objects.filter(recipient_id=user_id).delete()
+        Preferences.objects.filter(user_id=user_id).delete()
+
+
+def _remove_everywhere(actor_id: int, where: Q) -> None:
+    # Rows without members (messages) name the actor themselves.
+    with_actor = Q(actor_id=actor_id) | Q(id__in=Member.objects.filter(actor_id=actor_id).values("notification_id"))
+    rows = Notification.objects.select_for_update().filter(where & with_actor).order_by("id")
+    for row in rows:
+        if not remove_actors(row, Q(actor_id=actor_id)) and row.actor_id == actor_id:
+            remove(row)
+
+
+# A lock for two users, so that a notification between them and a block never run concurrently: else an occurrence that
+# was checked just before the block could be written just after it. SQLite has one writer at a time and needs nothing.
+#
+# Ours among the advisory locks of the database.
+_NAMESPACE = 0x70617273
+
+
+def lock_pair_shared(a_id: int, b_id: int) -> None:
+    """For a notification: until the transaction ends no block can start; other notifications can."""
+    _lock_pair("pg_advisory_xact_lock_shared", a_id, b_id)
+
+
+def lock_pair_exclusive(a_id: int, b_id: int) -> None:
+    """For a block: waits for running notifications between the two; later ones see the block."""
+    _lock_pair("pg_advisory_xact_lock", a_id, b_id)
+
+
+def _lock_pair(function: str, a_id: int, b_id: int) -> None:
+    if connection.vendor != "postgresql":
+        return
+    low, high = sorted((a_id, b_id))
+    pair = zlib.crc32(f"{low}:{high}".encode()) - 2**31
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {function}(%s, %s)", [_NAMESPACE, pair])
