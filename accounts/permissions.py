@@ -13,6 +13,6 @@ class IsVerified(IsAuthenticated):
 
     def has_permission(self, request: Request, view: APIView) -> bool:
         allowed = super().has_permission(request, view)
-        if allowed and not person(request).is_verified:
+        if allowed and not person(request).has_verified_email:
             raise EmailNotVerified
         return allowed

@@ -131,7 +131,7 @@ class UserAdmin(UserActions, AuditedAdmin):
         ends = [user.locked_until, *(lock.locked_until for lock in user.network_locks.all())]
         if any(end is not None and end > now for end in ends):
             words.append(_("locked"))
-        if not user.is_verified:
+        if not user.has_verified_email:
             words.append(_("not confirmed"))
         if user.erase_after:
             words.append(_("to be erased"))

@@ -46,7 +46,7 @@ def _unlock(by: User, user: User, data: dict[str, Any]) -> None:
 
 
 def _resend(by: User, user: User, data: dict[str, Any]) -> None:
-    if user.is_verified:
+    if user.has_verified_email:
         raise NoChange(_("The address is already confirmed; no code was sent."))
     if user.is_blocked(timezone.now()):
         raise NoChange(_("Blocked accounts cannot receive codes."))
@@ -136,7 +136,7 @@ class UserActions:
         form_class=NoForm,
         consequences=lambda chosen: [_("A new code is sent by e-mail; the previous one stops working.")],
         perform=_resend,
-        is_offered=lambda user: not user.is_verified,
+        is_offered=lambda user: not user.has_verified_email,
     )
     sign_out = confirmed_action(
         name="sign_out",

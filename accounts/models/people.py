@@ -198,7 +198,7 @@ class User(PasswordLock, AbstractBaseUser, PermissionsMixin):
         super().save(*args, **kwargs)
 
     @property
-    def is_verified(self) -> bool:
+    def has_verified_email(self) -> bool:
         return self.email_verified_at is not None
 
     @property

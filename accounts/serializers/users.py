@@ -73,7 +73,7 @@ class AccountOutput(serializers.Serializer):
             "email": user.email,
             "first_name": user.first_name,
             "last_name": user.last_name,
-            "is_verified": user.is_verified,
+            "is_verified": user.has_verified_email,
         }
 
 

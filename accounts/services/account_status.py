@@ -78,7 +78,7 @@ def mark_verified(*, user: User, reason: str = "", actor: User | None = None, ac
     """Confirms an address without a code; does nothing when it is confirmed already."""
     with unit_of_work():
         account = _locked(user, actor)
-        if account.is_verified:
+        if account.has_verified_email:
             return
         registration.confirm(account)
         audit.record(action="user.verified", actor=actor, actor_label=actor_label, target=account, reason=reason)

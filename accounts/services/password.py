@@ -125,7 +125,7 @@ def _encoded(new_password: str, user: User) -> str:
 def _set(user: User, encoded: str) -> None:
     """Sets a password proved by mail and ends what the old one opened. The caller has locked the row."""
     now = timezone.now()
-    newly_verified = not user.is_verified
+    newly_verified = not user.has_verified_email
     user.password = encoded
     user.password_changed_at = user.password_reset_at = now
     user.email_verified_at = user.email_verified_at or now

@@ -59,7 +59,7 @@ def set_privacy(*, user: User, **changes: Any) -> User:
 
 
 def _check_username(user: User, username: str) -> None:
-    if not user.is_verified:
+    if not user.has_verified_email:
         raise EmailNotVerified
     lowered = username.lower()
     if not USERNAME.fullmatch(username):

@@ -82,7 +82,7 @@ def verify_email(*, email: str, code: str, caller: Caller) -> tuple[User, str]:
     checked = codes.check(user=user, purpose=SIGNUP, address=email, text=code, network=network_of(caller.ip))
     with unit_of_work():
         user = User.objects.select_for_update(no_key=True).filter(id=user.id, email=email).first()
-        if user is None or user.is_verified:
+        if user is None or user.has_verified_email:
             raise InvalidOtp
         if user.is_blocked(timezone.now()):
             raise AccountBlocked
@@ -98,7 +98,7 @@ def confirm(user: User) -> None:
     If the address was used for several sign-ups, the password may not be the owner's: it stops working, its sessions
     end, and the owner is asked to choose a new one.
     """
-    if user.is_verified:
+    if user.has_verified_email:
         return
     now = timezone.now()
     user.email_verified_at = now
@@ -123,7 +123,7 @@ def resend(*, email: str, network: str) -> None:
     user = User.objects.filter(email=email).first()
     if not codes.may_be_mailed(address=email, asked_for=user, network=network):
         return
-    if user is None or user.is_verified or user.is_blocked(timezone.now()):
+    if user is None or user.has_verified_email or user.is_blocked(timezone.now()):
         codes.simulate_mail(email=email)
         return
     mail_code(user)

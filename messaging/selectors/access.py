@@ -82,7 +82,7 @@ def has_written(*, user_id: int, conversation_id: int) -> bool:
 
 def raise_if_contact_denied(actor: "Person", *, who_can_message: str, has_written: Any, blocked: Any) -> None:
     """The rules of `check_can_contact`, for data about the other user that has already been read."""
-    if not actor.is_verified:
+    if not actor.has_verified_email:
         raise EmailNotVerified
     refusal = _refusal(who_can_message, has_written, blocked)
     if refusal is not None:

@@ -28,7 +28,7 @@ def start(*, starter: "User", user_id: int) -> tuple[dict[str, Any], bool]:
     An existing one is returned in spite of a block or a privacy setting, so that its history stays readable.
     EmailNotVerified, UserNotFound, UserBlocked, RateLimited, ValidationError (oneself).
     """
-    if not starter.is_verified:
+    if not starter.has_verified_email:
         raise EmailNotVerified
     if user_id == starter.id:
         raise ValidationError({"user_id": [_("You cannot write to yourself.")]})

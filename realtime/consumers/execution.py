@@ -77,7 +77,7 @@ def execute(
                 raise ValidationError({"type": [_("There is no such command.")]})
             sid, user_id, generation = caller
             user, _session = sessions.recheck(sid=sid, user_id=user_id, generation=generation)
-            if command.for_verified and not user.is_verified:
+            if command.for_verified and not user.has_verified_email:
                 raise EmailNotVerified
             if command.rate is not None:
                 ratelimits.check(command.rate, user.id)

@@ -70,7 +70,7 @@ def test_marking_an_address_confirmed(db, received):
     ann = make_user("Ann", verified=False)
     for _ in range(2):
         account_status.mark_verified(user=ann, reason="by phone", actor_label="test")
-    assert ann.is_verified
+    assert ann.has_verified_email
     assert [name for name, _fact in received] == ["account_verified"]
     assert AuditEntry.objects.filter(action="user.verified").count() == 1
 
@@ -87,7 +87,7 @@ def test_accounts_by_hand(db, received, mailoutbox):
     ann = registration.create_user(
         email="Ann@Example.com", password=None, first_name="Ann", verified=True, username="ann"
     )
-    assert (ann.email, ann.username, ann.is_verified, ann.has_usable_password()) == (
+    assert (ann.email, ann.username, ann.has_verified_email, ann.has_usable_password()) == (
         "ann@example.com",
         "ann",
         True,

@@ -42,7 +42,7 @@ def test_of_200_parallel_wrong_codes_five_are_compared_and_the_right_one_is_dead
         registration.verify_email(email=ann.email, code=right, caller=HERE)
     ann.refresh_from_db()
     assert ann.failed_codes == 5
-    assert not ann.is_verified
+    assert not ann.has_verified_email
 
 
 def test_of_20_parallel_uses_of_one_code_one_wins(monkeypatch):

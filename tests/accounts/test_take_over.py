@@ -62,7 +62,7 @@ def test_a_reset_settles_it_as_well(anonymous, attacker, mailoutbox):
     anonymous.post(f"{AUTH}/verify-reset", new)
     attacker.get(f"{AUTH}/me", status=401)
     user = User.objects.get()
-    assert user.is_verified and user.contested_at is None
+    assert user.has_verified_email and user.contested_at is None
     anonymous.post(f"{AUTH}/login", {"email": VICTIM["email"], "password": VICTIM["password"]})
 
 

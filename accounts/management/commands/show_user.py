@@ -27,7 +27,7 @@ class Command(OperatorCommand):
             "language": user.language,
             "created_at": user.created_at,
             "last_seen_at": user.last_seen_at,
-            "is_verified": user.is_verified,
+            "is_verified": user.has_verified_email,
             "is_staff": user.is_staff,
             "blocked": user.is_blocked(now),
             "blocked_until": user.blocked_until,

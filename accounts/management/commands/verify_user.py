@@ -10,7 +10,7 @@ class Command(UserCommand):
     help = "Confirm the e-mail address of an account without a code."
 
     def preview(self, user: User, **options: Any) -> dict[str, Any]:
-        return {"is_verified": True, "changed": not user.is_verified}
+        return {"is_verified": True, "changed": not user.has_verified_email}
 
     def change(self, user: User, **options: Any) -> None:
         account_status.mark_verified(user=user, reason=options["reason"], actor_label=actor())

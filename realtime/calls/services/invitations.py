@@ -51,7 +51,7 @@ def invite(
     MessagePermissionDenied before anything is written; CallConflict while the actor is in another call;
     RateLimited.
     """
-    if not actor.is_verified:
+    if not actor.has_verified_email:
         raise EmailNotVerified
     conversation = conversation_for(actor, conversation_id)
     invitation = _Invitation(
