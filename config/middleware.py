@@ -29,6 +29,7 @@ from django.middleware.security import SecurityMiddleware
 from django.utils import translation
 from django.utils.cache import patch_vary_headers
 from django.utils.translation.trans_real import parse_accept_lang_header
+from django_otp.middleware import OTPMiddleware
 from rest_framework.exceptions import MethodNotAllowed
 
 from core import errors, request_context
@@ -197,6 +198,10 @@ class AdminCsrfMiddleware(_AdminOnly, CsrfViewMiddleware):
 
 
 class AdminAuthenticationMiddleware(_AdminOnly, AuthenticationMiddleware):
+    pass
+
+
+class AdminSecondFactorMiddleware(_AdminOnly, OTPMiddleware):
     pass
 
 

@@ -6,7 +6,7 @@ import secrets
 
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
-from django_otp import DEVICE_ID_SESSION_KEY, devices_for_user, match_token
+from django_otp import devices_for_user, match_token
 from django_otp.models import Device
 from django_otp.plugins.otp_static.models import StaticDevice, StaticToken
 from django_otp.plugins.otp_totp.models import TOTPDevice
@@ -28,26 +28,9 @@ def has_one(user: User) -> bool:
     return any(True for _ in devices_for_user(user, confirmed=True))
 
 
-def is_confirmed(request: HttpRequest) -> bool:
-    """This admin session was opened with a code of a device that the user still has."""
-    if not hasattr(request, "_second_factor"):
-        persistent_id = request.session.get(DEVICE_ID_SESSION_KEY)
-        device = Device.from_persistent_id(persistent_id) if persistent_id else None
-        request._second_factor = bool(  # type: ignore[attr-defined]
-            device and device.user_id == request.user.pk and device.confirmed
-        )
-    return request._second_factor  # type: ignore[attr-defined, no-any-return]
-
-
 def matching_device(user: User, code: str) -> Device | None:
     """The device that gave this code; django-otp locks its row, so a code works once."""
     return match_token(user, code.replace(" ", ""))
-
-
-def confirm(request: HttpRequest, device: Device) -> None:
-    """Stores in the admin session that the second step is complete."""
-    request.session[DEVICE_ID_SESSION_KEY] = device.persistent_id
-    request._second_factor = True  # type: ignore[attr-defined]
 
 
 def second_password_is_proved(request: HttpRequest) -> bool:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import django_otp
 from django.contrib.admin import AdminSite, ModelAdmin
 from django.contrib.auth import login as start_admin_session
 from django.contrib.auth import logout as end_admin_session
@@ -12,6 +13,7 @@ from django.utils.decorators import method_decorator
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
+from django_otp.admin import OTPAdminSite
 
 from accounts.models import User
 from accounts.services import audit
@@ -26,8 +28,8 @@ from core.throttles import Throttle, network, throttles
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
-class StaffSite(AdminSite):
-    """Django's admin with this project's sign-in and dashboard; every page requires a second factor."""
+class StaffSite(OTPAdminSite):
+    """The admin site of django-otp with this project's sign-in and dashboard; every page requires a second factor."""
 
     site_header = _("Parley support")
     site_title = _("Parley support")
@@ -37,6 +39,9 @@ class StaffSite(AdminSite):
     login_template = "admin/sign_in.html"
     enable_nav_sidebar = True
 
+    def __init__(self, name: str = "admin") -> None:
+        super().__init__(name)
+
     def register(self, model_or_iterable: Any, admin_class: Any = None, **options: Any) -> None:
         """Applies the rule about hidden columns to pages of other packages, too."""
         admin_class = admin_class or ModelAdmin
@@ -45,11 +50,11 @@ class StaffSite(AdminSite):
         super().register(model_or_iterable, admin_class, **options)
 
     def has_permission(self, request: HttpRequest) -> bool:
-        return self._is_signed_in(request) and second_factor.is_confirmed(request)
+        return super().has_permission(request) and sessions.is_live(request)
 
     def _is_signed_in(self, request: HttpRequest) -> bool:
         """By password at least, as a staff member, in a session that has not been ended."""
-        return super().has_permission(request) and sessions.is_live(request)
+        return AdminSite.has_permission(self, request) and sessions.is_live(request)
 
     def get_urls(self) -> list[Any]:
         own: list[URLPattern] = [
@@ -77,7 +82,7 @@ class StaffSite(AdminSite):
             user: User = form.get_user()
             start_admin_session(request, user, backend=BACKEND)
             if form.device is not None:
-                second_factor.confirm(request, form.device)
+                django_otp.login(request, form.device)
             audit.record(action="admin.signed_in", actor=user)
             if form.device is None:
                 return HttpResponseRedirect(reverse("admin:second_factor", current_app=self.name))
@@ -107,7 +112,7 @@ class StaffSite(AdminSite):
             return HttpResponseRedirect(reverse("admin:login", current_app=self.name))
         if second_factor.has_one(request.user):
             # The password alone must not be enough to replace the second factor.
-            if not second_factor.is_confirmed(request):
+            if not self.has_permission(request):
                 end_admin_session(request)
             return HttpResponseRedirect(reverse("admin:index", current_app=self.name))
         context = {**self.each_context(request), "title": _("Add a second factor")}
@@ -122,7 +127,7 @@ class StaffSite(AdminSite):
         form = FirstCodeForm(device, data=request.POST or None)
         if request.method == "POST" and form.is_valid():
             codes = second_factor.activate(device)
-            second_factor.confirm(request, device)
+            django_otp.login(request, device)
             return TemplateResponse(
                 request,
                 "admin/second_factor_done.html",

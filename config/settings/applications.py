@@ -46,6 +46,7 @@ MIDDLEWARE = [
     "config.middleware.AdminSessionMiddleware",
     "config.middleware.AdminCsrfMiddleware",
     "config.middleware.AdminAuthenticationMiddleware",
+    "config.middleware.AdminSecondFactorMiddleware",
     "config.middleware.AdminMessageMiddleware",
     "config.middleware.EnvelopeMiddleware",
 ]
