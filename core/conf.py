@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from django.conf import settings
+from django.core.signals import setting_changed
 
 D = TypeVar("D")
 
@@ -16,12 +17,22 @@ ALLOW = "allow"
 
 
 class _Prefixed:
+    """Keeps each value that was asked for until the setting changes, as tests do: Django looks a setting that is
+    not set up anew each time, with an exception, and a request reads a dozen of them."""
+
     def __init__(self, prefix: str, defaults: object) -> None:
         self._prefix = f"{prefix}_" if prefix else ""
         self._defaults = defaults
+        setting_changed.connect(self._forget)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(settings, f"{self._prefix}{name}", getattr(self._defaults, name))
+        value = getattr(settings, f"{self._prefix}{name}", getattr(self._defaults, name))
+        vars(self)[name] = value
+        return value
+
+    def _forget(self, *, setting: str, **_: Any) -> None:
+        if setting.startswith(self._prefix):
+            vars(self).pop(setting.removeprefix(self._prefix), None)
 
 
 def prefixed(prefix: str, defaults: D) -> D:

@@ -22,4 +22,5 @@ class AnyOf(In):
         if connection.vendor != "postgresql" or not self.rhs:
             return super().as_sql(compiler, connection)
         lhs, params = self.process_lhs(compiler, connection)
-        return f"{lhs} = ANY(%s)", (*params, self.rhs)
+        # As text: the driver would turn number after number into bytes.
+        return f"{lhs} = ANY(%s::bigint[])", (*params, f"{{{','.join(map(str, self.rhs))}}}")

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from itertools import starmap
 from typing import Any, NamedTuple
 
@@ -53,7 +54,7 @@ def push_contents(wanted: Iterable[tuple[int, str]]) -> dict[tuple[int, str], Pu
         with translation.override(language):
             for notification_id, wanted_language in pairs:
                 if wanted_language == language and notification_id in wanting:
-                    contents[notification_id, language] = _content(wanting[notification_id])
+                    contents[notification_id, language] = _content(wanting[notification_id], language)
     return contents
 
 
@@ -77,9 +78,13 @@ class _Row(NamedTuple):
 
 
 def _row(*values: Any) -> _Row:
-    saved = dict(zip(PREFERENCE_FIELDS, values[12:], strict=True))
-    preferences = Preferences() if saved["enabled"] is None else Preferences(**saved)
-    return _Row._make((*values[:9], values[9:12], preferences))
+    return _Row._make((*values[:9], values[9:12], _preferences(*values[12:])))
+
+
+@lru_cache(maxsize=1 << len(PREFERENCE_FIELDS))
+def _preferences(*saved: bool | None) -> Preferences:
+    """Preferences with these values, to be read only; without a row they are all None."""
+    return Preferences() if saved[0] is None else Preferences(**dict(zip(PREFERENCE_FIELDS, saved, strict=True)))
 
 
 _COLUMNS = (
@@ -92,10 +97,11 @@ _COLUMNS = (
 )
 
 
-def _content(row: _Row) -> PushContent:
+def _content(row: _Row, language: str) -> PushContent:
     kind = KINDS[row.kind]
     title, body = push_text(
         kind,
+        language=language,
         actor_name=display_name(*row.actor_name),
         target_title=row.target_title,
         count=row.how_many,
@@ -117,16 +123,22 @@ def _content(row: _Row) -> PushContent:
     )
 
 
-def push_text(kind: Kind, *, actor_name: str, target_title: str, count: int) -> tuple[str, str]:
-    """Title and body. The title is the actor's name; the body never contains text of users."""
+def push_text(kind: Kind, *, language: str, actor_name: str, target_title: str, count: int) -> tuple[str, str]:
+    """Title and body in the current language, which `language` names. The title is the actor's name; the body never contains text of users."""
     if kind.one is not None and (count <= 1 or kind.many is None):
-        body = str(kind.one)
+        body = _single_text(kind.name, language)
     else:
         others = 1 if kind.counts is Counts.ACTORS else 0
         body = kind.many % {"count": max(count - others, 1)}
     if target_title:
         body = _("%(sentence)s: %(title)s") % {"sentence": body, "title": target_title}
     return actor_name, body if len(body) <= BODY_LENGTH else body[: BODY_LENGTH - 1] + "…"
+
+
+@lru_cache(maxsize=1000)
+def _single_text(kind_name: str, language: str) -> str:
+    """The text of a single occurrence; looking it up in the catalogue takes longer than the rest of the push."""
+    return str(KINDS[kind_name].one)
 
 
 def quiet_ids(user_ids: Iterable[int]) -> set[int]:

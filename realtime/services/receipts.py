@@ -25,7 +25,7 @@ def acknowledged(*, socket_id: str, user_id: int, seq: int, delivered: Mapping[i
 def socket_statuses(questions: Sequence[SocketStatusQuery]) -> list[str]:
     """For the delivery of pushes: has a socket of the session acknowledged what was written at that time?"""
     sessions = {question.session_id for question in questions}
-    rows = Socket.objects.alive().filter(session_id__in=sessions).values_list("session_id", "acked_seq")
+    rows = Socket.objects.alive().filter(session_id__any=sessions).values_list("session_id", "acked_seq")
     acked: dict[int, int] = {}
     for session_id, seq in rows:
         acked[session_id] = max(seq, acked.get(session_id, 0))

@@ -45,8 +45,8 @@ def test_of_200_parallel_wrong_codes_five_are_compared_and_the_right_one_is_dead
     assert not ann.has_verified_email
 
 
-def test_of_20_parallel_uses_of_one_code_one_wins(monkeypatch):
-    monkeypatch.setattr("django.conf.settings.ACCOUNTS_CODE_TRIES", 100, raising=False)
+def test_of_20_parallel_uses_of_one_code_one_wins(settings):
+    settings.ACCOUNTS_CODE_TRIES = 100
     ann = make_user("Ann", verified=False)
     code = codes.issue(user=ann, purpose="signup", address=ann.email)
     results = together(20, lambda n: registration.verify_email(email=ann.email, code=code, caller=HERE))

@@ -16,7 +16,7 @@ LANGUAGES = [code for code, _ in settings.LANGUAGES]
 
 def text(kind, count, language, title=""):
     with translation.override(language):
-        return push_text(KINDS[kind], actor_name="Bob Baker", target_title=title, count=count)
+        return push_text(KINDS[kind], language=language, actor_name="Bob Baker", target_title=title, count=count)
 
 
 @pytest.mark.parametrize(
