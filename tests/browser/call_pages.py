@@ -20,6 +20,18 @@ NOTE_PEERS = """
     }
   };
 """
+# While `window.deaf` is true, the page's sockets lose the signals of calls.
+LOSE_SIGNALS = """
+  const Plain = window.WebSocket;
+  window.WebSocket = class extends Plain {
+    constructor(...values) {
+      super(...values);
+      this.addEventListener("message", (event) => {
+        if (window.deaf && JSON.parse(event.data).type === "call.signal") event.stopImmediatePropagation();
+      });
+    }
+  };
+"""
 # What the present connection has decoded so far.
 FLOW = """async () => {
   const flow = { frames: 0, energy: 0, types: null };
@@ -53,6 +65,7 @@ class CallWindow(Window):
         super().__init__(browser, server, login, **options)
         self.context.grant_permissions(list(allowed), origin=server.base)
         self.context.add_init_script(NOTE_PEERS)
+        self.context.add_init_script(LOSE_SIGNALS)
 
     def call(self, kind):
         self.page.get_by_role("button", name=f"{kind} call", exact=True).click()

@@ -24,9 +24,9 @@ HOLD_DEVICES = """
 
 pytestmark = [needs_chromium, pytest.mark.timeout(300)]
 
-kills_the_server = pytest.mark.skipif(
-    not os.environ.get("FULL"), reason="fails at times on a busy machine, the cause is not known yet: FULL=1"
-)
+# With Redis, the sockets of a dead process count as open for 50 seconds, without it for 12.5: see `_silence` in
+# realtime/calls/services/participants.py. What the pages do meanwhile is the same.
+kills_the_server = pytest.mark.once
 
 
 @pytest.fixture(scope="module")
@@ -43,14 +43,19 @@ def server(tmp_path_factory, turn):  # noqa: F811
 
 
 @pytest.fixture
-def open_window(chromium, server):
+def open_window(chromium, server, people):
     """`open_window("Alice")` is a browser of Alice."""
 
     def make(login, *, program=chromium, **options):
         return CallWindow(program, server, login, **options)
 
-    with opened_windows(make, server) as window:
-        yield window
+    try:
+        with opened_windows(make, server) as window:
+            yield window
+    finally:
+        # A call ends with the session of its device: what a failed test leaves would keep the users busy for a minute.
+        for person in people.values():
+            person.http.post("/auth/sessions/revoke-others").raise_for_status()
 
 
 @pytest.fixture
@@ -195,16 +200,21 @@ def talk(alice, bob):
 
 
 def ignore_lost_connections(*windows):
-    """Browsers complain about each attempt while there is no server."""
-    lost = ("ERR_CONNECTION", "ERR_EMPTY_RESPONSE", "WebSocket connection")
+    """Browsers complain about each attempt while there is no server, and about replies that broke off."""
+    lost = ("net::ERR_", "WebSocket connection")
     for window in windows:
         window.complaints[:] = [text for text in window.complaints if not any(word in text for word in lost)]
 
 
 def test_a_reload_does_not_end_a_call(alice, bob):
+    """The first offer after it is lost, as when the other device's socket is just reconnecting."""
     talk(alice, bob)
-    bob.page.reload()
-    bob.talks()
+    bob.page.evaluate("() => { window.deaf = true; }")
+    alice.page.reload()
+    alice.page.wait_for_function("() => window.peers?.at(-1)?.signalingState === 'have-local-offer'")
+    alice.page.wait_for_timeout(500)
+    bob.page.evaluate("() => { window.deaf = false; }")
+    alice.talks()
     for window in (alice, bob):
         window.receives("frames")
     bob.press("Hang up")

@@ -3,6 +3,7 @@ import { Peer, qualityOf } from "./peer.js";
 
 // The caller restarts first; the callee does when the caller does not.
 const RESTART_MS = { caller: { disconnected: 3_000, failed: 0 }, callee: { disconnected: 7_000, failed: 3_000 } };
+const ANSWER_MS = 4_000;
 const GIVE_UP_MS = 45_000;
 
 /** The link between the two devices of an answered call: signals over the socket, restarts when media stops. */
@@ -21,6 +22,7 @@ export class CallLink {
   #candidates = 0;
   #wasConnected = false;
   #restartTimer = null;
+  #answerTimer = null;
   #giveUpTimer = null;
   #isClosed = false;
 
@@ -61,6 +63,8 @@ export class CallLink {
     this.#run(async () => {
       if (this.#isCaller || this.#isFresh) await this.#peer.offer();
     });
+    // An offer is lost when the other device reconnects at that moment: the server still has its former socket.
+    this.#answerTimer = setTimeout(() => this.#peer.isOffering && this.#restartIn(0), ANSWER_MS);
   }
 
   onSignal(kind, payload) {
@@ -86,6 +90,7 @@ export class CallLink {
   close() {
     this.#isClosed = true;
     clearTimeout(this.#restartTimer);
+    clearTimeout(this.#answerTimer);
     clearTimeout(this.#giveUpTimer);
     this.#peer?.close();
   }
