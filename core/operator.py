@@ -92,10 +92,12 @@ class OperatorCommand(PlainCommand):
         if as_json:
             self.stdout.write(json.dumps(result, default=as_text, ensure_ascii=False, indent=2))
             return
-        if result.get("dry_run") is True:
+        # For programs `dry_run` is a field; for people it is a sentence, and only when it was one.
+        said = {name: value for name, value in result.items() if name != "dry_run"}
+        if result.get("dry_run"):
             self.stdout.write("Dry run: nothing was changed.")
-            result = {would(name): value for name, value in result.items() if name != "dry_run"}
-        for line in table(result):
+            said = {would(name): value for name, value in said.items()}
+        for line in table(said):
             self.stdout.write(line)
 
     def confirm(self) -> None:
@@ -110,8 +112,12 @@ class OperatorCommand(PlainCommand):
 
 
 def would(name: str) -> str:
-    """The wording of a dry run: `erased` becomes `would be erased`."""
-    return f"would be {name}" if name.endswith(("ed", "sent")) else name
+    """The wording of a dry run: `erased` becomes `would be erased`, `sessions_ended` becomes `sessions would be ended`."""
+    subject, _, done = name.rpartition("_")
+    # A name with a dot is that of a kind of row (`accounts.accounts_erased`): it is counted, not done.
+    if "." in name or not done.endswith(("ed", "sent")):
+        return name
+    return f"would be {done}" if subject in ("", "is") else f"{subject} would be {done}"
 
 
 def table(result: dict[str, Any], indent: str = "") -> Iterator[str]:

@@ -70,6 +70,34 @@ def test_a_dry_run_says_what_would_be_done(alice, capsys):
     assert not any("dry_run" in line for line in lines)
 
 
+@pytest.mark.parametrize(
+    ("name", "arguments", "line"),
+    [
+        ("block_user", ["--reason", "spam"], ["sessions", "would", "be", "ended", "0"]),
+        ("verify_user", [], ["would", "be", "verified", "True"]),
+        ("export_user", [], ["user_id"]),
+    ],
+)
+def test_names_of_options_and_fields_make_no_nonsense(alice, capsys, name, arguments, line):
+    call_command(name, alice.email, *arguments, "--dry-run")
+    said = capsys.readouterr().out
+    assert any(row.split()[: len(line)] == line for row in said.splitlines()), said
+    assert "bytes" not in said
+
+
+def test_a_dry_run_of_the_purge_counts_kinds_of_rows(db, capsys):
+    call_command("purge_expired", "--dry-run")
+    said = capsys.readouterr().out
+    assert any(line.split() == ["accounts.accounts_erased", "0"] for line in said.splitlines()), said
+    assert "would" not in said
+
+
+def test_a_command_that_acted_does_not_speak_of_a_dry_run(alice, capsys, tmp_path):
+    call_command("export_user", alice.email, "--output", str(tmp_path / "alice.zip"))
+    call_command("unlock_user", alice.email)
+    assert "dry" not in capsys.readouterr().out.replace(str(tmp_path), "")
+
+
 def test_nested_figures_are_a_table():
     rows = {"people": {"all": 2, "blocked": 0}, "paused": {}, "next": None}
     assert list(table(rows)) == ["people", "  all      2", "  blocked  0", "paused  {}", "next"]

@@ -30,20 +30,16 @@ class Command(OperatorCommand):
     def act(self, **options: Any) -> dict[str, Any]:
         user = find_user(options["user"])
         path = Path(options["output"] or default_path(user.username))
-        size = 0
-        if not options["dry_run"]:
-            try:
-                with path.open("xb") as file, export.archive(user_id=user.id) as archive:
-                    shutil.copyfileobj(archive, file)
-                    size = file.tell()
-            except OSError as error:
-                raise CommandError(f"{path}: {error.strerror}") from error
-            path.chmod(0o600)
-            audit.record(action="user.exported", actor_label=actor(), target=user)
-        return {
-            "user_id": user.id,
-            "email": user.email,
-            "file": str(path),
-            "bytes": size,
-            "dry_run": options["dry_run"],
-        }
+        result = {"user_id": user.id, "email": user.email, "file": str(path), "dry_run": options["dry_run"]}
+        if options["dry_run"]:
+            # How many bytes it would be is not known before the archive is written.
+            return result
+        try:
+            with path.open("xb") as file, export.archive(user_id=user.id) as archive:
+                shutil.copyfileobj(archive, file)
+                result["bytes"] = file.tell()
+        except OSError as error:
+            raise CommandError(f"{path}: {error.strerror}") from error
+        path.chmod(0o600)
+        audit.record(action="user.exported", actor_label=actor(), target=user)
+        return result

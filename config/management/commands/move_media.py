@@ -32,8 +32,7 @@ class Command(OperatorCommand):
                 copied, missing = copied + done, missing + lost
         except OSError as error:
             raise CommandError(f"Stopped after {copied} files: {error}. Repeat the command to go on.") from error
-        key = "would_copy" if options["dry_run"] else "copied"
-        return {"pictures": len(ids), key: copied, "missing": missing}
+        return {"pictures": len(ids), "copied": copied, "missing": missing, "dry_run": options["dry_run"]}
 
 
 def storage_at(place: str) -> Storage:
