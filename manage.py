@@ -24,4 +24,8 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        # Ctrl-C while the server still starts, or in another command: no traceback of where it was.
+        sys.exit(130)

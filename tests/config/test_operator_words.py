@@ -1,6 +1,7 @@
 """What operators read: one sentence per error, reasons instead of class names, dry runs that say so."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -34,6 +35,20 @@ def test_migrate_and_wait_say_that_the_server_refuses_the_connection(tmp_path):
     assert done.stderr.startswith("Waiting for the database: The database server does not answer")
     assert "No answer within 1 s from: database." in done.stderr
     assert "secret" not in done.stdout + done.stderr
+
+
+@pytest.mark.once
+def test_ctrl_c_before_the_server_runs_shows_no_traceback(tmp_path):
+    env = {**os.environ, "DEBUG": "1", "DATABASE_URL": "postgres://parley:secret@127.0.0.1:9/parley"}
+    env |= {"VAR_DIR": str(tmp_path), "DJANGO_SETTINGS_MODULE": "config.settings"}
+    env.pop("DATABASE_CONNECTIONS", None)
+    command = [sys.executable, "manage.py", "wait_for_services", "--timeout", "60"]
+    process = subprocess.Popen(command, cwd=ROOT, env=env, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    assert process.stderr.readline().startswith("Waiting for the database")
+    process.send_signal(signal.SIGINT)
+    said = process.communicate(timeout=20)[1]
+    assert (process.returncode, "Traceback" in said) == (130, False), said
 
 
 @pytest.mark.parametrize(
