@@ -51,7 +51,12 @@ def _show(page: admin.ModelAdmin, request: HttpRequest, rows: list[Message]) -> 
         }
         for message in rows
     ]
-    context = {**page.admin_site.each_context(request), "title": _("Messages"), "opts": page.opts, "rows": revealed}
+    context = {
+        **page.admin_site.each_context(request),
+        "title": _("Reveal the text"),
+        "opts": page.opts,
+        "rows": revealed,
+    }
     response = TemplateResponse(request, "admin/revealed.html", context)
     response["Cache-Control"] = "no-store"
     return response
@@ -114,7 +119,7 @@ class ReportAdmin(StaffAdmin):
     search_fields = ("=id", "=reported__email", "=reporter__email")
     ordering = ("-id",)
     fields = (
-        "id", "state", "reason", "comment", "snapshot", "message", "reported", "reporter", "created_at",
+        "id", "state", "reason", "comment", "reported_text", "message", "reported", "reporter", "created_at",
         "resolution", "resolved_by", "resolved_at",
     )  # fmt: skip
     resolve = confirmed_action(
@@ -134,6 +139,12 @@ class ReportAdmin(StaffAdmin):
         perform=lambda by, report, data: _close(by, report, Report.State.DISMISSED, data),
     )
     actions = ("resolve", "dismiss")
+
+    @admin.display(description=_("reported text"))
+    def reported_text(self, report: Report) -> str:
+        """What the message said when it was reported: an image without a text says that it is one."""
+        kept = report.snapshot
+        return str(kept.get("body") or (Message.Kind(kept["kind"]).label if kept.get("kind") else ""))
 
 
 def _close(by: "User", report: Report, state: str, data: dict[str, Any]) -> None:

@@ -6,6 +6,7 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import AuditEntry
+from accounts.services import audit
 from messaging.models import Message, Report
 from messaging.services import conversations, messages, reports
 from notifications.models import Delivery, Device
@@ -36,6 +37,20 @@ def written(alice, bob):
 @pytest.fixture
 def moderator(db):
     return admin_client(staff("Moderator"))
+
+
+def test_a_report_shows_the_text_and_not_its_record(written, moderator):
+    page = moderator.get(f"/admin/messaging/report/{Report.objects.get().pk}/change/").content.decode()
+    assert f'<div class="readonly">{SECRET}</div>' in page
+    assert "message_id" not in page
+
+
+def test_the_audit_log_counts_entries(db):
+    auditor = admin_client(staff("Auditor"))
+    audit.record(action="user.blocked")
+    page = auditor.get("/admin/accounts/auditentry/").content.decode()
+    assert f"{AuditEntry.objects.count()} entries" in page
+    assert " audit log\n" not in page
 
 
 def test_every_list_and_row_opens_and_hides_what_was_written(written, bob, as_bob):

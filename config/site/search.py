@@ -12,6 +12,7 @@ from config.openapi import texts
 from config.site import contents, errors, markdown
 
 SHOWN = 20
+EXCERPT = 160
 _WORD = re.compile(r"\w+")
 _MARKS = re.compile(r"[`*#|>\[\]]|\(/[^)]*\)|^-+$", re.MULTILINE)
 
@@ -45,7 +46,7 @@ def search(query: str) -> list[Hit]:
 
 
 def _score(entry: Entry, words: list[str]) -> int:
-    title, text = entry.title.lower(), entry.text.lower()
+    title, text = entry.title.lower(), f"{entry.where} {entry.text}".lower()
     score = 0
     for word in words:
         if word in title:
@@ -59,9 +60,12 @@ def _score(entry: Entry, words: list[str]) -> int:
 
 def _excerpt(text: str, words: list[str]) -> str:
     at = min((found for word in words if (found := text.lower().find(word)) >= 0), default=0)
-    start = max(0, at - 60)
-    piece = text[start : start + 160].strip()
-    return ("… " if start else "") + piece + (" …" if start + 160 < len(text) else "")
+    start = text.rfind(" ", 0, at - 60) + 1 if at > 60 else 0
+    piece = text[start : start + EXCERPT]
+    if start + EXCERPT < len(text):
+        # Whole words only: what the cut left of the last one goes.
+        piece = piece.rpartition(" ")[0] + " …"
+    return ("… " if start else "") + piece
 
 
 @cache
@@ -74,8 +78,10 @@ def _index() -> list[Entry]:
             found += _sections(page)
     for operation in texts.operations().values():
         address = reverse("reference-operation", args=[operation.name])
-        found.append(Entry(operation.title, operation.name, address, f"{operation.name} {operation.description}"))
-    found += [Entry(row.code, "Error codes", f"{reverse('errors')}#{row.code}", row.when) for row in errors.rows()]
+        found.append(Entry(operation.title, operation.name, address, _plain(operation.description)))
+    found += [
+        Entry(row.code, "Error codes", f"{reverse('errors')}#{row.code}", _plain(row.when)) for row in errors.rows()
+    ]
     return found
 
 

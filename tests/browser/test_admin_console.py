@@ -50,6 +50,34 @@ def test_the_dashboard_and_the_lists_fit_the_window(page_of, house, width):
     assert complaints == []
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_phone_has_a_menu_and_room_for_a_reason(page_of, house, scheme):
+    page, complaints = page_of("moderator")
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.emulate_media(color_scheme=scheme)
+    page.goto(f"{house.base}/admin/messaging/report/")
+    page.locator(".phone-menu summary").click()
+    assert barriers(page) == []
+    complaints.clear()  # axe tries styles of its own
+    page.locator(".phone-menu").get_by_role("link", name="Messages").click()
+    page.wait_for_url("**/messaging/message/")
+    page.goto(f"{house.base}/admin/messaging/message/{house.rows['message']}/change/")
+    page.get_by_role("button", name="Reveal the text").click()
+    reason = page.get_by_label("Reason")
+    assert reason.evaluate("field => field.getBoundingClientRect().width") > 300
+    reason.fill("reported")
+    assert barriers(page) == []
+    complaints.clear()
+    page.get_by_role("button", name="Reveal the text").click()
+    page.locator("blockquote").first.wait_for()
+    assert page.locator("h1").last.inner_text() == "Reveal the text"
+    assert page.evaluate(FITS)
+    assert barriers(page) == []
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.emulate_media(color_scheme="light")
+    assert not page.locator(".phone-menu").is_visible()
+
+
 def test_filters_are_saved_and_the_search_box_has_a_key(page_of, house):
     page, complaints = page_of("support")
     page.goto(f"{house.base}/admin/accounts/user/?standing=blocked&q=ann@example.com")

@@ -23,6 +23,19 @@ PAGES = [
     "/dev/push/",
 ]
 
+# The copy buttons that lie on text of their block.
+COVERING = """() => [...document.querySelectorAll(".block-place")].filter((place) => {
+  if (!place.offsetParent) return false;
+  const button = place.querySelector(".copy").getBoundingClientRect();
+  const range = document.createRange();
+  range.selectNodeContents(place.querySelector("pre"));
+  return [...range.getClientRects()].some((line) =>
+    line.width > 0 && line.right > button.left + 1 && line.left < button.right && line.bottom > button.top + 1 && line.top < button.bottom - 1);
+}).map((place) => place.textContent.slice(0, 60))"""
+# Tables of three columns and more whose columns are a few letters wide.
+SQUEEZED = """() => [...document.querySelectorAll(".scroll table:not(.stack):has(th:nth-child(3))")]
+  .filter((table) => table.offsetWidth > 0 && table.offsetWidth < 500).map((table) => table.textContent.slice(0, 60))"""
+
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
@@ -46,6 +59,8 @@ def test_pages_are_clean_and_accessible(server, scheme):
                 assert complaints == [], path
                 assert [(rule["id"], [node["html"][:200] for node in rule["nodes"]]) for rule in found] == [], path
                 assert page.evaluate("() => document.documentElement.scrollWidth") <= width, path
+                assert page.evaluate(COVERING) == [], path
+                assert page.evaluate(SQUEEZED) == [], path
                 page.close()
             context.close()
 

@@ -9,7 +9,7 @@ from django.core.mail import EmailMultiAlternatives
 from django.core.mail.backends.filebased import EmailBackend
 from django.test import Client
 
-from config.site import contents, errors, mailbox, reference
+from config.site import contents, errors, mailbox, reference, search
 
 OPEN_PAGES = ["/docs", "/docs/search?q=code", "/docs/reference/messages_send"] + [
     page.address for page in contents.pages()
@@ -236,6 +236,18 @@ def test_search_finds_pages_operations_and_codes(browser, query, address):
     hits = browser.get("/docs/search.json", {"q": query}).json()["hits"]
     assert address in [hit["address"] for hit in hits]
     assert f'href="{address}"' in browser.get("/docs/search", {"q": query}).content.decode()
+
+
+@pytest.mark.parametrize("query", ["code", "token", "two step", "client_id"])
+def test_an_excerpt_is_whole_words_without_marks(browser, query):
+    hits = browser.get("/docs/search.json", {"q": query}).json()["hits"]
+    known = {word for entry in search._index() for word in entry.text.split()}
+    assert len(hits) > 5
+    for hit in hits:
+        words = hit["excerpt"].split()
+        assert set(words) - {"…"} <= known, hit
+        assert "`" not in hit["excerpt"]
+        assert not hit["where"] or words[0] != hit["where"], hit
 
 
 def test_a_search_without_words_finds_nothing(browser):
