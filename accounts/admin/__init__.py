@@ -1,5 +1,5 @@
 """The support pages of accounts; importing this registers them."""
 
-from accounts.admin import people, records, sign_ins, staff_members, user_panels
+from accounts.admin import people, records, sign_ins, staff_members
 
 __all__ = ["people", "records", "sign_ins", "staff_members", "user_panels"]

@@ -1,4 +1,6 @@
-"""Users in the admin: staff search by what a user says on the phone; confirmed actions make changes."""
+"""Users in the admin: staff search by what a user says on the phone; confirmed actions make changes. Below: what the page
+of a user and the index page show of accounts.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,12 +13,14 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from accounts.admin.user_actions import UserActions
-from accounts.models import Block, User
+from accounts.models import AuditEntry, Block, Session, TrustedDevice, User
 from accounts.services import recovery_codes
-from accounts.services.login_lockout import is_locked
+from accounts.services.login_lockout import is_locked, locked_until
 from accounts.staff import panels, tasks
+from accounts.staff.charts import Chart, add_chart
 from accounts.staff.lists import AuditedAdmin, ReasonModelForm, StaffAdmin
 from accounts.staff.lookups import MAX_SEARCH
+from accounts.staff.panels import Panel, add_panel
 from core.fields import parse_id
 from core.text import fold
 
@@ -128,8 +132,7 @@ class UserAdmin(UserActions, AuditedAdmin):
         words = []
         if user.is_blocked(now):
             words.append(_("blocked"))
-        ends = [user.locked_until, *(lock.locked_until for lock in user.network_locks.all())]
-        if any(end is not None and end > now for end in ends):
+        if locked_until(user, now):
             words.append(_("locked"))
         if not user.has_verified_email:
             words.append(_("not confirmed"))
@@ -188,3 +191,48 @@ class BlockAdmin(StaffAdmin):
     list_display = ("id", "blocker", "blocked", "created_at")
     list_select_related = ("blocker", "blocked")
     ordering = ("-id",)
+
+
+add_panel(
+    Panel(
+        Session,
+        lambda user: Session.objects.filter(user=user).order_by("-last_used_at"),
+        ("id", "kind", "device_name", "ip", "created_at", "last_used_at", "ended_at", "ended_reason"),
+        position=1,
+    )
+)
+add_panel(
+    Panel(
+        TrustedDevice,
+        lambda user: TrustedDevice.objects.filter(user=user).order_by("-id"),
+        ("id", "device_name", "created_at", "last_used_at", "expires_at"),
+        position=2,
+    )
+)
+add_panel(
+    Panel(
+        Block,
+        lambda user: Block.objects.filter(Q(blocker=user) | Q(blocked=user)).order_by("-id"),
+        ("id", "blocker", "blocked", "created_at"),
+        position=3,
+    )
+)
+add_panel(
+    Panel(
+        AuditEntry,
+        lambda user: AuditEntry.objects.filter(target=user).order_by("-id"),
+        ("created_at", "action", "reason", "actor_label", "ip"),
+        position=6,
+    )
+)
+
+add_chart(Chart("sign-ups", _("Sign-ups"), "accounts.view_user", 1, lambda start: User.objects.all()))
+add_chart(
+    Chart(
+        "lock-outs",
+        _("Login lockouts"),
+        "accounts.view_auditentry",
+        5,
+        lambda start: AuditEntry.objects.filter(action="user.locked"),
+    )
+)

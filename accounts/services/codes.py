@@ -20,7 +20,7 @@ from accounts import emails
 from accounts.conf import conf
 from accounts.exceptions import InvalidOtp
 from accounts.models import Code, CodeTries, User
-from accounts.services import known_networks, login_lockout
+from accounts.services import login_lockout
 from accounts.tokens import keyed_digest, keyed_digest_matches
 from core import ratelimits
 from core.request_context import network_of
@@ -63,7 +63,7 @@ def may_be_mailed(*, address: str, asked_for: User | None, network: str) -> bool
     Networks known to `asked_for` (the account that the mail is about, None without one) have a budget of
     their own, which requests from all other networks cannot use up.
     """
-    is_known = known_networks.is_known(asked_for, network)
+    is_known = login_lockout.knows_network(asked_for, network)
     return ratelimits.allows("code_mails_known" if is_known else "code_mails_unknown", address)
 
 

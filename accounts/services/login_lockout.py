@@ -1,19 +1,20 @@
-"""The login lockout after wrong passwords: the same for addresses with and without an account.
+"""The login lockout after wrong passwords, the same for addresses with and without an account, and the networks that an
+account knows: it was used there lately.
 
-It is stored in the database, so it survives a flushed cache and holds for all processes. Each known network of the
-account is counted on its own and all other networks together, so wrong passwords from unknown networks do not lock out
-the owner in a known one. Addresses without account have no known networks.
+The lockout is stored in the database, so it survives a flushed cache and holds for all processes. Each known network of
+the account is counted on its own and all other networks together, so wrong passwords from unknown networks do not lock
+out the owner in a known one. Addresses without account have no known networks.
 """
 
 from datetime import datetime, timedelta
 
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from accounts.conf import conf
-from accounts.models import NetworkLock, PasswordLock, UnknownAddress, User
-from accounts.services import known_networks
+from accounts.models import NetworkLock, PasswordLock, Session, TrustedDevice, UnknownAddress, User
 from accounts.tokens import keyed_digest
+from core.request_context import network_of
 
 # How many accounts with a lockout in a known network the admin list shows at most.
 MOST_LISTED = 1000
@@ -21,7 +22,7 @@ MOST_LISTED = 1000
 
 def row_for(email: str, user: User | None, network: str) -> PasswordLock:
     """Where wrong passwords for this address are counted: its account or known network, or a keyed row."""
-    is_known = known_networks.is_known(user, network)
+    is_known = knows_network(user, network)
     if user is None:
         return UnknownAddress.objects.filter(key=_key(email)).first() or UnknownAddress(key=_key(email))
     if is_known:
@@ -74,7 +75,7 @@ def is_locked(now: datetime) -> Q:
 
 def locked_until(user: User, now: datetime) -> datetime | None:
     """When the last lockout of the account ends; None without one."""
-    ends = [user.locked_until, *user.network_locks.values_list("locked_until", flat=True)]
+    ends = [user.locked_until, *(lock.locked_until for lock in user.network_locks.all())]
     return max((end for end in ends if end is not None and end > now), default=None)
 
 
@@ -118,3 +119,30 @@ def _wait_after(wrong: int) -> int:
 
 def _key(email: str) -> str:
     return keyed_digest("address", email)
+
+
+# The newest sign-ins are enough to recognise a network.
+NEWEST_SESSIONS = 200
+# No row has this id: for an address without account the statement is the same and finds nothing.
+_NO_USER = 0
+# Sessions that ended in another way may have been stolen. A reset ends all of them: the owner, who has
+# just proved the mailbox, still signs in from the usual networks while an attacker goes on guessing.
+_KNOWN_AFTER = ("logout", "password_reset")
+
+
+def knows_network(user: User | None, network: str) -> bool:
+    """Whether a session or trusted device of the account was in this network in the last days. Limits count
+    such a network apart from all others, so that an attacker cannot use up the owner's budget.
+
+    Sessions count while they live and after they expired, were signed out or ended by a reset of the password;
+    those that ended in any other way (removed, reuse of a token) count only while their trusted device lives.
+    """
+    now = timezone.now()
+    trusted = TrustedDevice.objects.live(now).filter(id=OuterRef("trusted_device_id"))
+    lately = Session.objects.filter(
+        Q(ended_at=None) | Q(ended_reason__in=_KNOWN_AFTER) | Exists(trusted),
+        user_id=user.id if user is not None else _NO_USER,
+        last_used_at__gt=now - timedelta(days=conf.KNOWN_NETWORK_DAYS),
+    ).order_by("-last_used_at")
+    addresses = lately.values_list("ip", flat=True)[:NEWEST_SESSIONS]
+    return any(address is not None and network_of(address) == network for address in addresses)

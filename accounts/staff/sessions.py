@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from accounts.exceptions import AccountBlocked
 from accounts.models import User
 from accounts.services import sessions, sign_in
-from accounts.services.callers import caller_of
+from accounts.services.sign_in import caller_of
 from core.transactions import unit_of_work
 
 ROW = "accounts_session_id"

@@ -1,12 +1,14 @@
 """The admin site: sign-in with password and TOTP code, with the login lockout of the API."""
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import django_otp
 from django.contrib.admin import AdminSite, ModelAdmin
 from django.contrib.auth import login as start_admin_session
 from django.contrib.auth import logout as end_admin_session
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.decorators import method_decorator
@@ -14,16 +16,39 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django_otp.admin import OTPAdminSite
+from rest_framework.permissions import SAFE_METHODS
 
 from accounts.models import User
 from accounts.services import audit
 from accounts.staff import charts, second_factor, sessions, tasks
 from accounts.staff.forms import FirstCodeForm, SecondPasswordForm, StaffLoginForm
-from accounts.staff.limits import writes_limited
 from accounts.staff.lookups import ShownColumnsOnly
 from accounts.staff.overview import overview
 from accounts.throttles import network_and_email
-from core.throttles import Throttle, network, throttles
+from core import errors, ratelimits
+from core.exceptions import RateLimited
+from core.request_context import network_of_request
+from core.throttles import WRITES, Throttle, network, throttles
+
+View = Callable[..., HttpResponseBase]
+
+
+def writes_limited(view: View) -> View:
+    """Wraps a view: a write beyond the rate gets a page with status 429."""
+
+    @throttles(WRITES)
+    @wraps(view)
+    def limited(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if request.method not in SAFE_METHODS:
+            user_id = request.user.pk
+            try:
+                ratelimits.check(WRITES.scope, network_of_request(request) if user_id is None else user_id)
+            except RateLimited as error:
+                return errors.rate_limited(request, error)
+        return view(request, *args, **kwargs)
+
+    return limited
+
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 

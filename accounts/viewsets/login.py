@@ -30,7 +30,7 @@ from accounts.serializers.security import (
 )
 from accounts.serializers.users import AccountOutput, MeOutput, OwnAccountOutput, SentenceOutput
 from accounts.services import login, sessions, trusted_devices, two_step
-from accounts.services.callers import caller_of
+from accounts.services.sign_in import caller_of
 from accounts.throttles import SIGN_OUT, network_and_account, network_and_email, session_of_token
 from core.fields import parse_id
 from core.serializers import OkReply

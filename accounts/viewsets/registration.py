@@ -12,7 +12,7 @@ from accounts.exceptions import EmailTaken
 from accounts.serializers.security import AddressInput, ResetInput, SignUpInput, VerifyInput
 from accounts.serializers.users import AccountOutput, SentenceOutput, SignedInOutput
 from accounts.services import password, registration
-from accounts.services.callers import caller_of
+from accounts.services.sign_in import caller_of
 from accounts.throttles import network_and_email
 from accounts.viewsets.login import DEVICE_NAME
 from core.throttles import Throttle, network, throttles

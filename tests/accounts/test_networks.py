@@ -9,15 +9,7 @@ from django.utils import timezone
 
 from accounts.exceptions import AccountLocked, InvalidCredentials, InvalidOtp
 from accounts.models import Code, CodeTries, NetworkLock, Session, User
-from accounts.services import (
-    account_status,
-    codes,
-    known_networks,
-    login,
-    login_lockout,
-    sessions,
-    trusted_devices,
-)
+from accounts.services import account_status, codes, login, login_lockout, sessions, trusted_devices
 from accounts.services.sign_in import Caller
 from core import ratelimits
 from tests.accounts.steps import action_token, enable_two_step, last_code, redeem_code, second_step
@@ -285,8 +277,8 @@ def test_one_network_tries_sixty_codes_a_minute(db, path):
 def test_one_ipv6_network_is_64_bits_and_a_mapped_address_is_ipv4(alice):
     at(alice, "2001:db8:1:2::1")
     at(alice, "192.0.2.10")
-    assert known_networks.is_known(alice, "2001:db8:1:2::")
-    assert not known_networks.is_known(alice, "2001:db8:1:3::")
+    assert login_lockout.knows_network(alice, "2001:db8:1:2::")
+    assert not login_lockout.knows_network(alice, "2001:db8:1:3::")
     for _ in range(5):
         assert attempt("2001:db8:1:9::1", "login", email=alice.email, password="wrong") == "invalid_credentials"
     # Another address of the same /64, and the same network in the lock.
@@ -296,33 +288,33 @@ def test_one_ipv6_network_is_64_bits_and_a_mapped_address_is_ipv4(alice):
 
 
 def test_networks_are_known_by_sessions_and_trusted_devices_of_ninety_days(alice, bob, clock):
-    assert not known_networks.is_known(alice, HOME)
+    assert not login_lockout.knows_network(alice, HOME)
     live = at(alice, HOME)
-    assert known_networks.is_known(alice, HOME)
-    assert not known_networks.is_known(bob, HOME)
-    assert not known_networks.is_known(None, HOME)
+    assert login_lockout.knows_network(alice, HOME)
+    assert not login_lockout.knows_network(bob, HOME)
+    assert not login_lockout.knows_network(None, HOME)
     sessions.revoke([live], reason="logout")
-    assert known_networks.is_known(alice, HOME)
+    assert login_lockout.knows_network(alice, HOME)
 
     removed = at(alice, OFFICE)
     sessions.revoke([removed], reason="revoked")
-    assert not known_networks.is_known(alice, "2001:db8:1:2::")
+    assert not login_lockout.knows_network(alice, "2001:db8:1:2::")
     sessions.revoke([at(alice, OFFICE)], reason="password_reset")
-    assert known_networks.is_known(alice, "2001:db8:1:2::")
+    assert login_lockout.knows_network(alice, "2001:db8:1:2::")
 
     device, _token = trusted_devices.remember(user=alice)
     ended = at(alice, "203.0.113.1", trusted_device=device)
     sessions.revoke([ended], reason="password_changed")
-    assert known_networks.is_known(alice, "203.0.113.1")
+    assert login_lockout.knows_network(alice, "203.0.113.1")
     clock.forward(days=31)
-    assert not known_networks.is_known(alice, "203.0.113.1")
+    assert not login_lockout.knows_network(alice, "203.0.113.1")
     clock.forward(days=60)
-    assert not known_networks.is_known(alice, HOME)
+    assert not login_lockout.knows_network(alice, HOME)
 
 
 def test_a_session_without_address_makes_no_network_known(alice):
     at(alice, None)
-    assert not known_networks.is_known(alice, "unknown")
+    assert not login_lockout.knows_network(alice, "unknown")
 
 
 # --- signed-in users ---------------------------------------------------------------------------------

@@ -1,12 +1,17 @@
-"""Queries on users and blocks that other apps may use."""
+"""Queries on users, blocks and sessions, for other apps, too; among them that of every authenticated request."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from typing import Any, NamedTuple
+from uuid import UUID
 
+from django.db import connection
 from django.db.models import Case, Exists, OuterRef, Q, QuerySet, When
 
 from accounts.exceptions import UserNotFound
 from accounts.models import Block, EmailChange, Image, Session, TrustedDevice, User
 from accounts.models.people import blocked_between
+from core.database import prepared
 from core.text import fold
 
 
@@ -141,3 +146,55 @@ def _matches(wanted: str) -> Iterator[tuple[Q, tuple[str, ...]]]:
 def _begins(column: str, text: str) -> Q:
     """A prefix as a range: an index serves it on both databases, and no character is a wildcard."""
     return Q(**{f"{column}__gte": text, f"{column}__lt": text + "\U0010ffff"})
+
+
+class _Statement(NamedTuple):
+    sql: str
+    session_fields: list[str]
+    user_fields: list[str]
+    converters: dict[int, tuple[list[Callable[..., Any]], Any]]
+
+
+def session_with_user(*, sid: UUID, user_id: int) -> Session | None:
+    """The session of this id and user, with `user` loaded, in one query; None without one."""
+    statement = _statement(connection.vendor)
+    with prepared() as cursor:
+        cursor.execute(statement.sql, [_SID.get_db_prep_value(sid, connection), user_id])
+        row = cursor.fetchone()
+    if row is None:
+        return None
+    values = list(row)
+    for position, (converters, expression) in statement.converters.items():
+        for convert in converters:
+            values[position] = convert(values[position], expression, connection)
+    own = len(statement.session_fields)
+    session = Session.from_db(connection.alias, statement.session_fields, values[:own])
+    session.user = User.from_db(connection.alias, statement.user_fields, values[own:])
+    return session
+
+
+def active_verified_sessions(session_ids: Iterable[int]) -> dict[int, int]:
+    """Which of these sessions are valid and belong to confirmed, unblocked users: session id to user id.
+
+    One query: it checks a batch of socket commands.
+    """
+    verified = User.objects.verified().active()
+    live = Session.objects.live().filter(id__any=set(session_ids), user__in=verified)
+    return dict(live.values_list("id", "user_id"))
+
+
+_SID = Session._meta.get_field("sid")
+
+
+@lru_cache(maxsize=2)
+def _statement(vendor: str) -> _Statement:
+    """The ORM's statement, compiled once: compiling it for each request costs more than running it."""
+    found = Session.objects.select_related("user").filter(sid=UUID(int=0), user_id=0)
+    compiler = found.query.get_compiler(connection=connection)
+    sql, _params = compiler.as_sql()
+    return _Statement(
+        sql,
+        [field.attname for field in Session._meta.concrete_fields],
+        [field.attname for field in User._meta.concrete_fields],
+        compiler.get_converters([column[0] for column in compiler.select]),
+    )
