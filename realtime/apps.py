@@ -13,11 +13,10 @@ class RealtimeConfig(AppConfig):
         from notifications.services.delivery import register_presence
         from realtime import receivers  # noqa: F401
         from realtime.calls import admin, checks  # noqa: F401
-        from realtime.calls import receivers as call_receivers  # noqa: F401
         from realtime.calls.selectors import export_files
         from realtime.conf import Defaults
-        from realtime.services import receipts
+        from realtime.services import sockets
 
         ratelimits.register("REALTIME", Defaults().RATES)
         export.register("calls", export_files)
-        register_presence(receipts.socket_statuses)
+        register_presence(sockets.socket_statuses)

@@ -1,4 +1,4 @@
-"""Receivers that turn signals of other apps into events of the log, or close sockets. They only write rows.
+"""Receivers that turn signals of other apps into events of the log, close sockets or end calls. They only write rows.
 
 Signals are sent inside the transaction of the change, so event and change are committed together.
 """
@@ -12,12 +12,15 @@ from accounts.exceptions import AccountBlocked, TokenRevoked
 from messaging import signals as messaging_signals
 from messaging.selectors import conversations_for
 from notifications import signals as notification_signals
-from realtime.services import log, receipts, sockets
+from realtime.calls import services as calls
+from realtime.services import log, sockets
 
 
 @receiver(account_signals.block_changed)
 def block_changed(blocker_id: int, blocked_id: int, blocked: bool, **kwargs: Any) -> None:
     log.append(user_id=blocker_id, type="block.changed", object_id=blocked_id, extra={"blocked": blocked})
+    if blocked:
+        calls.end_between(user_id=blocker_id, other_id=blocked_id)
 
 
 @receiver(account_signals.profile_changed)
@@ -29,6 +32,7 @@ def profile_changed(user_id: int, **kwargs: Any) -> None:
 def session_revoked(user_id: int, session_ids: list[int], reason: str, **kwargs: Any) -> None:
     code = AccountBlocked.default_code if reason == "blocked" else TokenRevoked.default_code
     sockets.end_sessions(user_id=user_id, session_ids=session_ids, code=code)
+    calls.end_of_sessions(user_id=user_id, session_ids=session_ids)
 
 
 @receiver(account_signals.session_tokens_replaced)
@@ -46,6 +50,7 @@ def account_status_changed(user_id: int, **kwargs: Any) -> None:
 def account_erased(user_id: int, **kwargs: Any) -> None:
     log.forget(user_id=user_id)
     sockets.recheck(user_id=user_id)
+    calls.erase_of(user_id=user_id)
 
 
 @receiver(messaging_signals.conversation_started)
@@ -107,7 +112,7 @@ def conversation_cleared(conversation: Any, user_id: int, cleared_up_to_id: int,
 
 @receiver(messaging_signals.conversation_delivered)
 def conversation_delivered(conversation: Any, user_id: int, delivered_id: int, **kwargs: Any) -> None:
-    receipts.send_delivered(
+    sockets.send_delivered(
         conversation_id=conversation.id,
         user_id=user_id,
         peer_id=conversation.other_id(user_id),

@@ -20,7 +20,7 @@ from accounts.tokens import decode_session_token
 from core.conf import project
 from core.exceptions import ApiError, RateLimited
 from realtime.conf import conf
-from realtime.consumers import frames
+from realtime.consumers import protocol
 from realtime.consumers.database import in_database
 from realtime.consumers.execution import Ref, authenticate, checked, error_reply, execute
 from realtime.consumers.hub import Hub, keep_until_done
@@ -28,7 +28,7 @@ from realtime.consumers.outbox import Outbox
 from realtime.consumers.protocol import Close, OpenSocket
 from realtime.consumers.typing_batcher import parse_typing
 from realtime.serializers import AckInput, AuthInput, PositionInput
-from realtime.services import log, receipts
+from realtime.services import log, sockets
 
 logger = logging.getLogger("parley.realtime")
 
@@ -72,10 +72,10 @@ class CommandProcessor:
 
     def take(self, text: str) -> None:
         """A text frame of the client."""
-        item: frames.CommandFrame | frames.BadFrame | _Refused
+        item: protocol.CommandFrame | protocol.BadFrame | _Refused
         try:
-            item = frames.read(text)
-        except frames.BadFrame as error:
+            item = protocol.read(text)
+        except protocol.BadFrame as error:
             item = error
             self._bad_frames += 1
             limit = conf.BAD_FRAMES if self._connection.is_ready else BAD_FRAMES_BEFORE_SIGN_IN
@@ -84,14 +84,14 @@ class CommandProcessor:
                 return
         else:
             self._bad_frames = 0
-        cost = SIGNAL_COST if isinstance(item, frames.CommandFrame) and item.type == "call.signal" else 1
+        cost = SIGNAL_COST if isinstance(item, protocol.CommandFrame) and item.type == "call.signal" else 1
         if project.RATELIMIT_ENABLE and not self._may_command(cost):
             self._refused += 1
             if self._refused > conf.COMMANDS_BURST:
                 self._connection.close(Close.FLOODING, "flooding")
                 return
             item = _Refused(item.ref)
-        if isinstance(item, frames.CommandFrame) and item.type == "ack" and self._connection.is_ready:
+        if isinstance(item, protocol.CommandFrame) and item.type == "ack" and self._connection.is_ready:
             self._ack(item)
             return
         self._put(item)
@@ -148,7 +148,7 @@ class CommandProcessor:
             await self._sign_in(item.token, None, None, by_header=True)
         elif isinstance(item, _Refused):
             self._refuse(item.ref, RateLimited(retry_after=1))
-        elif isinstance(item, frames.BadFrame):
+        elif isinstance(item, protocol.BadFrame):
             self._refuse(item.ref, ParseError(item.message))
         elif item.type == "auth":
             try:
@@ -174,7 +174,7 @@ class CommandProcessor:
         elif item.type != "typing" or not await self._typing(item):
             await self._execute(item)
 
-    async def _typing(self, item: frames.CommandFrame) -> bool:
+    async def _typing(self, item: protocol.CommandFrame) -> bool:
         connection = self._connection
         note = parse_typing(item, session_id=connection.session_id, user_id=connection.user_id)
         if note is None or not await self._hub.typing_batcher.relay(note):
@@ -182,7 +182,7 @@ class CommandProcessor:
         self._outbox.send_frame({"type": "reply", "ref": item.ref, "ok": True, "data": {}})
         return True
 
-    async def _execute(self, item: frames.CommandFrame) -> None:
+    async def _execute(self, item: protocol.CommandFrame) -> None:
         connection = self._connection
         caller = (connection.sid, connection.user_id, connection.generation)
         ok, text, fatal = await in_database(execute, caller, connection.device, connection.language, item)
@@ -190,7 +190,7 @@ class CommandProcessor:
         if not ok and fatal is not None:
             connection.end(fatal)
 
-    def _ack(self, item: frames.CommandFrame) -> None:
+    def _ack(self, item: protocol.CommandFrame) -> None:
         try:
             seq = checked(AckInput, item.data)["seq"]
         except ValidationError as error:
@@ -210,7 +210,7 @@ class CommandProcessor:
                 noted = self._outbox.acked
                 delivered, self._delivered = self._delivered, {}
                 await in_database(
-                    receipts.acknowledged,
+                    sockets.acknowledged,
                     socket_id=connection.id,
                     user_id=connection.user_id,
                     seq=noted,

@@ -1,7 +1,10 @@
-"""The database side of commands: authenticates a token, executes a command, renders its reply."""
+"""The database side of a socket: authenticates a token, executes a command, renders its reply and the events of the log."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
+from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -13,12 +16,13 @@ from rest_framework.settings import api_settings
 from accounts.exceptions import AccountBlocked, EmailNotVerified, TokenRevoked
 from accounts.services import sessions
 from core import ratelimits
-from realtime import socket_commands
+from realtime import selectors, socket_commands, socket_events
 from realtime.calls import services as calls
 from realtime.calls.selectors import live_calls_for
 from realtime.conf import conf
-from realtime.consumers import frames
+from realtime.consumers import protocol
 from realtime.kinds import CommandContext, SocketRef
+from realtime.selectors import LoggedEvent
 from realtime.services import log, presence, sockets
 
 Ref = str | int | None
@@ -67,7 +71,7 @@ def _ready(user_id: int, position: log.Position, device: SocketRef, *, in_call: 
 
 
 def execute(
-    caller: tuple[UUID, int, int], device: SocketRef, language: str, item: frames.CommandFrame
+    caller: tuple[UUID, int, int], device: SocketRef, language: str, item: protocol.CommandFrame
 ) -> tuple[bool, str, str | None]:
     """Executes a command. Returns whether it worked, the reply, and the code that closes the socket, if any."""
     with translation.override(language):
@@ -83,7 +87,7 @@ def execute(
                 ratelimits.check(command.rate, user.id)
             data = checked(command.input, item.data)
             result = command.run(CommandContext(user, device), data)
-            return True, frames.write({"type": "reply", "ref": item.ref, "ok": True, "data": result}), None
+            return True, protocol.write({"type": "reply", "ref": item.ref, "ok": True, "data": result}), None
         except Exception as error:
             text, code = error_reply(item.ref, error, language)
             fatal = code if isinstance(error, TokenRevoked | AccountBlocked) else None
@@ -95,4 +99,49 @@ def error_reply(ref: Ref, error: Exception, language: str) -> tuple[str, str]:
     with translation.override(language):
         body = api_settings.EXCEPTION_HANDLER(error, {}).data  # type: ignore[operator]
         fields = {key: value for key, value in body.items() if key != "request_id"}
-        return frames.write({"type": "reply", "ref": ref, **fields}), str(body["error"])
+        return protocol.write({"type": "reply", "ref": ref, **fields}), str(body["error"])
+
+
+class OutgoingEvent(NamedTuple):
+    """An event ready to be sent."""
+
+    seq: int
+    text: str
+    size: int
+    moves_badge: bool
+    # (conversation, message) if the event carries a message of the other participant.
+    brings: tuple[int, int] | None
+
+
+def read_events(user_id: int, seq: int, limit: int, device: SocketRef) -> list[OutgoingEvent]:
+    return render_events(user_id, selectors.events_after(user_id, seq, limit), device)
+
+
+def render_events(user_id: int, events: Sequence[LoggedEvent], device: SocketRef) -> list[OutgoingEvent]:
+    outgoing = []
+    for event, frame in zip(events, socket_events.render(user_id, events, device), strict=True):
+        text = protocol.write(frame)
+        outgoing.append(
+            OutgoingEvent(
+                event.seq,
+                text,
+                len(text.encode()),
+                socket_events.EVENTS[frame["type"]].moves_badge,
+                _brought_by(frame, user_id),
+            )
+        )
+    return outgoing
+
+
+def unpack_event(packed: Sequence[Any]) -> LoggedEvent:
+    """An event that came with a wake-up (services/log.py packs it)."""
+    seq, kind, conversation_id, object_id, extra, at = packed
+    return LoggedEvent(
+        seq, kind, conversation_id, object_id, json.loads(extra) if extra else None, datetime.fromisoformat(at)
+    )
+
+
+def _brought_by(frame: dict[str, Any], user_id: int) -> tuple[int, int] | None:
+    if frame["type"] != "message.new" or frame["data"]["message"]["sender_id"] == user_id:
+        return None
+    return frame["data"]["conversation_id"], frame["data"]["message"]["id"]

@@ -15,10 +15,10 @@ from django.utils import timezone
 
 from realtime import socket_events
 from realtime.conf import conf
-from realtime.consumers import frames
+from realtime.consumers import protocol
 from realtime.consumers.database import in_database
+from realtime.consumers.execution import read_events, render_events, unpack_event
 from realtime.consumers.hub import Hub
-from realtime.consumers.outgoing import read_events, render_events, unpack_event
 from realtime.consumers.protocol import Close, OpenSocket
 from realtime.measures import DELIVERY_SECONDS
 from realtime.selectors import LoggedEvent
@@ -77,7 +77,7 @@ class Outbox:
         """Sends a reply or an ephemeral frame; a droppable one only while the client keeps up."""
         if droppable and (self._is_half_full() or len(self._outbox) >= OUTBOX_DROPPABLE):
             return
-        self.send_text(frames.write(frame))
+        self.send_text(protocol.write(frame))
 
     def send_text(self, text: str) -> None:
         if len(self._outbox) >= OUTBOX_FULL:
@@ -176,7 +176,7 @@ class Outbox:
             return True
         if self._sync_target is not None and self.sent >= self._sync_target:
             self._sync_target = None
-            await self._transmit(frames.write({"type": "synced", "data": {"seq": self.sent}}))
+            await self._transmit(protocol.write({"type": "synced", "data": {"seq": self.sent}}))
             return True
         if self.head > self.sent:
             if self._room() <= 0:
@@ -239,7 +239,7 @@ class Outbox:
         self._forget_window(seq)
         self.head = seq
         self._sync_target = None
-        await self._transmit(frames.write({"type": "resync", "data": {"reason": reason, "seq": seq}}))
+        await self._transmit(protocol.write({"type": "resync", "data": {"reason": reason, "seq": seq}}))
 
     def _forget_window(self, seq: int) -> None:
         self.sent = self.acked = seq
@@ -260,7 +260,7 @@ class Outbox:
         badge = await in_database(socket_events.badge, self._connection.user_id)
         if badge != self._badge:
             self._badge = badge
-            await self._transmit(frames.write({"type": "badge", "data": badge}))
+            await self._transmit(protocol.write({"type": "badge", "data": badge}))
         return True
 
     async def _transmit(self, text: str) -> None:

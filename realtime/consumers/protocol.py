@@ -1,11 +1,82 @@
-"""What the parts of a socket share: the close codes, and the connection as the other parts see it."""
+"""What goes over a socket and what its parts share: the frames of clients and server, the close codes, and the connection
+as the other parts see it.
+"""
 
+import json
 from collections.abc import Awaitable, Callable
 from enum import IntEnum
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
+from django.utils.translation import gettext_lazy as _
+from rest_framework.utils.encoders import JSONEncoder
+
+from core.parsers import finite
 from realtime.kinds import SocketRef
+
+MAX_REF = 64
+MAX_TYPE = 64
+
+
+class BadFrame(Exception):
+    """A frame that is not a valid command. `ref` is its reference, if that could be read."""
+
+    def __init__(self, message: Any, ref: Any = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.ref = ref
+
+
+class CommandFrame(NamedTuple):
+    type: str
+    ref: str | int | None
+    data: dict[str, Any]
+
+
+def read(text: str) -> CommandFrame:
+    """The command in a text frame, or BadFrame."""
+    try:
+        frame = json.loads(text, parse_constant=_no_constant, parse_float=finite)
+    except (ValueError, RecursionError) as error:
+        raise BadFrame(_("The frame is not JSON.")) from error
+    if not isinstance(frame, dict):
+        raise BadFrame(_("A frame must be a JSON object."))
+    ref = frame.get("ref")
+    if not _is_ref(ref):
+        raise BadFrame(_("`ref` must be a short text or a number."))
+    kind = frame.get("type")
+    if not isinstance(kind, str) or not 0 < len(kind) <= MAX_TYPE:
+        raise BadFrame(_("`type` is missing."), ref)
+    data = frame.get("data", {})
+    if data is None:
+        data = {}
+    if not isinstance(data, dict):
+        raise BadFrame(_("`data` must be a JSON object."), ref)
+    return CommandFrame(kind, ref, data)
+
+
+def write(frame: dict[str, Any]) -> str:
+    """A frame as JSON, with times and lazy texts in the format of REST replies."""
+    return json.dumps(frame, cls=JSONEncoder, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def _is_ref(ref: Any) -> bool:
+    if isinstance(ref, str):
+        return len(ref) <= MAX_REF and _is_text(ref)
+    return ref is None or (isinstance(ref, int) and not isinstance(ref, bool) and abs(ref) < 2**63)
+
+
+def _is_text(value: str) -> bool:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(name)
+
 
 Message = dict[str, Any]
 Send = Callable[[Message], Awaitable[None]]

@@ -8,7 +8,7 @@ import asyncio
 
 from core.fields import MAX_ID
 from realtime.consumers.database import in_database
-from realtime.consumers.frames import CommandFrame
+from realtime.consumers.protocol import CommandFrame
 from realtime.services.typing import TypingNotice, relay_typing_batch
 
 AT_ONCE = 100

@@ -7,7 +7,7 @@ import time
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
 
-from realtime.consumers import frames
+from realtime.consumers import protocol
 from realtime.serializers import OWN_COMMANDS
 from realtime.socket_commands import COMMANDS
 from tests.factories import sign_in
@@ -226,7 +226,7 @@ def test_half_a_handshake_leaves_other_sockets_open(live, open_socket, alice):
 
 @pytest.mark.parametrize("number", ["1e999", "-1e999", "NaN", "Infinity"])
 def test_a_number_that_is_none_is_refused_and_never_written(number):
-    with pytest.raises(frames.BadFrame):
-        frames.read('{"type":"call.signal","data":{"payload":{"x":' + number + "}}}")
+    with pytest.raises(protocol.BadFrame):
+        protocol.read('{"type":"call.signal","data":{"payload":{"x":' + number + "}}}")
     with pytest.raises(ValueError):
-        frames.write({"type": "call.signal", "data": {"x": float(number)}})
+        protocol.write({"type": "call.signal", "data": {"x": float(number)}})

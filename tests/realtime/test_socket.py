@@ -46,7 +46,7 @@ def test_an_acknowledgement_is_the_second_tick_and_spares_the_push(open_socket, 
     from django.utils import timezone
 
     from notifications.services.delivery import SocketStatusQuery
-    from realtime.services import receipts
+    from realtime.services import sockets
 
     session, token = sign_in(bob)
     alices, bobs = open_socket(sign_in(alice)[1]), open_socket(token, acks=False)
@@ -54,13 +54,13 @@ def test_an_acknowledgement_is_the_second_tick_and_spares_the_push(open_socket, 
     question = SocketStatusQuery(bob.id, session.id, timezone.now())
     heard = bobs.expect("message.new")
     latest = bobs.silence(0.5)
-    assert receipts.socket_statuses([question, question._replace(session_id=10**6)]) == ["connected", "absent"]
+    assert sockets.socket_statuses([question, question._replace(session_id=10**6)]) == ["connected", "absent"]
     bobs.send("ack", {"seq": max([heard["seq"], *(frame["seq"] for frame in latest if "seq" in frame)])})
     ticked = alices.expect("conversation.delivered")
     assert ticked["data"] == {"conversation_id": conversation, "user_id": bob.id, "delivered_id": message["id"]}
-    assert receipts.socket_statuses([question]) == ["seen"]
+    assert sockets.socket_statuses([question]) == ["seen"]
     say(alice, conversation, "and now?")
-    assert receipts.socket_statuses([question._replace(since=timezone.now())]) == ["connected"]
+    assert sockets.socket_statuses([question._replace(since=timezone.now())]) == ["connected"]
 
 
 def test_reading_over_rest_and_socket_is_the_same(open_socket, as_bob, alice, bob, conversation):

@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from realtime.calls import checks
-from realtime.calls.services import turn
+from realtime.calls.services import signaling
 
 
 def servers(settings, **fields):
@@ -23,7 +23,7 @@ def servers(settings, **fields):
 
 def test_a_turn_credential_is_the_hmac_of_expiry_and_pseudonym(settings):
     servers(settings)
-    stun, relay = turn.ice(label="7:9", relay_only=False)["ice_servers"]
+    stun, relay = signaling.ice(label="7:9", relay_only=False)["ice_servers"]
     assert stun == {"urls": ["stun:stun.example.com:3478"]}
     assert relay["urls"] == ["turn:turn.example.com:3478"]
     expiry, pseudonym = relay["username"].split(":")
@@ -32,7 +32,7 @@ def test_a_turn_credential_is_the_hmac_of_expiry_and_pseudonym(settings):
     expected = hmac.new(b"a shared secret", relay["username"].encode(), hashlib.sha1).digest()
     assert base64.b64decode(relay["credential"]) == expected
     assert pseudonym != "7"
-    again = turn.ice(label="8:9", relay_only=False)["ice_servers"][1]["username"]
+    again = signaling.ice(label="8:9", relay_only=False)["ice_servers"][1]["username"]
     assert again.split(":")[1] != pseudonym
 
 
@@ -46,7 +46,7 @@ def test_addresses_that_browsers_refuse_are_found(settings):
 
 def test_who_wants_relayed_calls_gets_the_relay_alone(settings):
     servers(settings)
-    route = turn.ice(label="7:9", relay_only=True)
+    route = signaling.ice(label="7:9", relay_only=True)
     assert route["ice_transport_policy"] == "relay"
     assert [server["urls"] for server in route["ice_servers"]] == [["turn:turn.example.com:3478"]]
 
@@ -54,7 +54,7 @@ def test_who_wants_relayed_calls_gets_the_relay_alone(settings):
 def test_without_servers_there_are_none(settings):
     servers(settings, urls=[], secret="")
     settings.REALTIME_STUN_URLS = []
-    assert turn.ice(label="7:9", relay_only=False) == {"ice_servers": [], "ice_transport_policy": "all"}
+    assert signaling.ice(label="7:9", relay_only=False) == {"ice_servers": [], "ice_transport_policy": "all"}
 
 
 def test_an_operator_can_try_the_server(settings):

@@ -14,8 +14,16 @@ from realtime.calls.services.ending import (
     erase_of,
 )
 from realtime.calls.services.invitations import accept, cancel, decline, invite, ringing
-from realtime.calls.services.signaling import SIGNAL_KINDS, connected, hangup, note_closed, note_open, signal
-from realtime.calls.services.turn import ice_for, ice_servers
+from realtime.calls.services.signaling import (
+    SIGNAL_KINDS,
+    connected,
+    hangup,
+    ice_for,
+    ice_servers,
+    note_closed,
+    note_open,
+    signal,
+)
 
 __all__ = [
     "SIGNAL_KINDS",

@@ -11,8 +11,7 @@ from core.transactions import unit_of_work
 from messaging.exceptions import ConversationNotFound
 from messaging.services import messages
 from realtime.calls.models import Call, CallParty
-from realtime.calls.services.announcing import announce, push_ended
-from realtime.calls.services.participants import alive_until
+from realtime.calls.services.participants import alive_until, announce, push_ended
 
 OUTCOME_OF_TIME = {
     Call.State.RINGING: Call.Outcome.MISSED,

@@ -18,9 +18,15 @@ from messaging.selectors import check_can_contact, conversation_for, has_written
 from messaging.services import conversations
 from messaging.text import clean_client_id
 from realtime.calls.models import Call, CallParty
-from realtime.calls.services.announcing import announce, push_incoming, send_to_socket
 from realtime.calls.services.ending import end, end_overdue_of, record
-from realtime.calls.services.participants import LockedCall, bind, lock_call_for
+from realtime.calls.services.participants import (
+    LockedCall,
+    announce,
+    bind,
+    lock_call_for,
+    push_incoming,
+    send_to_socket,
+)
 from realtime.conf import conf
 from realtime.exceptions import CallConflict
 from realtime.kinds import SocketRef

@@ -1,11 +1,18 @@
-"""The bound devices of an answered call: signal, connected, hang up; and what their sockets' opening and closing
-changes."""
+"""The bound devices of an answered call: signal, connected, hang up; what their sockets' opening and closing changes; and
+the STUN and TURN servers for their media, with credentials that are valid for an hour.
 
+The scheme of the credentials is coturn's `use-auth-secret`: the user name is `<expiry>:<pseudonym>`, the password its
+HMAC-SHA1 under the shared secret. The TURN server learns a pseudonym of user and call, never an id.
+"""
+
+import base64
+import hashlib
+import hmac
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -13,11 +20,23 @@ from rest_framework.exceptions import ValidationError
 
 from core.transactions import unit_of_work
 from realtime.calls.models import Call, CallParty
-from realtime.calls.services.announcing import announce, send_to_socket
 from realtime.calls.services.ending import end, end_overdue_of
-from realtime.calls.services.participants import LockedCall, bind, lock_call_for, open_sockets
+from realtime.calls.services.participants import (
+    LockedCall,
+    announce,
+    bind,
+    call_of,
+    lock_call_for,
+    open_sockets,
+    send_to_socket,
+)
 from realtime.conf import conf
+from realtime.exceptions import CallConflict
 from realtime.kinds import SocketRef
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
 
 SIGNAL_KINDS = ("offer", "answer", "ice", "restart", "media")
 SDP_BYTES = 48 * 1024
@@ -154,3 +173,42 @@ def _count_candidates(locked: LockedCall, kind: str) -> None:
     else:
         return
     locked.mine.save(update_fields=["candidates"])
+
+
+def credentials(label: str) -> tuple[str, str]:
+    """User name and password for the TURN server, valid for TURN_SECONDS from now."""
+    expiry = int((timezone.now() + timedelta(seconds=conf.TURN_SECONDS)).timestamp())
+    secret = conf.TURN_SECRET.encode()
+    pseudonym = hmac.new(secret, f"pseudonym:{label}".encode(), hashlib.sha256).hexdigest()[:20]
+    username = f"{expiry}:{pseudonym}"
+    digest = hmac.new(secret, username.encode(), hashlib.sha1).digest()
+    return username, base64.b64encode(digest).decode()
+
+
+def ice(*, label: str, relay_only: bool) -> dict[str, Any]:
+    """`ice_servers` and `ice_transport_policy`, as RTCPeerConnection takes them.
+
+    With `relay_only` there is no STUN server, so that the client's address is not discovered.
+    """
+    servers: list[dict[str, Any]] = []
+    if conf.STUN_URLS and not relay_only:
+        servers.append({"urls": list(conf.STUN_URLS)})
+    if conf.TURN_URLS and conf.TURN_SECRET:
+        username, credential = credentials(label)
+        servers.append({"urls": list(conf.TURN_URLS), "username": username, "credential": credential})
+    return {"ice_servers": servers, "ice_transport_policy": "relay" if relay_only else "all"}
+
+
+def ice_servers(*, actor: "User", call_id: object) -> dict[str, Any]:
+    """`ice_servers` and `ice_transport_policy` of a live call. NotFound, CallConflict once it has ended."""
+    end_overdue_of(user_id=actor.id)
+    call = call_of(actor.id, call_id)
+    if call.state == Call.State.ENDED:
+        raise CallConflict
+    return ice_for(actor=actor, call=call)
+
+
+def ice_for(*, actor: "User", call: Call) -> dict[str, Any]:
+    """The same for a call already checked to be the actor's; no servers for an ended one."""
+    route = ice(label=f"{actor.id}:{call.id}", relay_only=actor.relay_calls)
+    return route | {"ice_servers": []} if call.state == Call.State.ENDED else route

@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from core.operator import OperatorCommand
-from realtime.calls.services import turn
+from realtime.calls.services import signaling
 from realtime.conf import conf
 
 
@@ -21,7 +21,7 @@ class Command(OperatorCommand):
     def act(self, **options: Any) -> dict[str, Any]:
         if not conf.TURN_URLS or not conf.TURN_SECRET:
             raise CommandError("No TURN server: set TURN_URLS and TURN_SECRET.")
-        username, credential = turn.credentials(options["label"])
+        username, credential = signaling.credentials(options["label"])
         return {
             "urls": list(conf.TURN_URLS),
             "username": username,
