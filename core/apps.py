@@ -5,7 +5,7 @@ class CoreConfig(AppConfig):
     name = "core"
 
     def ready(self) -> None:
-        from core import lookups, ratelimits  # noqa: F401  (the lookups register themselves)
+        from core import database, ratelimits  # noqa: F401  (its lookup registers itself)
         from core.conf import Defaults
 
         ratelimits.register("CORE", Defaults().RATES)

@@ -10,13 +10,18 @@ The channel layer, the wake-ups and the cache all read the same setting here.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
+
+import redis
+from django.core.cache.backends.redis import RedisCache, RedisCacheClient
 
 from core.conf import project
 
 if TYPE_CHECKING:
     import redis
+
 
 PLAIN_SCHEMES = ("redis://", "rediss://", "unix://")
 SENTINEL_SCHEME = "redis+sentinel://"
@@ -101,3 +106,26 @@ def _host_and_port(text: str) -> tuple[str, int]:
 
 def _sentinel_options(options: dict[str, Any]) -> dict[str, Any]:
     return {name: options[name] for name in ("socket_timeout", "socket_connect_timeout") if name in options}
+
+
+class ConfiguredRedisClient(RedisCacheClient):
+    """Keeps the counters on the first server, which Sentinel may replace."""
+
+    def __init__(self, servers: list[str], **options: Any) -> None:
+        super().__init__(servers)
+        self._options = {name: value for name, value in options.items() if name.startswith("socket_")}
+
+    @cached_property
+    def _connected(self) -> redis.Redis:
+        return configured()[0].client(**self._options)
+
+    def get_client(self, key: Any = None, *, write: bool = False) -> redis.Redis:
+        return self._connected
+
+
+class ConfiguredRedisCache(RedisCache):
+    """Django's Redis cache on the servers of REDIS_URL."""
+
+    def __init__(self, server: str, params: dict[str, Any]) -> None:
+        super().__init__("", params)
+        self._class = ConfiguredRedisClient

@@ -11,11 +11,10 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from accounts.authentication import person
-from core.fields import parse_id
+from core.fields import checked, parse_id
 from core.pagination import decode_cursor, flag, page, page_size, whole_number
 from core.serializers import OkReply
 from core.throttles import Throttle, network, throttles, user
-from core.validation import checked
 from notifications import selectors
 from notifications.conf import conf
 from notifications.exceptions import NotificationNotFound

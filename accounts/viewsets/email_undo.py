@@ -20,9 +20,9 @@ from accounts.serializers.users import SentenceOutput
 from accounts.services import email_change, password
 from core import ratelimits
 from core.exceptions import NotFound, RateLimited
+from core.fields import checked
 from core.request_context import network_of_request
 from core.throttles import Throttle, network, throttles
-from core.validation import checked
 
 EMAIL_UNDO = Throttle("email_undo", by=network)
 

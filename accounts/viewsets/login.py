@@ -32,10 +32,9 @@ from accounts.serializers.users import AccountOutput, MeOutput, OwnAccountOutput
 from accounts.services import login, sessions, trusted_devices, two_step
 from accounts.services.sign_in import caller_of
 from accounts.throttles import SIGN_OUT, network_and_account, network_and_email, session_of_token
-from core.fields import parse_id
+from core.fields import checked, parse_id
 from core.serializers import OkReply
 from core.throttles import Throttle, network, throttles
-from core.validation import checked
 
 SECONDS_A_DAY = 86_400
 DEVICE_COOKIE = "trusted_device"

@@ -25,12 +25,11 @@ from accounts.serializers.users import (
     avatar_url,
 )
 from accounts.services import blocks, pictures, profile
-from core.fields import parse_id
+from core.fields import checked, parse_id
 from core.pagination import decode_cursor, page, page_size
 from core.serializers import OkReply
 from core.throttles import UPLOADS, Throttle, throttles, user
 from core.uploads import PictureFormParser
-from core.validation import checked
 
 
 class ProfileViewSet(ViewSet):

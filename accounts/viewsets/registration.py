@@ -15,8 +15,8 @@ from accounts.services import password, registration
 from accounts.services.sign_in import caller_of
 from accounts.throttles import network_and_email
 from accounts.viewsets.login import DEVICE_NAME
+from core.fields import checked
 from core.throttles import Throttle, network, throttles
-from core.validation import checked
 
 
 class RegistrationViewSet(ViewSet):

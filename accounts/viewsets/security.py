@@ -36,10 +36,10 @@ from accounts.serializers.security import (
 )
 from accounts.serializers.users import SentenceOutput
 from accounts.services import email_change, erasure, export, password, recovery_codes, second_password, step_up
+from core.fields import checked
 from core.request_context import network_of_request
 from core.serializers import OkReply
 from core.throttles import Throttle, throttles, user
-from core.validation import checked
 
 ACTION_TOKEN = OpenApiParameter(
     "X-Action-Token",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from config.openapi import constraints, error_examples, security, texts
+from config.openapi import codes, constraints, security, texts
 
 JSON = "application/json"
 ERROR = {"$ref": "#/components/schemas/Error"}
@@ -81,7 +81,7 @@ def describe_schemas(schemas: dict[str, Any]) -> None:
     schemas["ErrorCode"] = {
         "type": "string",
         "description": "The reason of an error. New codes may be added.",
-        "enum": sorted(error_examples.statuses()),
+        "enum": sorted(codes.statuses()),
     }
     for name, schema in schemas.items():
         if name not in ("Error", "ErrorCode"):
@@ -128,25 +128,23 @@ def _add_examples(part: dict[str, Any], named: dict[str, Any] | None) -> None:
             content["examples"] = {key: {"value": value} for key, value in named.items()}
 
 
-def error_responses(codes: list[str]) -> dict[str, Any]:
+def error_responses(named: list[str]) -> dict[str, Any]:
     """Status → response with an example per code; `default` stands for what any request may meet."""
-    statuses = error_examples.statuses()
+    statuses = codes.statuses()
     responses: dict[str, Any] = {}
-    for status in sorted({statuses[code] for code in codes}):
-        here = [code for code in codes if statuses[code] == status]
+    for status in sorted({statuses[code] for code in named}):
+        here = [code for code in named if statuses[code] == status]
         responses[str(status)] = {
             "description": ", ".join(f"`{code}`" for code in here),
             "content": {
                 JSON: {
                     "schema": ERROR,
-                    "examples": {code: {"value": error_examples.body(code)} for code in here},
+                    "examples": {code: {"value": codes.body(code)} for code in here},
                 }
             },
         }
     responses["default"] = {
         "description": "`method_not_allowed`, `server_error`, `service_unavailable`",
-        "content": {
-            JSON: {"schema": ERROR, "examples": {"server_error": {"value": error_examples.body("server_error")}}}
-        },
+        "content": {JSON: {"schema": ERROR, "examples": {"server_error": {"value": codes.body("server_error")}}}},
     }
     return responses

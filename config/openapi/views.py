@@ -1,4 +1,6 @@
-"""How drf-spectacular reads our views: texts from docs/reference and one naming scheme."""
+"""How drf-spectacular reads our views: texts from docs/reference, and one naming scheme for the schemas:
+`SendMessageRequest` comes in, `Message` is a thing, `MessageResponse` goes out.
+"""
 
 from typing import Any
 
@@ -6,7 +8,7 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import is_serializer
 from drf_spectacular.utils import Direction
 
-from config.openapi import codes, names, texts
+from config.openapi import codes, texts
 
 
 class EnvelopeSchema(AutoSchema):  # type: ignore[no-untyped-call]
@@ -22,11 +24,11 @@ class EnvelopeSchema(AutoSchema):  # type: ignore[no-untyped-call]
         return text.description if text else ""
 
     def get_serializer_name(self, serializer: Any, direction: Direction) -> str:
-        return names.component_name(type(serializer), direction, fields=serializer.fields)
+        return component_name(type(serializer), direction, fields=serializer.fields)
 
     def _get_serializer_name(self, serializer: Any, direction: Direction, bypass_extensions: bool = False) -> str:
         name: str = super()._get_serializer_name(serializer, direction, bypass_extensions)
-        name = names.PATCHED.get(name, name)
+        name = PATCHED.get(name, name)
         return name.replace("RequestRequest", "Request")
 
     def get_operation(self, *args: Any, **kwargs: Any) -> Any:
@@ -39,7 +41,7 @@ class EnvelopeSchema(AutoSchema):  # type: ignore[no-untyped-call]
         # Two DELETE requests carry a body, which drf-spectacular leaves out.
         if self.method != "DELETE":
             return super()._get_request_body(*args, **kwargs)
-        if self.get_request_serializer() is None or self.get_operation_id() not in names.DELETE_WITH_BODY:
+        if self.get_request_serializer() is None or self.get_operation_id() not in DELETE_WITH_BODY:
             return None
         self.method = "POST"
         try:
@@ -55,3 +57,63 @@ class EnvelopeSchema(AutoSchema):  # type: ignore[no-untyped-call]
         if is_serializer(found):
             return {"200": self._get_response_for_code(found, "200", direction=direction)}
         return super()._get_response_bodies(direction)
+
+
+# Class → the name of its schema, where the rule below gives an unclear name.
+NAMES = {
+    "AccountOutput": "Account",
+    "OwnAccountOutput": "OwnAccount",
+    "AddressInput": "EmailRequest",
+    "CallLineOutput": "CallSummary",
+    "ClearedReply": "ConversationClearedResponse",
+    "CountsOutput": "UnreadCountsResponse",
+    "DeletedReply": "MessageDeletedResponse",
+    "DeletionOutput": "AccountDeletionResponse",
+    "DeviceSerializer": "TrustedDevice",
+    "DevicesOutput": "TrustedDevicesResponse",
+    "EventsInput": "EventBatchRequest",
+    "EmojiInput": "ReactionRequest",
+    "FeedOutput": "NotificationsResponse",
+    "NewTokenOutput": "PasswordChangedResponse",
+    "PeopleReply": "UsersResponse",
+    "PictureInput": "SetAvatarRequest",
+    "PreferencesInput": "Preferences",
+    "PushTokenInput": "PushTokenRequest",
+    "PushTokenRemoval": "RemovePushTokenRequest",
+    "ReadAllOutput": "NotificationsReadResponse",
+    "ReadOutput": "NotificationReadResponse",
+    "ReadReply": "ConversationReadResponse",
+    "RecoveredOutput": "RecoverySignInResponse",
+    "RecoveryInput": "RecoveryCodeRequest",
+    "RemovedOutput": "NotificationDeletedResponse",
+    "ResetInput": "ResetPasswordRequest",
+    "RevokedOutput": "SessionsEndedResponse",
+    "SentenceOutput": "NoticeResponse",
+    "SignedInOutput": "SignInResponse",
+    "SecondStepOutput": "TwoStepResponse",
+    "UpToMessageInput": "UpToMessageRequest",
+    "TargetSerializer": "NotificationTarget",
+}
+# drf-spectacular's name of a partial update → ours.
+PATCHED = {
+    "PatchedEditMessageRequest": "EditMessageRequest",
+    "PatchedProfileRequest": "UpdateProfileRequest",
+    "PatchedPreferencesRequest": "ChangePreferencesRequest",
+    "PreferencesRequest": "SetPreferencesRequest",
+    "PrivacyRequest": "UpdatePrivacyRequest",
+    "BlockRequest": "BlockUserRequest",
+    "ProfileRequest": "UpdateProfileRequest",
+}
+DELETE_WITH_BODY = {"profile_push_token_remove", "messages_unreact"}
+
+
+def component_name(serializer: type, direction: str, *, fields: Any) -> str:
+    """The name of a serializer's schema; drf-spectacular appends `Request` to those that come in."""
+    name = NAMES.get(serializer.__name__)
+    if name is None:
+        name = serializer.__name__
+        for ending in ("Serializer", "Input", "Output", "Reply"):
+            name = name.removesuffix(ending)
+        if direction == "response" and "ok" in fields:
+            name += "Response"
+    return name

@@ -75,7 +75,7 @@ if REDIS_URL:
     }
     CACHES = {
         "default": {
-            "BACKEND": "core.redis_cache.ConfiguredRedisCache",
+            "BACKEND": "core.redis_servers.ConfiguredRedisCache",
             "KEY_PREFIX": CHANNEL_PREFIX,
             "OPTIONS": {"socket_connect_timeout": 0.5, "socket_timeout": 0.5},
         }

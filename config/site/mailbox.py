@@ -15,7 +15,12 @@ from email.utils import getaddresses, parsedate_to_datetime
 from pathlib import Path
 
 from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
 
+from config.access import is_developer
+from config.site.shell import page
 from core.text import normalise_address
 
 SHOWN = 200
@@ -141,3 +146,41 @@ def _push(payload: object, written_at: datetime) -> Push:
     data = message.get("data") or {}
     title = str(notification.get("title") or data.get("type") or "Push")
     return Push(title, json.dumps(payload, indent=2, ensure_ascii=False), payload, written_at)
+
+
+MAIL_FIELDS = ("to", "subject", "text", "code", "created_at")
+
+
+def developers_only(request: HttpRequest) -> None:
+    if not is_developer(request):
+        raise Http404
+
+
+@require_safe
+@never_cache
+def dev_mail(request: HttpRequest) -> HttpResponse:
+    developers_only(request)
+    to = request.GET.get("to", "")
+    return page(request, "mailbox", to=to, mails=mails(to=to))
+
+
+@require_safe
+@never_cache
+def dev_mail_json(request: HttpRequest) -> HttpResponse:
+    developers_only(request)
+    rows = [{name: getattr(mail, name) for name in MAIL_FIELDS} for mail in mails(to=request.GET.get("to", ""))]
+    return JsonResponse({"ok": True, "mails": rows})
+
+
+@require_safe
+@never_cache
+def dev_push(request: HttpRequest) -> HttpResponse:
+    developers_only(request)
+    return page(request, "outbox", pushes=pushes())
+
+
+@require_safe
+@never_cache
+def dev_push_json(request: HttpRequest) -> HttpResponse:
+    developers_only(request)
+    return JsonResponse({"ok": True, "pushes": [push.payload for push in pushes()]})

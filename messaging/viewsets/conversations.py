@@ -11,9 +11,9 @@ from rest_framework.viewsets import ViewSet
 from accounts.permissions import IsVerified
 from accounts.selectors import search_people
 from accounts.serializers import PersonSerializer
+from core.fields import checked
 from core.pagination import decode_cursor, page, page_size
 from core.throttles import Throttle, throttles, user
-from core.validation import checked
 from messaging import selectors
 from messaging.conf import conf
 from messaging.exceptions import ConversationNotFound

@@ -11,10 +11,10 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from accounts.permissions import IsVerified
+from core.fields import checked
 from core.pagination import page_size, whole_number
 from core.throttles import UPLOADS, Throttle, throttles, user
 from core.uploads import PictureFormParser
-from core.validation import checked
 from messaging import selectors
 from messaging.conf import conf
 from messaging.serializers import inputs, outputs

@@ -5,8 +5,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
+from core.fields import checked
 from core.pagination import page_size, whole_number
-from core.validation import checked
 from realtime.calls import selectors, services
 from realtime.calls.serializers import CallReply, CallsReply, DeclineInput, IceServersReply
 from realtime.conf import conf

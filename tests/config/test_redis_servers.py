@@ -12,8 +12,7 @@ from channels_redis.pubsub import RedisPubSubChannelLayer
 from django.core.exceptions import ImproperlyConfigured
 
 from config import environment
-from core.redis_cache import ConfiguredRedisCache
-from core.redis_servers import parse
+from core.redis_servers import ConfiguredRedisCache, parse
 from realtime import groups
 
 pytestmark = [pytest.mark.once, pytest.mark.skipif(shutil.which("redis-server") is None, reason="needs redis-server")]

@@ -1,8 +1,11 @@
 """Six switches, and what each one silences."""
 
-import pytest
+from itertools import product
 
-from notifications.models import Notification
+import pytest
+from django.utils import timezone
+
+from notifications.models import Notification, Preferences
 from notifications.selectors import is_quiet
 from notifications.services import feed
 from notifications.signals import notification_changed
@@ -112,3 +115,15 @@ def test_quiet_mode_keeps_rows_and_counts_but_makes_no_sound(as_alice, alice, bo
 def test_calls_are_quiet_in_quiet_mode_and_when_all_is_off(as_alice, alice, choice, quiet):
     as_alice.patch(URL, choice)
     assert is_quiet(alice.id) is quiet
+
+
+@pytest.mark.parametrize("choices", [None, *product((True, False), repeat=3)])
+def test_the_statement_for_messages_says_what_the_rule_says(alice, bob, changes, choices):
+    rule = Preferences()
+    if choices is not None:
+        rule = Preferences.objects.create(
+            user=alice, **dict(zip(("enabled", "messages", "quiet_mode"), choices, strict=True))
+        )
+    feed.message_arrived(recipient_id=alice.id, sender_id=bob.id, conversation_id=1, message_id=1, at=timezone.now())
+    assert Notification.objects.filter(recipient=alice).exists() is rule.wants("messages")
+    assert changes == ([(alice.id, rule.is_silent("messages"))] if rule.wants("messages") else [])
