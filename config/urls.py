@@ -6,7 +6,7 @@ from django.views.generic import RedirectView
 
 from accounts.viewsets.email_undo import email_undo_page
 from config import client_catalog, health, metrics, web_client
-from config.site import contents, developer, shell
+from config.site import contents, mailbox, shell
 from config.site import views as site
 
 urlpatterns = [
@@ -42,10 +42,10 @@ urlpatterns = [
     path("email-undo/<str:token>", email_undo_page, name="email-undo"),
     path("favicon.ico", site.favicon, name="favicon"),
     path("robots.txt", site.robots, name="robots"),
-    path("dev/mail/", developer.dev_mail, name="dev-mail"),
-    path("dev/mail.json", developer.dev_mail_json, name="dev-mail-json"),
-    path("dev/push/", developer.dev_push, name="dev-push"),
-    path("dev/push.json", developer.dev_push_json, name="dev-push-json"),
+    path("dev/mail/", mailbox.dev_mail, name="dev-mail"),
+    path("dev/mail.json", mailbox.dev_mail_json, name="dev-mail-json"),
+    path("dev/push/", mailbox.dev_push, name="dev-push"),
+    path("dev/push.json", mailbox.dev_push_json, name="dev-push-json"),
     # Last: unknown paths get our 404, with DEBUG=1 too.
     re_path("", shell.not_found),
 ]
