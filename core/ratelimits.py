@@ -85,12 +85,6 @@ def allows(scope: str, key: str | int) -> bool:
     return not _count(scope, str(key))
 
 
-def forget_failures() -> None:
-    """Asks the counter again at the next use."""
-    global _counter_dead_until
-    _counter_dead_until = 0.0
-
-
 def _count(scope: str, key: str) -> int:
     """0 when this use is allowed, otherwise the seconds to wait."""
     rates = rates_of(scope)
