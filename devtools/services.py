@@ -72,6 +72,8 @@ def missing_parts() -> dict[str, str]:
         parts["the JavaScript SDK"] = f"no Node 20 or newer{found and f' (this is {found.strip()})'}"
     if not shutil.which("npm"):
         parts["types of the JavaScript SDK"] = "no npm (apt-get install npm)"
+    if not shutil.which("java"):
+        parts["compiled Kotlin models"] = "no Java (apt-get install default-jre-headless)"
     # Their servers are their own: what must be there are the programs.
     system = os.environ.get("PATH", os.defpath) + os.pathsep + "/usr/sbin"
     programs = {"nginx": "nginx-light", "redis-server": "redis-server", "openssl": "openssl", "pgbouncer": "pgbouncer"}

@@ -1,4 +1,4 @@
-"""`manage.py sdk`: every language generates; TypeScript and Python are checked by their compilers and run a flow."""
+"""`manage.py sdk`: every language generates; TypeScript, Python and Kotlin are checked by their compilers and run a flow."""
 
 import json
 import os
@@ -10,13 +10,15 @@ from pathlib import Path
 import httpx
 import pytest
 
+from config.management.commands import sdk
 from config.openapi import collection
 from tests import schema
-from tests.node import needs_npm
+from tests.node import installed, needs_npm
 from tests.server import ROOT, RunningServer
 
 pytestmark = [pytest.mark.once, pytest.mark.timeout(900)]
 FLOWS = Path(__file__).with_name("flows")
+KOTLIN = Path(__file__).with_name("kotlin")
 # The generators are kept between runs.
 VAR = ROOT / "var"
 
@@ -86,6 +88,29 @@ def test_python_is_typed_and_runs(tmp_path, world):
 )
 def test_the_models_of_other_languages_generate(tmp_path, language, file, text):
     assert text in (generate(language, tmp_path) / file).read_text()
+
+
+@needs_npm
+@pytest.mark.skipif(shutil.which("java") is None, reason="no Java (apt-get install default-jre-headless)")
+def test_the_models_compile_and_run_as_kotlin(tmp_path, settings):
+    settings.VAR_DIR = VAR
+    # Without the annotations of Jackson: its library for Kotlin is in none of the registries that the tests use.
+    sdk.Command().models(tmp_path, "kotlin", "--just-types", "--package", "parley")
+    compiler = installed(KOTLIN, VAR / "sdk-tools" / "kotlin") / "node_modules" / "kotlin-compiler"
+    made = tmp_path / "models.jar"
+    # A short run: the second compiler of the virtual machine would cost more than it gains.
+    java = ["java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp"]
+    kotlinc = [
+        f"{compiler}/lib/*",
+        "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler",
+        "-kotlin-home",
+        compiler,
+        "-no-reflect",
+    ]
+    run(*java, *kotlinc, "-d", made, tmp_path / "Models.kt", FLOWS / "Flow.kt")
+    library = compiler / "lib" / "kotlin-stdlib.jar"
+    said = run(*java, f"{made}:{library}", "parley.FlowKt")
+    assert said == "Hello Bob! first-1 3 true\n"
 
 
 def test_the_collection_holds_every_operation():
