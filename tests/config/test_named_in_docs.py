@@ -77,3 +77,24 @@ def test_links_lead_somewhere(document):
             place = (document.parent / target).resolve()
             # The site serves docs/glossary.md as /docs/glossary.
             assert place.exists() or place.with_suffix(".md").exists(), target
+
+
+RECORDS = sorted((ROOT / "docs" / "decisions").glob("0*.md"))
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=lambda path: path.stem[:4])
+def test_a_decision_has_a_date_a_context_a_decision_and_a_consequence(record):
+    parts = re.split(r"^(?:Date: |\*\*(?:Context|Decision|Consequence)\.\*\* )", record.read_text(), flags=re.MULTILINE)
+    marks = re.findall(r"^(?:Date|\*\*(?:Context|Decision|Consequence))", record.read_text(), flags=re.MULTILINE)
+    assert marks == ["Date", "**Context", "**Decision", "**Consequence"]
+    assert re.fullmatch(r"20\d\d-\d\d-\d\d\s*", parts[1])
+    assert all(len(part.split()) >= 5 for part in parts[2:])
+    title = parts[0].strip().removeprefix("# ")
+    assert f"({record.name})" in (RECORDS[0].parent / "README.md").read_text(), title
+
+
+def test_servers_and_the_check_have_the_same_kernel_setting():
+    lines = (ROOT / "deploy" / "sysctl.conf").read_text().splitlines()
+    assert [line for line in lines if not line.startswith("#")] == ["net.ipv4.tcp_migrate_req = 1"]
+    for path in (ROOT / ".ci" / "run", ROOT / "docs" / "deployment.md"):
+        assert "deploy/sysctl.conf" in path.read_text(), path

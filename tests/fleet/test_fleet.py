@@ -140,7 +140,7 @@ def test_a_rolling_restart_fails_no_request(fleet, books):
         books.wait_until_synced()
         time.sleep(1)
     # A worker that stops closes connections that nginx has just opened to it, unless the kernel hands them to the next
-    # one (net.ipv4.tcp_migrate_req, as documented): nginx answers 502 or 503, and the client's repeat with the same
+    # one (deploy/sysctl.conf, which `.ci/run` applies): nginx answers 502 or 503, and the client's repeat with the same
     # `client_id` succeeds (the balance holds that every message is there once).
     failures = books.failures()
     hands_over = Path("/proc/sys/net/ipv4/tcp_migrate_req")
