@@ -7,8 +7,9 @@ steps aside everywhere else.
 from collections.abc import Callable
 from contextlib import suppress
 from tempfile import SpooledTemporaryFile
-from typing import Any
+from typing import Any, cast
 
+from corsheaders.middleware import CorsMiddleware
 from csp.constants import HEADER, NONE
 from csp.middleware import CSPMiddleware
 from django.conf import settings
@@ -169,15 +170,34 @@ class EnvelopeMiddleware:
         return errors.plain_envelope(error)
 
 
+class CrossOriginMiddleware(CorsMiddleware):
+    """django-cors-headers for requests that name an origin. Caches hear from the other replies that it matters."""
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if "HTTP_ORIGIN" in request.META:
+            return cast(HttpResponse, super().__call__(request))
+        response = cast(HttpResponse, self.get_response(request))
+        if self.is_enabled(request):
+            patch_vary_headers(response, ["origin"])
+        return response
+
+
 class _AdminOnly:
-    """Limits a middleware to the admin: other requests skip it."""
+    """Limits a middleware to the admin: other requests skip it, with all of its kind that follow it."""
 
     async_capable = False
+    _beyond: GetResponse
+
+    def __init__(self, get_response: GetResponse) -> None:
+        super().__init__(get_response)  # type: ignore[call-arg]
+        # Django wraps each middleware in a function that turns exceptions into replies.
+        following = getattr(get_response, "__wrapped__", None)
+        self._beyond = following._beyond if isinstance(following, _AdminOnly) else get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if request.path_info.startswith(ADMIN_PREFIX):
             return super().__call__(request)  # type: ignore[misc]
-        return self.get_response(request)  # type: ignore[attr-defined]
+        return self._beyond(request)
 
 
 class AdminSessionMiddleware(_AdminOnly, SessionMiddleware):

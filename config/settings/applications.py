@@ -41,7 +41,7 @@ MIDDLEWARE = [
     "config.middleware.ContentPolicyMiddleware",
     "config.middleware.SecurityHeadersMiddleware",
     "config.static_files.StaticFilesMiddleware",
-    "corsheaders.middleware.CorsMiddleware",
+    "config.middleware.CrossOriginMiddleware",
     "config.middleware.LanguageMiddleware",
     "config.middleware.AdminSessionMiddleware",
     "config.middleware.AdminCsrfMiddleware",

@@ -35,3 +35,9 @@ def test_the_clock_and_the_limits_can_be_read(as_alice):
     response = as_alice.raw("GET", "/api/v1/auth/me", headers={"Origin": "https://app.example.org"})
     exposed = {name.strip() for name in response["Access-Control-Expose-Headers"].split(",")}
     assert {"Date", "Retry-After", "X-Request-Id"} <= exposed
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("path", "depends"), [("/api/v1/schema", True), ("/robots.txt", False)])
+def test_caches_hear_that_a_reply_depends_on_the_origin(path, depends):
+    assert ("origin" in ApiClient().raw("GET", path).get("Vary", "").lower()) is depends
