@@ -39,13 +39,13 @@ def _conversation_of(user_id: int, conversation_id: object) -> Conversation:
 def watermark_for(user_id: int, conversation_id: object) -> tuple[int, int]:
     """The conversation's id and the user's clear watermark. ConversationNotFound unless the user takes part."""
     number = parse_id(conversation_id)
-    found = number and row(
+    columns = number and row(
         f"SELECT cleared_up_to_id FROM {PARTICIPANT} WHERE conversation_id = %s AND user_id = %s",
         [number, user_id],
     )
-    if not number or not found:
+    if not number or not columns:
         raise ConversationNotFound
-    return number, found[0]
+    return number, columns[0]
 
 
 def message_for(user_id: int, message_id: object) -> Message:
@@ -64,15 +64,15 @@ def check_can_contact(actor: "Person", conversation: Conversation) -> None:
     other user's privacy setting. The only place of these rules, for sending, editing, reacting and calling.
     """
     other_id = conversation.other_id(actor.id)
-    found = row(
+    columns = row(
         f"SELECT {sql.who_can_message('u')}, o.has_written, {sql.blocked_between('o.user_id', '%s')}"
         f" FROM {PARTICIPANT} o JOIN {sql.USERS} u ON u.id = o.user_id"
         " WHERE o.conversation_id = %s AND o.user_id = %s",
         [actor.id, actor.id, conversation.id, other_id],
     )
-    if found is None:
+    if columns is None:
         raise ConversationNotFound
-    raise_if_contact_denied(actor, who_can_message=found[0], has_written=found[1], blocked=found[2])
+    raise_if_contact_denied(actor, who_can_message=columns[0], has_written=columns[1], blocked=columns[2])
 
 
 def has_written(*, user_id: int, conversation_id: int) -> bool:
@@ -104,19 +104,19 @@ def reachable_peers(pairs: Iterable[tuple[int, int]]) -> dict[tuple[int, int], i
 
     One query for any number of pairs; conversations of other users are missing.
     """
-    wanted = list(set(pairs))
-    if not wanted:
+    distinct = list(set(pairs))
+    if not distinct:
         return {}
-    found = rows_unprepared(
+    fetched = rows_unprepared(
         f"SELECT me.conversation_id, me.user_id, o.user_id, {sql.who_can_message('u')}, o.has_written,"
         f" {sql.blocked_between('o.user_id', 'me.user_id')}"
         f" FROM {PARTICIPANT} me JOIN {PARTICIPANT} o"
         " ON o.conversation_id = me.conversation_id AND o.user_id <> me.user_id"
         f" JOIN {sql.USERS} u ON u.id = o.user_id"
-        f" WHERE (me.conversation_id, me.user_id) IN (VALUES {', '.join(['(%s, %s)'] * len(wanted))})",
-        [number for pair in wanted for number in pair],
+        f" WHERE (me.conversation_id, me.user_id) IN (VALUES {', '.join(['(%s, %s)'] * len(distinct))})",
+        [number for pair in distinct for number in pair],
     )
-    return {(talk_id, me_id): other_id for talk_id, me_id, other_id, *facts in found if _refusal(*facts) is None}
+    return {(talk_id, me_id): other_id for talk_id, me_id, other_id, *facts in fetched if _refusal(*facts) is None}
 
 
 _OTHER = "conversation__participants__"
@@ -129,26 +129,26 @@ def _presence_is_visible(watched: str, viewer: str) -> Q:
     A user who has written accepts replies, unless their privacy setting is NOBODY; having written is enough then.
     """
     has_message = Q()
-    for side in (watched, viewer):
-        has_message |= Q(**{f"{side}has_written": True}) | Q(**{f"{side}last_message_id__isnull": False})
+    for prefix in (watched, viewer):
+        has_message |= Q(**{f"{prefix}has_written": True}) | Q(**{f"{prefix}last_message_id__isnull": False})
     everyone = Q(**{f"{watched}user__who_can_message": WhoCanMessage.EVERYONE})
     return has_message & (Q(**{f"{watched}has_written": True}) | everyone)
 
 
 def presence_visible_to(viewer_id: int, among: Iterable[int]) -> set[int]:
     """Those of `among` whose presence this user may see. The caller checks blocks."""
-    sides = Participant.objects.exclude(user_id=viewer_id).filter(
+    others = Participant.objects.exclude(user_id=viewer_id).filter(
         _presence_is_visible("", _OTHER), user_id__in=set(among), **{f"{_OTHER}user_id": viewer_id}
     )
-    return set(sides.values_list("user_id", flat=True))
+    return set(others.values_list("user_id", flat=True))
 
 
 def presence_viewers_of(user_id: int) -> QuerySet[Any, Any]:
     """Ids of the users who may see this user's presence, for `id__in` of a query. The caller checks blocks."""
-    sides = Participant.objects.exclude(user_id=user_id).filter(
+    others = Participant.objects.exclude(user_id=user_id).filter(
         _presence_is_visible(_OTHER, ""), **{f"{_OTHER}user_id": user_id}
     )
-    return sides.values("user_id")
+    return others.values("user_id")
 
 
 def picture_for(viewer_id: int | None, token: str, *, signed: bool) -> "Image | None":

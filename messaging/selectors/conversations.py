@@ -40,45 +40,45 @@ def conversation_page(
         params += cursor
     # The user's participant rows are sorted first, so that only those of the page are joined.
     newest = "ORDER BY p.activity_id DESC, p.conversation_id DESC"
-    found = rows(
+    fetched = rows(
         f"{_COLUMNS} (SELECT * FROM {PARTICIPANT} p WHERE {conditions} {newest} LIMIT {int(limit) + 1}) p"
         f"{_JOINS} {newest}",
         params,
     )
-    page = found[:limit]
-    following = (page[-1][1], page[-1][0]) if len(found) > limit else None
-    return [_render(found_row) for found_row in page], following
+    page = fetched[:limit]
+    following = (page[-1][1], page[-1][0]) if len(fetched) > limit else None
+    return [_render(columns) for columns in page], following
 
 
 def conversations_for(viewer_id: int, ids: Iterable[int]) -> dict[int, dict[str, Any]]:
     """The viewer's conversations of these ids, in one query; those of other users are missing."""
-    wanted = list(set(ids))
-    if not wanted:
+    distinct_ids = list(set(ids))
+    if not distinct_ids:
         return {}
-    found = rows(
-        f"{_COLUMNS} {PARTICIPANT} p{_JOINS} WHERE p.user_id = %s AND p.conversation_id IN ({places(wanted)})",
-        [viewer_id, *wanted],
+    fetched = rows(
+        f"{_COLUMNS} {PARTICIPANT} p{_JOINS} WHERE p.user_id = %s AND p.conversation_id IN ({places(distinct_ids)})",
+        [viewer_id, *distinct_ids],
     )
-    return {found_row[0]: _render(found_row) for found_row in found}
+    return {columns[0]: _render(columns) for columns in fetched}
 
 
 def unread_counts_for(viewer_id: int, ids: Iterable[int]) -> dict[int, int]:
     """The viewer's unread counts of these conversations, in one query; those of other users are missing."""
-    wanted = list(set(ids))
-    if not wanted:
+    distinct_ids = list(set(ids))
+    if not distinct_ids:
         return {}
-    found = rows(
+    fetched = rows(
         f"SELECT conversation_id, unread_count FROM {PARTICIPANT}"
-        f" WHERE user_id = %s AND conversation_id IN ({places(wanted)})",
-        [viewer_id, *wanted],
+        f" WHERE user_id = %s AND conversation_id IN ({places(distinct_ids)})",
+        [viewer_id, *distinct_ids],
     )
-    return dict(found)
+    return dict(fetched)
 
 
 def message_unread_count(user_id: int) -> int:
     """Unread messages of a user in all conversations."""
-    found = row(MESSAGE_UNREAD_COUNT, [user_id])
-    return int(found[0]) if found else 0
+    columns = row(MESSAGE_UNREAD_COUNT, [user_id])
+    return int(columns[0]) if columns else 0
 
 
 def _render(row: tuple[Any, ...]) -> dict[str, Any]:

@@ -70,16 +70,16 @@ def message_page(
         f"(SELECT * FROM {MESSAGE} m WHERE {NOT_DELETED} AND {BETWEEN} AND (m.id * -1) < -{_CLEARED}"
         f" {order} LIMIT {int(limit) + 1})"
     )
-    found = rows(
+    fetched = rows(
         f"{select(_CLEARED, source=on_page)} {order}",
         [*between(number, after or 0, before or MAX_ID), number, user_id, number, user_id],
     )
-    if not found:
+    if not fetched:
         watermark_for(user_id, number)
-    page = found[:limit]
+    page = fetched[:limit]
     if after is not None:
         page.reverse()
-    return [render(MessageRow(*row), user_id) for row in page], len(found) > limit
+    return [render(MessageRow(*row), user_id) for row in page], len(fetched) > limit
 
 
 def messages_for(viewer_id: int, ids: Iterable[int]) -> dict[int, dict[str, Any]]:
@@ -87,23 +87,23 @@ def messages_for(viewer_id: int, ids: Iterable[int]) -> dict[int, dict[str, Any]
 
     Deleted and cleared messages and those of other users are missing.
     """
-    wanted = list(set(ids))
-    if not wanted:
+    message_ids = list(set(ids))
+    if not message_ids:
         return {}
-    side = f" JOIN {PARTICIPANT} p ON p.conversation_id = m.conversation_id AND p.user_id = %s"
-    found = rows(
-        f"{select('p.cleared_up_to_id', side)}"
-        f" WHERE m.id IN ({places(wanted)}) AND {visible('m', 'p.cleared_up_to_id')}",
-        [viewer_id, *wanted],
+    as_participant = f" JOIN {PARTICIPANT} p ON p.conversation_id = m.conversation_id AND p.user_id = %s"
+    fetched = rows(
+        f"{select('p.cleared_up_to_id', as_participant)}"
+        f" WHERE m.id IN ({places(message_ids)}) AND {visible('m', 'p.cleared_up_to_id')}",
+        [viewer_id, *message_ids],
     )
-    return {row[0]: render(MessageRow(*row), viewer_id) for row in found}
+    return {row[0]: render(MessageRow(*row), viewer_id) for row in fetched}
 
 
 def reactions_of(ids: Iterable[int]) -> dict[int, list[dict[str, Any]]]:
     """Reactions by message id, each in order of first use, in one query. The caller checks permissions."""
     lists: dict[int, list[tuple[int, str]]] = {message_id: [] for message_id in ids}
-    found = Reaction.objects.filter(message_id__in=lists).order_by("id")
-    for message_id, user_id, emoji in found.values_list("message_id", "user_id", "emoji"):
+    fetched = Reaction.objects.filter(message_id__in=lists).order_by("id")
+    for message_id, user_id, emoji in fetched.values_list("message_id", "user_id", "emoji"):
         lists[message_id].append((user_id, emoji))
     return {message_id: ReactionOutput.render(uses) for message_id, uses in lists.items()}
 

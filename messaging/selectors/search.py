@@ -32,11 +32,11 @@ def search_page(
     ids, go_on = _ids(number, folded, limit, cleared, before)
     if not ids:
         return [], go_on
-    found = rows(
+    fetched = rows(
         f"{select()} WHERE m.id IN ({places(ids)}) AND {NOT_DELETED} ORDER BY m.id DESC",
         [cleared, *ids],
     )
-    return [render(MessageRow(*found_row), user_id) for found_row in found], go_on
+    return [render(MessageRow(*columns), user_id) for columns in fetched], go_on
 
 
 def _ids(
@@ -62,30 +62,30 @@ def _ids(
 
 
 def _scan(
-    conversation_id: int, folded: str, cleared: int, before: int | None, wanted: int
+    conversation_id: int, folded: str, cleared: int, before: int | None, limit: int
 ) -> tuple[list[int], int | None]:
     """Hits among the newest rows below `before`, and the lowest id read when more rows may follow."""
     place = "strpos(body_folded, %s)" if connection.vendor == "postgresql" else "instr(body_folded, %s)"
     newest = (
         f"SELECT m.id, m.body_folded, {NOT_DELETED} AS is_kept FROM {MESSAGE} m WHERE {BETWEEN} {NEWEST_FIRST} LIMIT %s"
     )
-    found = rows_unprepared(
+    fetched = rows_unprepared(
         f"WITH newest AS ({newest})"
         " SELECT hit.id, edge.lowest, edge.rows_read"
         " FROM (SELECT MIN(id) AS lowest, COUNT(*) AS rows_read FROM newest) edge"
         f" LEFT JOIN (SELECT id FROM newest WHERE is_kept AND {place} > 0 ORDER BY id DESC LIMIT %s) hit"
         "  ON TRUE ORDER BY hit.id DESC",
-        [*between(conversation_id, cleared, before or MAX_ID), conf.SEARCH_SCAN, folded, wanted],
+        [*between(conversation_id, cleared, before or MAX_ID), conf.SEARCH_SCAN, folded, limit],
     )
-    _, lowest, rows_read = found[0]
-    return [hit[0] for hit in found if hit[0] is not None], lowest if rows_read >= conf.SEARCH_SCAN else None
+    _, lowest, rows_read = fetched[0]
+    return [hit[0] for hit in fetched if hit[0] is not None], lowest if rows_read >= conf.SEARCH_SCAN else None
 
 
-def _look_up(conversation_id: int, folded: str, cleared: int, before: int, wanted: int) -> list[int]:
+def _look_up(conversation_id: int, folded: str, cleared: int, before: int, limit: int) -> list[int]:
     escaped = re.sub(r"([\\%_])", r"\\\1", folded)
     hits = rows_unprepared(
         f"SELECT m.id FROM {MESSAGE} m WHERE {NOT_DELETED} AND m.body_folded LIKE %s"
         f" AND {BETWEEN} {NEWEST_FIRST} LIMIT %s",
-        [f"%{escaped}%", *between(conversation_id, cleared, before), wanted],
+        [f"%{escaped}%", *between(conversation_id, cleared, before), limit],
     )
-    return [found_row[0] for found_row in hits]
+    return [columns[0] for columns in hits]

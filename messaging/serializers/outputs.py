@@ -112,7 +112,7 @@ class ConversationOutput(serializers.Serializer):
     unread_count = serializers.IntegerField()
     last_read_id = serializers.IntegerField(help_text="0: nothing yet.")
     other_last_read_id = serializers.IntegerField(
-        allow_null=True, help_text="null when either side hides receipts or has blocked the other."
+        allow_null=True, help_text="null when either participant hides receipts or has blocked the other."
     )
     other_delivered_id = serializers.IntegerField(allow_null=True)
     is_blocked = serializers.BooleanField(help_text="One of the two has blocked the other.")

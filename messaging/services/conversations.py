@@ -53,8 +53,8 @@ def start(*, starter: "User", user_id: int) -> tuple[dict[str, Any], bool]:
 def show_to(*, user_id: int, conversation: Conversation) -> None:
     """Shows a participant the conversation that the other one has opened; no effect if it is visible already."""
     with unit_of_work():
-        side = Participant.objects.filter(conversation_id=conversation.id, user_id=user_id, is_shown=False)
-        if side.update(is_shown=True):
+        participant = Participant.objects.filter(conversation_id=conversation.id, user_id=user_id, is_shown=False)
+        if participant.update(is_shown=True):
             signals.conversation_shown.send(Conversation, conversation=conversation, user_id=user_id)
 
 
@@ -65,27 +65,27 @@ def mark_read(*, reader_id: int, conversation_id: object, message_id: int | None
     ConversationNotFound, MessageNotFound (not visible, or of another conversation).
     """
     with unit_of_work():
-        line = storage.lock(conversation_id, reader_id)
-        side = line.sides()[0]
+        locked = storage.lock(conversation_id, reader_id)
+        participant = locked.participants()[0]
         if message_id is None:
-            target = side.last_message_id or 0
+            target = participant.last_message_id or 0
         else:
-            target = storage.visible(line, message_id).id
-        if target > side.last_read_id:
-            side.last_read_id = target
-            side.unread_count = storage.count_unread(side)
-            side.save(update_fields=["last_read_id", "unread_count"])
+            target = storage.visible(locked, message_id).id
+        if target > participant.last_read_id:
+            participant.last_read_id = target
+            participant.unread_count = storage.count_unread(participant)
+            participant.save(update_fields=["last_read_id", "unread_count"])
             signals.conversation_read.send(
                 Conversation,
-                conversation=line.conversation,
+                conversation=locked.conversation,
                 reader_id=reader_id,
-                last_read_id=side.last_read_id,
-                unread_count=side.unread_count,
+                last_read_id=participant.last_read_id,
+                unread_count=participant.unread_count,
             )
         total = message_unread_count(reader_id)
     return {
-        "last_read_id": side.last_read_id,
-        "unread_count": side.unread_count,
+        "last_read_id": participant.last_read_id,
+        "unread_count": participant.unread_count,
         "message_unread_count": total,
     }
 
@@ -96,21 +96,21 @@ def clear(*, user_id: int, conversation_id: object, message_id: int | None = Non
     Returns the watermark; it never moves back. ConversationNotFound, MessageNotFound.
     """
     with unit_of_work():
-        line = storage.lock(conversation_id, user_id)
-        side = line.sides()[0]
-        target = _clear_target(line, side, message_id)
-        if target > side.cleared_up_to_id:
-            side.cleared_up_to_id = target
-            side.unread_count = storage.count_unread(side)
-            side.last_message_id = storage.newest_visible_id(line.conversation.id, target)
-            side.save(update_fields=["cleared_up_to_id", "unread_count", "last_message_id"])
+        locked = storage.lock(conversation_id, user_id)
+        participant = locked.participants()[0]
+        target = _clear_target(locked, participant, message_id)
+        if target > participant.cleared_up_to_id:
+            participant.cleared_up_to_id = target
+            participant.unread_count = storage.count_unread(participant)
+            participant.last_message_id = storage.newest_visible_id(locked.conversation.id, target)
+            participant.save(update_fields=["cleared_up_to_id", "unread_count", "last_message_id"])
             signals.conversation_cleared.send(
                 Conversation,
-                conversation=line.conversation,
+                conversation=locked.conversation,
                 user_id=user_id,
                 cleared_up_to_id=target,
             )
-    return side.cleared_up_to_id
+    return participant.cleared_up_to_id
 
 
 def mark_delivered(*, user_id: int, delivered: Mapping[int, int]) -> dict[int, int]:
@@ -121,20 +121,24 @@ def mark_delivered(*, user_id: int, delivered: Mapping[int, int]) -> dict[int, i
     moved: dict[int, int] = {}
     with unit_of_work():
         mine = Participant.objects.filter(user_id=user_id, conversation_id__in=list(delivered))
-        behind = [side.conversation_id for side in mine if side.delivered_id < delivered[side.conversation_id]]
+        behind = [
+            participant.conversation_id
+            for participant in mine
+            if participant.delivered_id < delivered[participant.conversation_id]
+        ]
         # In ascending order, as all code that locks more than one: this prevents deadlocks.
         for conversation_id in sorted(behind):
-            line = storage.lock(conversation_id, user_id)
-            side = line.sides()[0]
+            locked = storage.lock(conversation_id, user_id)
+            participant = locked.participants()[0]
             newest = storage.newest_visible_id(conversation_id, 0)
             target = min(delivered[conversation_id], newest or 0)
-            if target <= side.delivered_id:
+            if target <= participant.delivered_id:
                 continue
-            side.delivered_id = moved[conversation_id] = target
-            side.save(update_fields=["delivered_id"])
+            participant.delivered_id = moved[conversation_id] = target
+            participant.save(update_fields=["delivered_id"])
             signals.conversation_delivered.send(
                 Conversation,
-                conversation=line.conversation,
+                conversation=locked.conversation,
                 user_id=user_id,
                 delivered_id=target,
             )
@@ -161,12 +165,12 @@ def _insert(low: int, high: int, starter_id: int) -> tuple[Conversation, bool]:
     return conversation, True
 
 
-def _clear_target(line: storage.LockedConversation, side: Participant, message_id: int | None) -> int:
+def _clear_target(locked: storage.LockedConversation, participant: Participant, message_id: int | None) -> int:
     if message_id is None:
-        return side.last_message_id or 0
-    if message_id <= side.cleared_up_to_id:
+        return participant.last_message_id or 0
+    if message_id <= participant.cleared_up_to_id:
         # A repeat: the message is at or below the watermark already.
-        if Message.objects.filter(id=message_id, conversation=line.conversation).exists():
+        if Message.objects.filter(id=message_id, conversation=locked.conversation).exists():
             return message_id
         raise MessageNotFound
-    return storage.visible(line, message_id).id
+    return storage.visible(locked, message_id).id

@@ -38,36 +38,40 @@ def erase_person(user_id: int) -> None:
         Report.objects.filter(reporter_id=user_id).update(comment="", reporter=None)
 
 
-def _erase_in(line: storage.LockedConversation, user_id: int) -> None:
+def _erase_in(locked: storage.LockedConversation, user_id: int) -> None:
     now = timezone.now()
-    written = Message.objects.not_deleted().filter(conversation=line.conversation, sender_id=user_id)
+    written = Message.objects.not_deleted().filter(conversation=locked.conversation, sender_id=user_id)
     newest = rows(
         f"SELECT m.id FROM {MESSAGE} m WHERE m.sender_id = %s AND {NOT_DELETED} AND {BETWEEN} {NEWEST_FIRST} LIMIT %s",
-        [user_id, *between(line.conversation.id), conf.ERASURE_ANNOUNCED],
+        [user_id, *between(locked.conversation.id), conf.ERASURE_ANNOUNCED],
     )
-    announced = list(written.filter(id__in=[found[0] for found in newest]).order_by("-id"))
-    reactions = Reaction.objects.filter(message__conversation=line.conversation)
+    announced = list(written.filter(id__in=[columns[0] for columns in newest]).order_by("-id"))
+    reactions = Reaction.objects.filter(message__conversation=locked.conversation)
     reacted_to = set(
         reactions.filter(user_id=user_id).exclude(message__sender_id=user_id).values_list("message_id", flat=True)
     )
     image_ids = list(written.exclude(image=None).values_list("image_id", flat=True))
-    sides = line.sides()
-    unread_before = {message.id for message in announced if sides[1].is_unread(message)}
-    MessageRevision.objects.filter(message__conversation=line.conversation, message__sender_id=user_id).delete()
+    participants = locked.participants()
+    unread_before = {message.id for message in announced if participants[1].is_unread(message)}
+    MessageRevision.objects.filter(message__conversation=locked.conversation, message__sender_id=user_id).delete()
     reactions.filter(Q(user_id=user_id) | Q(message__sender_id=user_id)).delete()
     written.update(body=None, body_folded="", request_digest="", image=None, deleted_at=now)
     pictures.discard(image_ids)
-    for side in sides:
-        side.unread_count = storage.count_unread(side)
-        side.last_message_id = storage.newest_visible_id(side.conversation_id, side.cleared_up_to_id)
-        side.save(update_fields=["unread_count", "last_message_id"])
+    for participant in participants:
+        participant.unread_count = storage.count_unread(participant)
+        participant.last_message_id = storage.newest_visible_id(
+            participant.conversation_id, participant.cleared_up_to_id
+        )
+        participant.save(update_fields=["unread_count", "last_message_id"])
     for message_id in sorted(reacted_to):
-        signals.reactions_changed.send(Message, message_id=message_id, conversation=line.conversation, actor_id=user_id)
+        signals.reactions_changed.send(
+            Message, message_id=message_id, conversation=locked.conversation, actor_id=user_id
+        )
     for message in reversed(announced):
         message.body, message.image, message.deleted_at = None, None, now
         signals.message_deleted.send(
             Message,
             message=message,
-            conversation=line.conversation,
+            conversation=locked.conversation,
             was_unread=message.id in unread_before,
         )

@@ -90,14 +90,14 @@ def _send(
     sent_at: datetime | None = None,
 ) -> tuple[dict[str, Any], bool]:
     with unit_of_work():
-        line = storage.lock(conversation_id, sender.id)
+        locked = storage.lock(conversation_id, sender.id)
         digest = ""
         if client_id is not None:
             upload_digest = pending.upload_digest if pending else ""
-            digest = storage.digest_of(line.conversation.id, body, reply_to_id, upload_digest)
+            digest = storage.digest_of(locked.conversation.id, body, reply_to_id, upload_digest)
         try:
-            line.check_can_contact(sender)
-            replied = storage.visible(line, reply_to_id) if reply_to_id is not None else None
+            locked.check_can_contact(sender)
+            replied = storage.visible(locked, reply_to_id) if reply_to_id is not None else None
         except ApiError:
             # An accepted message stays accepted: a repeat returns it, even if permissions have changed since.
             repeated = storage.original_of(sender.id, client_id, digest)
@@ -110,7 +110,7 @@ def _send(
                 return repeated, False
         image = pending.create_row() if pending else None
         message = Message(
-            conversation_id=line.conversation.id,
+            conversation_id=locked.conversation.id,
             sender_id=sender.id,
             kind=Message.Kind.IMAGE if image else Message.Kind.TEXT,
             body=body,
@@ -121,7 +121,7 @@ def _send(
             request_digest=digest,
             created_at=sent_at or timezone.now(),
         )
-        unread = storage.insert(message, line)
+        unread = storage.insert(message, locked)
         if unread is None:
             repeated = storage.original_of(sender.id, client_id, digest)
             if isinstance(repeated, ApiError):
@@ -132,8 +132,8 @@ def _send(
         signals.message_sent.send(
             Message,
             message=message,
-            conversation=line.conversation,
-            recipient_id=line.other_id,
+            conversation=locked.conversation,
+            recipient_id=locked.other_id,
             recipient_unread=unread,
         )
     return render(storage.row_of(message, replied, image), sender.id), True
@@ -169,7 +169,7 @@ def send_call_message(
     plain = "Video call" if media == "video" else "Voice call"
     body = _CALL_TEXTS.get((media, outcome), plain)
     with unit_of_work():
-        line = storage.lock(conversation_id, caller_id)
+        locked = storage.lock(conversation_id, caller_id)
         message = Message(
             conversation_id=conversation_id,
             sender_id=caller_id,
@@ -183,15 +183,15 @@ def send_call_message(
             counts_as_unread=counts_as_unread,
             created_at=timezone.now(),
         )
-        unread = storage.insert(message, line)
+        unread = storage.insert(message, locked)
         if unread is None:
             message = Message.objects.get(call_id=call_id)
         else:
             signals.message_sent.send(
                 Message,
                 message=message,
-                conversation=line.conversation,
-                recipient_id=line.other_id,
+                conversation=locked.conversation,
+                recipient_id=locked.other_id,
                 recipient_unread=unread,
             )
     return render(storage.row_of(message, None, None), caller_id)
@@ -204,10 +204,10 @@ def edit(*, editor: "User", message_id: object, body: object) -> dict[str, Any]:
     ValidationError (body). The text of an image may become empty.
     """
     with unit_of_work():
-        line, message = storage.lock_message(message_id, editor.id)
+        locked, message = storage.lock_message(message_id, editor.id)
         if message.sender_id != editor.id:
             raise NotMessageOwner
-        line.check_can_contact(editor)
+        locked.check_can_contact(editor)
         if message.kind == Message.Kind.CALL:
             raise ValidationError({"body": [_("Call entries cannot be edited.")]})
         text = clean_body(body, may_be_empty=message.kind == Message.Kind.IMAGE) or None
@@ -216,7 +216,7 @@ def edit(*, editor: "User", message_id: object, body: object) -> dict[str, Any]:
             MessageRevision.objects.create(message=message, body=message.body or "", created_at=now)
             message.body, message.body_folded, message.edited_at = text, searchable(text), now
             message.save(update_fields=["body", "body_folded", "edited_at"])
-            signals.message_edited.send(Message, message=message, conversation=line.conversation)
+            signals.message_edited.send(Message, message=message, conversation=locked.conversation)
         return messages_for(editor.id, [message.id])[message.id]
 
 
@@ -226,8 +226,8 @@ def delete(*, user: "User", message_id: object) -> int:
     MessageNotFound (also when called again), NotMessageOwner.
     """
     with unit_of_work():
-        line, message = storage.lock_message(message_id, user.id)
+        locked, message = storage.lock_message(message_id, user.id)
         if message.sender_id != user.id:
             raise NotMessageOwner
-        storage.erase(message, line, now=timezone.now())
+        storage.erase(message, locked, now=timezone.now())
     return message.id

@@ -25,8 +25,8 @@ def add(*, user: "User", message_id: object, emoji: object) -> list[dict[str, An
     """
     value = clean_emoji(emoji)
     with unit_of_work():
-        line, message = storage.lock_message(message_id, user.id)
-        line.check_can_contact(user)
+        locked, message = storage.lock_message(message_id, user.id)
+        locked.check_can_contact(user)
         own = set(Reaction.objects.filter(message=message, user_id=user.id).values_list("emoji", flat=True))
         if value not in own:
             if len(own) >= conf.REACTIONS_PER_MESSAGE:
@@ -38,7 +38,7 @@ def add(*, user: "User", message_id: object, emoji: object) -> list[dict[str, An
                 )
                 raise ValidationError({"emoji": [text % {"number": number}]})
             Reaction.objects.create(message=message, user_id=user.id, emoji=value)
-            _tell(message, line, user)
+            _announce(message, locked, user)
         return reactions_of([message.id])[message.id]
 
 
@@ -47,12 +47,12 @@ def remove(*, user: "User", message_id: object, emoji: object) -> list[dict[str,
     deleting is. MessageNotFound, ValidationError (not exactly one emoji)."""
     value = clean_emoji(emoji)
     with unit_of_work():
-        line, message = storage.lock_message(message_id, user.id)
+        locked, message = storage.lock_message(message_id, user.id)
         gone, _details = Reaction.objects.filter(message=message, user_id=user.id, emoji=value).delete()
         if gone:
-            _tell(message, line, user)
+            _announce(message, locked, user)
         return reactions_of([message.id])[message.id]
 
 
-def _tell(message: Message, line: storage.LockedConversation, user: "User") -> None:
-    signals.reactions_changed.send(Message, message_id=message.id, conversation=line.conversation, actor_id=user.id)
+def _announce(message: Message, locked: storage.LockedConversation, user: "User") -> None:
+    signals.reactions_changed.send(Message, message_id=message.id, conversation=locked.conversation, actor_id=user.id)

@@ -63,24 +63,25 @@ class LockedConversation:
             blocked=self.is_blocked,
         )
 
-    def sides(self) -> tuple[Participant, Participant]:
+    def participants(self) -> tuple[Participant, Participant]:
         """Both participants as they are now: the user's own row first. The conversation's lock covers them."""
-        both = {side.user_id: side for side in Participant.objects.filter(conversation=self.conversation)}
-        return both[self.user_id], both[self.other_id]
+        rows = Participant.objects.filter(conversation=self.conversation)
+        by_user = {participant.user_id: participant for participant in rows}
+        return by_user[self.user_id], by_user[self.other_id]
 
 
 def lock(conversation_id: object, user_id: int) -> LockedConversation:
     """Locks the conversation for one of its participants, in one statement. ConversationNotFound.
 
     Block and privacy setting were read when the statement began. Counters and watermarks must be read
-    from `sides()`, after the lock.
+    from `participants()`, after the lock.
     """
     number = parse_id(conversation_id)
     # NO KEY: rows that refer to the conversation may be inserted meanwhile.
     locking = " FOR NO KEY UPDATE OF c" if connection.vendor == "postgresql" else ""
-    found: tuple[Any, ...] | None = None
+    columns: tuple[Any, ...] | None = None
     if number is not None:
-        found = row(
+        columns = row(
             f"SELECT c.user_low_id, c.user_high_id, u.id, {sql.who_can_message('u')}, o.has_written,"
             f" {sql.blocked_between('o.user_id', '%s')}, o.is_shown,"
             f" (SELECT me.is_shown FROM {PARTICIPANT} me WHERE me.conversation_id = c.id AND me.user_id = %s)"
@@ -90,9 +91,9 @@ def lock(conversation_id: object, user_id: int) -> LockedConversation:
             f" WHERE c.id = %s AND (c.user_low_id = %s OR c.user_high_id = %s){locking}",
             [user_id, user_id, user_id, user_id, number, user_id, user_id],
         )
-    if number is None or found is None:
+    if number is None or columns is None:
         raise ConversationNotFound
-    low, high, other_id, who_can_message, has_written, is_blocked, *shown = found
+    low, high, other_id, who_can_message, has_written, is_blocked, *shown = columns
     return LockedConversation(
         conversation=Conversation(id=number, user_low_id=low, user_high_id=high),
         user_id=user_id,
@@ -110,40 +111,40 @@ def lock_message(message_id: object, user_id: int) -> tuple[LockedConversation, 
     MessageNotFound: deleted, cleared, of other users or nonexistent.
     """
     number = parse_id(message_id)
-    found = number and row(f"SELECT conversation_id FROM {MESSAGE} WHERE id = %s", [number])
-    if not number or not found:
+    columns = number and row(f"SELECT conversation_id FROM {MESSAGE} WHERE id = %s", [number])
+    if not number or not columns:
         raise MessageNotFound
     try:
-        line = lock(found[0], user_id)
+        locked = lock(columns[0], user_id)
     except ConversationNotFound as error:
         raise MessageNotFound from error
-    return line, visible(line, number)
+    return locked, visible(locked, number)
 
 
-def visible(line: LockedConversation, message_id: int) -> Message:
+def visible(locked: LockedConversation, message_id: int) -> Message:
     """The message inside the locked conversation if this participant can see it. MessageNotFound."""
-    seen = Message.objects.visible_to(line.user_id).filter(id=message_id, conversation_id=line.conversation.id)
-    message = seen.first()
+    visible_ones = Message.objects.visible_to(locked.user_id)
+    message = visible_ones.filter(id=message_id, conversation_id=locked.conversation.id).first()
     if message is None:
         raise MessageNotFound
     return message
 
 
 def newest_visible_id(conversation_id: int, cleared_up_to_id: int) -> int | None:
-    found = row(
+    columns = row(
         f"SELECT m.id FROM {MESSAGE} m WHERE {NOT_DELETED} AND {BETWEEN} {NEWEST_FIRST} LIMIT 1",
         between(conversation_id, cleared_up_to_id),
     )
-    return int(found[0]) if found else None
+    return int(columns[0]) if columns else None
 
 
-def count_unread(side: Participant) -> int:
+def count_unread(participant: Participant) -> int:
     """Counts the unread messages above the participant's watermarks: the source of `unread_count`."""
-    found = row(
+    columns = row(
         f"SELECT COUNT(*) FROM {MESSAGE} m WHERE {BETWEEN} AND {UNREAD}",
-        [*between(side.conversation_id, side.read_up_to), side.user_id],
+        [*between(participant.conversation_id, participant.read_up_to), participant.user_id],
     )
-    return int(found[0]) if found else 0
+    return int(columns[0]) if columns else 0
 
 
 _FIELDS = [field for field in Message._meta.concrete_fields if not field.primary_key]
@@ -154,10 +155,10 @@ _INSERT = (
 _COUNTED = "unread_count + CASE WHEN user_id = %s THEN 0 ELSE %s END"
 _WRITTEN = "has_written OR (user_id = %s AND %s)"
 _INSERT_AND_COUNT = (
-    f"WITH new AS ({_INSERT}), sides AS (UPDATE {PARTICIPANT} SET last_message_id = new.id,"
+    f"WITH new AS ({_INSERT}), participants AS (UPDATE {PARTICIPANT} SET last_message_id = new.id,"
     f" activity_id = new.id, unread_count = {_COUNTED}, has_written = {_WRITTEN}, is_shown = TRUE"
     " FROM new WHERE conversation_id = %s RETURNING user_id, unread_count)"
-    " SELECT new.id, sides.user_id, sides.unread_count FROM new, sides"
+    " SELECT new.id, participants.user_id, participants.unread_count FROM new, participants"
 )
 _COUNT = (
     f"UPDATE {PARTICIPANT} SET last_message_id = %s, activity_id = %s,"
@@ -166,7 +167,7 @@ _COUNT = (
 )
 
 
-def insert(message: Message, line: LockedConversation) -> int | None:
+def insert(message: Message, locked: LockedConversation) -> int | None:
     """Inserts the message, sets its id, updates both participants' counters; returns the recipient's unread count.
 
     None, with nothing written, if the sender's client_id is taken.
@@ -175,17 +176,17 @@ def insert(message: Message, line: LockedConversation) -> int | None:
     speaks = message.kind != Message.Kind.CALL
     effects = [message.sender_id, int(message.counts_as_unread), message.sender_id, speaks, message.conversation_id]
     if connection.vendor == "postgresql":
-        found = rows(_INSERT_AND_COUNT, [*values, *effects])
+        counts = rows(_INSERT_AND_COUNT, [*values, *effects])
     else:
         new = rows(_INSERT, [_as_stored(value) for value in values])
-        found = new and [(new[0][0], *side) for side in rows(_COUNT, [new[0][0], new[0][0], *effects])]
-    if not found:
+        counts = new and [(new[0][0], *count) for count in rows(_COUNT, [new[0][0], new[0][0], *effects])]
+    if not counts:
         return None
-    message.id = found[0][0]
+    message.id = counts[0][0]
     message._state.adding = False
-    for user_id in line.unseen_by:
-        signals.conversation_shown.send(Conversation, conversation=line.conversation, user_id=user_id)
-    return next(unread for _, user_id, unread in found if user_id == line.other_id)
+    for user_id in locked.unseen_by:
+        signals.conversation_shown.send(Conversation, conversation=locked.conversation, user_id=user_id)
+    return next(unread for _, user_id, unread in counts if user_id == locked.other_id)
 
 
 def _as_stored(value: Any) -> Any:
@@ -199,15 +200,15 @@ def digest_of(*parts: object) -> str:
 
 def original_of(sender_id: int, client_id: str | None, digest: str) -> dict[str, Any] | ApiError:
     """The message first sent with this client_id, or the error for a repeat that must not get it."""
-    found = None
+    message = None
     if client_id is not None:
-        found = Message.objects.filter(sender_id=sender_id, client_id=client_id).first()
-    if found is None or found.deleted_at is not None:
+        message = Message.objects.filter(sender_id=sender_id, client_id=client_id).first()
+    if message is None or message.deleted_at is not None:
         return MessageNotFound()
-    if found.request_digest != digest:
+    if message.request_digest != digest:
         return IdempotencyConflict()
-    seen = messages_for(sender_id, [found.id]).get(found.id)
-    return seen or render(row_of(found, None, found.image), sender_id)
+    shown = messages_for(sender_id, [message.id]).get(message.id)
+    return shown or render(row_of(message, None, message.image), sender_id)
 
 
 def row_of(message: Message, replied: Message | None, image: Any) -> MessageRow:
@@ -239,9 +240,9 @@ def row_of(message: Message, replied: Message | None, image: Any) -> MessageRow:
     )
 
 
-def erase(message: Message, line: LockedConversation, *, now: datetime) -> None:
-    """Empties the message and corrects both participants' counters. Needs a unit of work and the lock of `line`."""
-    sides = line.sides()
+def erase(message: Message, locked: LockedConversation, *, now: datetime) -> None:
+    """Empties the message and corrects both participants' counters. Needs a unit of work."""
+    participants = locked.participants()
     MessageRevision.objects.filter(message=message).delete()
     Reaction.objects.filter(message=message).delete()
     image_id = message.image_id
@@ -253,15 +254,15 @@ def erase(message: Message, line: LockedConversation, *, now: datetime) -> None:
     if image_id is not None:
         pictures.discard([image_id])
     was_unread = False
-    for side in sides:
+    for participant in participants:
         changed = []
-        if side.is_unread(message):
-            side.unread_count = count_unread(side)
+        if participant.is_unread(message):
+            participant.unread_count = count_unread(participant)
             was_unread = True
             changed.append("unread_count")
-        if side.last_message_id == message.id:
-            side.last_message_id = newest_visible_id(side.conversation_id, side.cleared_up_to_id)
+        if participant.last_message_id == message.id:
+            participant.last_message_id = newest_visible_id(participant.conversation_id, participant.cleared_up_to_id)
             changed.append("last_message_id")
         if changed:
-            side.save(update_fields=changed)
-    signals.message_deleted.send(Message, message=message, conversation=line.conversation, was_unread=was_unread)
+            participant.save(update_fields=changed)
+    signals.message_deleted.send(Message, message=message, conversation=locked.conversation, was_unread=was_unread)

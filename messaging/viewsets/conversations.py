@@ -38,8 +38,8 @@ class PeopleViewSet(ViewSet):
         limit = page_size(request.query_params, default=conf.PEOPLE_PAGE, maximum=conf.PEOPLE_PAGE_MAX)
         q = request.query_params.get("q")
         clean_query(q)
-        found = search_people(request.user, q or "", limit)
-        return Response({"users": [PersonSerializer.render(user) for user in found]})
+        people = search_people(request.user, q or "", limit)
+        return Response({"users": [PersonSerializer.render(user) for user in people]})
 
 
 class ConversationViewSet(ViewSet):
@@ -57,10 +57,10 @@ class ConversationViewSet(ViewSet):
         """Conversations, newest activity first."""
         query = request.query_params
         limit = page_size(query, default=conf.CONVERSATIONS_PAGE, maximum=conf.CONVERSATIONS_PAGE_MAX)
-        found, following = selectors.conversation_page(
+        rows, following = selectors.conversation_page(
             user_id=request.user.id, limit=limit, cursor=decode_cursor(query.get("cursor"))
         )
-        return Response(page(following, conversations=found))
+        return Response(page(following, conversations=rows))
 
     @extend_schema(
         operation_id="messages_start_conversation",
@@ -77,10 +77,10 @@ class ConversationViewSet(ViewSet):
     def retrieve(self, request: Request, conversation_id: str) -> Response:
         """One conversation."""
         number = selectors.conversation_for(request.user, conversation_id).id
-        found = selectors.conversations_for(request.user.id, [number])
-        if number not in found:
+        by_id = selectors.conversations_for(request.user.id, [number])
+        if number not in by_id:
             raise ConversationNotFound
-        return Response({"conversation": found[number]})
+        return Response({"conversation": by_id[number]})
 
     @extend_schema(operation_id="messages_mark_read", request=inputs.UpToMessageInput, responses=outputs.ReadReply)
     def read(self, request: Request, conversation_id: str) -> Response:

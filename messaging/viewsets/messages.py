@@ -68,8 +68,8 @@ class MessageViewSet(ViewSet):
     )
     def create(self, request: Request, conversation_id: str) -> Response:
         """Sends a text. A repeated `client_id` gives the first message again, with 200."""
-        given = checked(inputs.SendMessageInput, request)
-        message, created = messages.send(sender=request.user, conversation_id=conversation_id, **given)
+        data = checked(inputs.SendMessageInput, request)
+        message, created = messages.send(sender=request.user, conversation_id=conversation_id, **data)
         return Response({"message": message}, status=201 if created else 200)
 
     @throttles(Throttle("edit", by=user))
@@ -81,7 +81,7 @@ class MessageViewSet(ViewSet):
 
     @extend_schema(operation_id="messages_delete", request=None, responses=outputs.DeletedReply)
     def destroy(self, request: Request, message_id: str) -> Response:
-        """Deletes one's own message for both sides and erases its content."""
+        """Deletes one's own message for both participants and erases its content."""
         return Response({"message_id": messages.delete(user=request.user, message_id=message_id)})
 
     @throttles(Throttle("search_inside", by=user))
@@ -93,14 +93,14 @@ class MessageViewSet(ViewSet):
     def search(self, request: Request, conversation_id: str) -> Response:
         """Messages that contain `q`, without regard to case and accents, newest first."""
         query = request.query_params
-        found, next_before = selectors.search_page(
+        hits, next_before = selectors.search_page(
             user_id=request.user.id,
             conversation_id=conversation_id,
             folded=clean_query(query.get("q")),
             limit=page_size(query, default=conf.SEARCH_PAGE, maximum=conf.SEARCH_PAGE_MAX),
             before=whole_number(query, "before"),
         )
-        return Response({"messages": found, "has_more": next_before is not None, "next_before": next_before})
+        return Response({"messages": hits, "has_more": next_before is not None, "next_before": next_before})
 
 
 class ImageMessageViewSet(ViewSet):
@@ -115,9 +115,9 @@ class ImageMessageViewSet(ViewSet):
     )
     def create(self, request: Request, conversation_id: str) -> Response:
         """Sends an image (JPEG, PNG, WebP or GIF, at most 5 MB), with or without text."""
-        given = checked(inputs.SendImageInput, request)
+        data = checked(inputs.SendImageInput, request)
         message, created = messages.send_image(
-            sender=request.user, conversation_id=conversation_id, upload=given.pop("file"), **given
+            sender=request.user, conversation_id=conversation_id, upload=data.pop("file"), **data
         )
         return Response({"message": message}, status=201 if created else 200)
 
@@ -133,8 +133,8 @@ class ReactionViewSet(ViewSet):
     def create(self, request: Request, message_id: str) -> Response:
         """Adds a reaction; the same one again changes nothing."""
         emoji = checked(inputs.EmojiInput, request)["emoji"]
-        found = reactions.add(user=request.user, message_id=message_id, emoji=emoji)
-        return Response({"reactions": found})
+        result = reactions.add(user=request.user, message_id=message_id, emoji=emoji)
+        return Response({"reactions": result})
 
     @throttles(REACT)
     @extend_schema(
@@ -148,19 +148,19 @@ class ReactionViewSet(ViewSet):
         emoji: Any = request.query_params.get("emoji")
         if emoji is None:
             emoji = checked(inputs.EmojiInput, request)["emoji"]
-        found = reactions.remove(user=request.user, message_id=message_id, emoji=emoji)
-        return Response({"reactions": found})
+        result = reactions.remove(user=request.user, message_id=message_id, emoji=emoji)
+        return Response({"reactions": result})
 
 
 class ReportViewSet(ViewSet):
     @extend_schema(operation_id="messages_report", request=inputs.ReportInput, responses={201: outputs.ReportReply})
     def create(self, request: Request, message_id: str) -> Response:
         """Reports a message to support."""
-        given = checked(inputs.ReportInput, request)
+        data = checked(inputs.ReportInput, request)
         made = reports.report(
             reporter=request.user,
             message_id=message_id,
-            reason=given["reason"],
-            comment=given.get("comment") or "",
+            reason=data["reason"],
+            comment=data.get("comment") or "",
         )
         return Response({"report_id": made.id}, status=201)
