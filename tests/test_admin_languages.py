@@ -42,7 +42,7 @@ def latin(page: str) -> set[str]:
 
 
 @pytest.fixture
-def house(alice, bob, as_bob):
+def filled_lists(alice, bob, as_bob):
     """A row in most lists."""
     conversation, _ = conversations.start(starter=alice, user_id=bob.id)
     message, _ = messages.send(sender=alice, conversation_id=conversation["id"], body="…")
@@ -72,7 +72,7 @@ def pages(language: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("language", ["ru", "uk", "ar", "zh-hans"])
-def test_no_support_page_has_english_of_ours(house, language):
+def test_no_support_page_has_english_of_ours(filled_lists, language):
     read = pages(language)
     assert len(read) > 35
     for name, page in read.items():

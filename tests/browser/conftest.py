@@ -4,7 +4,7 @@ import pytest
 
 from tests.browser.chromium import browser
 from tests.browser.client_pages import Api, demo_people
-from tests.browser.staff import House, open_page
+from tests.browser.staff import StaffServer, open_page
 from tests.server import RunningServer
 
 
@@ -37,8 +37,8 @@ def chat(people):
 
 
 @pytest.fixture(scope="session")
-def house(tmp_path_factory):
-    running = House(tmp_path_factory.mktemp("house"))
+def staff_server(tmp_path_factory):
+    running = StaffServer(tmp_path_factory.mktemp("staff"))
     running.start()
     running.fill()
     yield running
@@ -46,13 +46,13 @@ def house(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def page_of(house, chromium):
+def page_of(staff_server, chromium):
     """The page of a staff member who has signed in, and what it complains about from now on."""
     opened = {}
 
     def of(name):
         if name not in opened:
-            opened[name] = open_page(chromium, house, name)
+            opened[name] = open_page(chromium, staff_server, name)
         page, complaints = opened[name]
         complaints.clear()
         return page, complaints

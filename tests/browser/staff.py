@@ -17,7 +17,7 @@ from tests.browser.server_fixtures import PASSWORD
 from tests.server import ROOT, RunningServer
 
 
-class House(RunningServer):
+class StaffServer(RunningServer):
     """A running server with a row of everything, and its database to read."""
 
     def fill(self):
@@ -55,27 +55,27 @@ class House(RunningServer):
         return [row[:6] for row in rows]
 
 
-def open_page(chromium, house, name):
+def open_page(chromium, staff_server, name):
     """A page of this staff member, signed in, and what it complains about."""
-    if name not in house.cookies:
+    if name not in staff_server.cookies:
         context = chromium.new_context()
         page = context.new_page()
-        sign_in(page, house, name)
-        house.cookies[name] = context.storage_state()
+        sign_in(page, staff_server, name)
+        staff_server.cookies[name] = context.storage_state()
         context.close()
     context = chromium.new_context(
-        storage_state=house.cookies[name], viewport={"width": 1280, "height": 900}, accept_downloads=True
+        storage_state=staff_server.cookies[name], viewport={"width": 1280, "height": 900}, accept_downloads=True
     )
     page = context.new_page()
     page.set_default_timeout(15_000)
-    return page, watch(page, house.base)
+    return page, watch(page, staff_server.base)
 
 
-def sign_in(page, house, name):
-    page.goto(f"{house.base}/admin/")
+def sign_in(page, staff_server, name):
+    page.goto(f"{staff_server.base}/admin/")
     page.get_by_label("E-mail address").fill(f"{name}.staff@example.com")
     page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_label("Code from your app").fill(f"{totp(bytes.fromhex(house.keys[name])):06d}")
+    page.get_by_label("Code from your app").fill(f"{totp(bytes.fromhex(staff_server.keys[name])):06d}")
     page.get_by_role("button", name="Sign in").click()
     page.locator(".figures").wait_for()
 
@@ -113,9 +113,9 @@ def registered_forms():
     }
 
 
-def choose(page, house, model, key, label, *, asks=True):
+def choose(page, staff_server, model, key, label, *, asks=True):
     """On the list: tick the row, choose the action, go; to the page that asks."""
-    page.goto(f"{house.base}/admin/{model}/")
+    page.goto(f"{staff_server.base}/admin/{model}/")
     page.locator(f'input.action-select[value="{key}"]').check()
     page.get_by_label("Action:").first.select_option(label=label)
     page.get_by_role("button", name="Go").first.click()

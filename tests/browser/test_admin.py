@@ -21,20 +21,20 @@ def sign_in(page, password):
     page.get_by_role("button", name="Sign in").click()
 
 
-def test_an_agent_blocks_somebody_who_is_online(house):
-    person = Person(house, "online")
+def test_an_agent_blocks_somebody_who_is_online(staff_server):
+    person = Person(staff_server, "online")
     login = {"email": person.email, "password": PASSWORD}
     person.token = person.call("POST", "/auth/login", login)["token"]
     socket = person.socket()
     person.password = PASSWORD
     with browser() as chromium:
-        client = Window(chromium, house)
+        client = Window(chromium, staff_server)
         client.expect("403 /profile", "403 /auth/refresh", "403 /auth/me")
         client.sign_in(person)
         client.signed_in()
         page = chromium.new_context(viewport={"width": 1280, "height": 900}).new_page()
-        complaints = watch(page, house.base)
-        page.goto(f"{house.base}/admin/")
+        complaints = watch(page, staff_server.base)
+        page.goto(f"{staff_server.base}/admin/")
         sign_in(page, "not this one")
         assert "password is wrong" in page.get_by_role("alert").inner_text()
         assert barriers(page) == []
@@ -56,7 +56,7 @@ def test_an_agent_blocks_somebody_who_is_online(house):
         page.locator(".figures li").first.wait_for()
         assert page.locator(".figures li").count() >= 6
 
-        page.goto(f"{house.base}/admin/accounts/user/?q={person.email}")
+        page.goto(f"{staff_server.base}/admin/accounts/user/?q={person.email}")
         page.locator("input.action-select").first.check()
         page.get_by_label("Action:").first.select_option("block")
         page.get_by_role("button", name="Go").first.click()
@@ -70,10 +70,10 @@ def test_an_agent_blocks_somebody_who_is_online(house):
         client.heading("Signed out")
         client.see("This account is blocked.")
         client.close()
-        page.goto(f"{house.base}/admin/accounts/auditentry/")
+        page.goto(f"{staff_server.base}/admin/accounts/auditentry/")
         assert "user.blocked" in page.content()
         assert complaints == []
-    answer = httpx.get(f"{house.base}/api/v1/auth/me", headers={"Authorization": f"Bearer {person.token}"})
+    answer = httpx.get(f"{staff_server.base}/api/v1/auth/me", headers={"Authorization": f"Bearer {person.token}"})
     assert (answer.status_code, answer.json()["error"]) == (403, "account_blocked")
     assert person.http.post("/auth/login", json=login).json()["error"] == "account_blocked"
     person.close()

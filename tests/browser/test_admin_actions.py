@@ -17,7 +17,7 @@ END = "2030-01-01T12:30"
 
 @dataclass
 class Walk:
-    """One action, by somebody who may do it, on one row of the house."""
+    """One action, by somebody who may do it, on one row of the staff_server."""
 
     model: str
     action: str
@@ -119,9 +119,9 @@ def test_no_action_is_registered_that_nobody_walks():
     assert {(walk.model, walk.action) for walk in WALKS} | WITH_AN_ANSWER == registered_actions()
 
 
-def audited(house, since, name, action, reason):
+def audited(staff_server, since, name, action, reason):
     """The one new row of the audit log, looked at; its target and details."""
-    rows = house.audited_since(since)
+    rows = staff_server.audited_since(since)
     assert [(row[0], row[2], row[4], row[5]) for row in rows] == [
         (action, reason, f"{name}.staff@example.com", "127.0.0.1")
     ]
@@ -135,16 +135,16 @@ def looked_at():
 
 
 @pytest.mark.parametrize("walk", WALKS, ids=str)
-def test_an_action(page_of, house, looked_at, walk):
+def test_an_action(page_of, staff_server, looked_at, walk):
     page, complaints = page_of(walk.by)
-    key = house.rows[walk.row]
+    key = staff_server.rows[walk.row]
 
     def state():
-        return house.ask(walk.state.format(key))[0][0]
+        return staff_server.ask(walk.state.format(key))[0][0]
 
     assert state() == walk.before
-    since = house.newest_audit_id()
-    choose(page, house, walk.model, key, walk.label)
+    since = staff_server.newest_audit_id()
+    choose(page, staff_server, walk.model, key, walk.label)
     name = page.locator(".confirm-rows li").inner_text()
     assert " object (" not in name
     button = page.get_by_role("button", name=walk.label, exact=True)
@@ -155,7 +155,7 @@ def test_an_action(page_of, house, looked_at, walk):
         page.get_by_label(next(iter(walk.fields))).fill("   ")
         button.click()
         assert "This field is required." in page.get_by_role("alert").inner_text()
-        assert (state(), house.newest_audit_id()) == (walk.before, since)
+        assert (state(), staff_server.newest_audit_id()) == (walk.before, since)
     if tuple(walk.fields) not in looked_at:
         looked_at.add(tuple(walk.fields))
         assert barriers(page) == []
@@ -165,48 +165,48 @@ def test_an_action(page_of, house, looked_at, walk):
     assert page.locator(".messagelist .success").inner_text() == f"“{walk.label}” was applied to: {name}. Total: 1."
     assert eventually(lambda: state() == walk.after, what=f"{walk.after!r} after {walk}", seconds=10)
     reason = next(iter(walk.fields.values()), "")
-    _target, details = audited(house, since, walk.by, walk.audited, reason)
+    _target, details = audited(staff_server, since, walk.by, walk.audited, reason)
     assert walk.details in details
     assert complaints == []
 
 
-def test_what_was_written_is_shown_to_who_says_why(page_of, house):
+def test_what_was_written_is_shown_to_who_says_why(page_of, staff_server):
     page, complaints = page_of("moderator")
-    since = house.newest_audit_id()
-    choose(page, house, "messaging/message", house.rows["message"], "Reveal the text")
+    since = staff_server.newest_audit_id()
+    choose(page, staff_server, "messaging/message", staff_server.rows["message"], "Reveal the text")
     assert "what Ann wrote" not in page.content()
     page.get_by_label("Reason").fill("reported")
     page.get_by_role("button", name="Reveal the text").click()
     assert page.locator("blockquote").inner_text() == "what Ann wrote"
     assert "the first wording" in page.locator("#content-main").inner_text()
     assert barriers(page) == []
-    target, details = audited(house, since, "moderator", "message.revealed", "reported")
+    target, details = audited(staff_server, since, "moderator", "message.revealed", "reported")
     assert target == "ann@example.com"
-    assert house.rows["message"] in details
+    assert staff_server.rows["message"] in details
     page.get_by_role("link", name="Back to the list").click()
     page.locator("#result_list").wait_for()
     assert complaints == []
 
 
 @pytest.mark.parametrize("kind", ["csv", "json"])
-def test_a_download_of_people_asks_why_and_names_each_in_the_audit_log(page_of, house, kind):
+def test_a_download_of_people_asks_why_and_names_each_in_the_audit_log(page_of, staff_server, kind):
     page, complaints = page_of("support")
-    since = house.newest_audit_id()
-    choose(page, house, "accounts/user", house.rows["exported"], f"Download as {kind.upper()}")
+    since = staff_server.newest_audit_id()
+    choose(page, staff_server, "accounts/user", staff_server.rows["exported"], f"Download as {kind.upper()}")
     page.get_by_label("Reason").fill("asked for by the person")
     with page.expect_download() as started:
         page.get_by_role("button", name=f"Download as {kind.upper()}").click()
     assert started.value.suggested_filename == f"user.{kind}"
     assert "exported@example.com" in started.value.path().read_text()
-    target, _ = audited(house, since, "support", "user.exported", "asked for by the person")
+    target, _ = audited(staff_server, since, "support", "user.exported", "asked for by the person")
     assert target == "exported@example.com"
     assert complaints == []
 
 
-def test_the_archive_of_a_user_is_downloaded_from_the_users_page(page_of, house):
+def test_the_archive_of_a_user_is_downloaded_from_the_users_page(page_of, staff_server):
     page, complaints = page_of("support")
-    since = house.newest_audit_id()
-    page.goto(f"{house.base}/admin/accounts/user/{house.rows['exported']}/change/")
+    since = staff_server.newest_audit_id()
+    page.goto(f"{staff_server.base}/admin/accounts/user/{staff_server.rows['exported']}/change/")
     page.get_by_role("button", name="Export all data").click()
     assert barriers(page) == []
     complaints.clear()  # axe tries styles of its own
@@ -216,19 +216,19 @@ def test_the_archive_of_a_user_is_downloaded_from_the_users_page(page_of, house)
     assert started.value.suggested_filename.endswith(".zip")
     with zipfile.ZipFile(started.value.path()) as archive:
         assert "exported@example.com" in archive.read("account/profile.json").decode()
-    assert audited(house, since, "support", "user.exported", "asked by letter")[0] == "exported@example.com"
+    assert audited(staff_server, since, "support", "user.exported", "asked by letter")[0] == "exported@example.com"
     assert complaints == []
 
 
 @pytest.mark.parametrize("kind", ["csv", "json"])
-def test_a_download_of_the_audit_log_comes_at_once(page_of, house, kind):
+def test_a_download_of_the_audit_log_comes_at_once(page_of, staff_server, kind):
     page, complaints = page_of("auditor")
-    since = house.newest_audit_id()
+    since = staff_server.newest_audit_id()
     with page.expect_download() as started:
-        choose(page, house, "accounts/auditentry", since, f"Download as {kind.upper()}", asks=False)
+        choose(page, staff_server, "accounts/auditentry", since, f"Download as {kind.upper()}", asks=False)
     assert started.value.suggested_filename == f"auditentry.{kind}"
     assert "staff@example.com" in started.value.path().read_text()
-    assert house.audited_since(since) == []
+    assert staff_server.audited_since(since) == []
     assert complaints == []
 
 
@@ -249,14 +249,14 @@ def test_a_download_of_the_audit_log_comes_at_once(page_of, house, kind):
         ("notifications/delivery", "dead mail", "Try again", "operations", "Mails are not kept"),
     ],
 )
-def test_what_cannot_be_done_is_said_and_changes_nothing(page_of, house, model, row, label, by, said):
+def test_what_cannot_be_done_is_said_and_changes_nothing(page_of, staff_server, model, row, label, by, said):
     page, complaints = page_of(by)
-    before = house.everything()
-    choose(page, house, model, house.rows[row], label)
+    before = staff_server.everything()
+    choose(page, staff_server, model, staff_server.rows[row], label)
     if page.get_by_label("Reason").count():
         page.get_by_label("Reason").fill("asked on the phone")
     page.get_by_role("button", name=label, exact=True).click()
     assert said in page.locator(".messagelist").inner_text()
     assert page.locator(".messagelist .success").count() == 0
-    assert house.everything() == before
+    assert staff_server.everything() == before
     assert complaints == []

@@ -25,18 +25,18 @@ REFUSED = 403
 
 
 @pytest.fixture(scope="module")
-def auditor(page_of, house):
+def auditor(page_of, staff_server):
     signed_in = page_of("auditor")
-    house.rows["audit entry"] = str(house.newest_audit_id())
+    staff_server.rows["audit entry"] = str(staff_server.newest_audit_id())
     return signed_in
 
 
 @pytest.mark.parametrize("path", SEEN)
-def test_pages_open_and_offer_nothing_that_changes(auditor, house, path):
+def test_pages_open_and_offer_nothing_that_changes(auditor, staff_server, path):
     page, complaints = auditor
     complaints.clear()
-    for address in (f"{path}/", f"{path}/{house.rows[DETAILS[path]]}/change/"):
-        assert page.goto(f"{house.base}/admin/{address}").status == 200
+    for address in (f"{path}/", f"{path}/{staff_server.rows[DETAILS[path]]}/change/"):
+        assert page.goto(f"{staff_server.base}/admin/{address}").status == 200
         content = page.locator("#content")
         offered = {option.get_attribute("value") for option in content.locator("[name=action] option").all()}
         assert offered <= (READING if path == "accounts/auditentry" else set())
@@ -54,21 +54,21 @@ def test_pages_open_and_offer_nothing_that_changes(auditor, house, path):
     assert complaints == []
 
 
-def test_the_overview_leads_to_what_may_be_seen_alone(auditor, house):
+def test_the_overview_leads_to_what_may_be_seen_alone(auditor, staff_server):
     page, complaints = auditor
     complaints.clear()
-    page.goto(f"{house.base}/admin/")
+    page.goto(f"{staff_server.base}/admin/")
     shown = {link.get_attribute("href") for link in page.locator("#content .module th a").all()}
     assert {f"/admin/{path}/" for path in SEEN} == shown
     assert page.locator("#content .addlink, #content .changelink").count() == 0
     assert complaints == []
 
 
-def test_every_form_of_others_is_refused_and_changes_nothing(auditor, house):
+def test_every_form_of_others_is_refused_and_changes_nothing(auditor, staff_server):
     page, _ = auditor
-    page.goto(f"{house.base}/admin/")
+    page.goto(f"{staff_server.base}/admin/")
     sent = set()
-    before = house.everything()
+    before = staff_server.everything()
 
     def send(path, **fields):
         status, redirected, text = page.evaluate(SEND, [f"/admin/{path}", [list(pair) for pair in fields.items()]])
@@ -76,7 +76,7 @@ def test_every_form_of_others_is_refused_and_changes_nothing(auditor, house):
         assert status == REFUSED or (redirected and status == 200), (path, fields, status)
         assert 'class="success"' not in text and "confirm-consequences" not in text, (path, fields)
         assert "what Ann wrote" not in text
-        assert house.everything() == before, (path, fields)
+        assert staff_server.everything() == before, (path, fields)
 
     reveal = ("messaging/message", "reveal", {"reason": "curious"})
     people = [
@@ -84,7 +84,7 @@ def test_every_form_of_others_is_refused_and_changes_nothing(auditor, house):
     ]
     walked = [(walk.model, walk.action, {"reason": "because", "resolution": "done"}) for walk in WALKS]
     for model, action, fields in [*walked, reveal, *people]:
-        key = house.rows[DETAILS[model]]
+        key = staff_server.rows[DETAILS[model]]
         for confirmed in ({}, {"confirmed": "1", **fields}):
             send(f"{model}/", action=action, _selected_action=key, index="0", **confirmed)
         sent.add((model, action))
@@ -92,7 +92,7 @@ def test_every_form_of_others_is_refused_and_changes_nothing(auditor, house):
     assert sent == registered_actions() - kept
 
     for path, row in DETAILS.items():
-        key = house.rows[row]
+        key = staff_server.rows[row]
         send(f"{path}/add/", name="x", reason="because", _save="Save")
         send(f"{path}/{key}/change/", is_staff="on", is_superuser="on", name="x", reason="because", _save="Save")
         send(f"{path}/{key}/delete/", post="yes")
@@ -102,10 +102,10 @@ def test_every_form_of_others_is_refused_and_changes_nothing(auditor, house):
     send("second-factor/", code="000000")
 
 
-def test_the_api_knows_an_auditor_as_anybody_else(auditor, house):
+def test_the_api_knows_an_auditor_as_anybody_else(auditor, staff_server):
     """Staff's rights end at the support pages: with a token of the API an Auditor is a person."""
     page, _ = auditor
-    page.goto(f"{house.base}/admin/")
+    page.goto(f"{staff_server.base}/admin/")
     login = {"email": "auditor.staff@example.com", "password": PASSWORD}
     body = page.evaluate(
         """async login => {

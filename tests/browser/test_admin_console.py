@@ -12,9 +12,9 @@ FITS = "() => document.documentElement.scrollWidth <= document.documentElement.c
 IN_VIEW = "element => element.getBoundingClientRect().right <= innerWidth"
 
 
-def test_a_user_page_is_the_place_of_work(page_of, house):
+def test_a_user_page_is_the_place_of_work(page_of, staff_server):
     page, complaints = page_of("support")
-    path = f"{house.base}/admin/accounts/user/{house.rows['keyboard']}/change/"
+    path = f"{staff_server.base}/admin/accounts/user/{staff_server.rows['keyboard']}/change/"
     page.goto(path)
     assert complaints == []
     assert barriers(page) == []
@@ -32,16 +32,16 @@ def test_a_user_page_is_the_place_of_work(page_of, house):
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_the_dashboard_and_the_lists_fit_the_window(page_of, house, width):
+def test_the_dashboard_and_the_lists_fit_the_window(page_of, staff_server, width):
     page, complaints = page_of("auditor")
     page.set_viewport_size({"width": width, "height": 900})
-    page.goto(f"{house.base}/admin/")
+    page.goto(f"{staff_server.base}/admin/")
     page.get_by_text("Show as a table").first.click()
     assert page.locator(".chart svg").count() == 5
     assert barriers(page) == []
-    paths = ["", f"accounts/user/{house.rows['ann']}/change/", "accounts/user/", "accounts/auditentry/"]
+    paths = ["", f"accounts/user/{staff_server.rows['ann']}/change/", "accounts/user/", "accounts/auditentry/"]
     for path in [*paths, "notifications/delivery/"]:
-        page.goto(f"{house.base}/admin/{path}")
+        page.goto(f"{staff_server.base}/admin/{path}")
         assert page.evaluate(FITS), path
         if width == 1280 and path in ("accounts/auditentry/", "notifications/delivery/"):
             column = ".column-reason" if "audit" in path else ".column-last_error"
@@ -51,17 +51,17 @@ def test_the_dashboard_and_the_lists_fit_the_window(page_of, house, width):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_phone_has_a_menu_and_room_for_a_reason(page_of, house, scheme):
+def test_a_phone_has_a_menu_and_room_for_a_reason(page_of, staff_server, scheme):
     page, complaints = page_of("moderator")
     page.set_viewport_size({"width": 390, "height": 800})
     page.emulate_media(color_scheme=scheme)
-    page.goto(f"{house.base}/admin/messaging/report/")
+    page.goto(f"{staff_server.base}/admin/messaging/report/")
     page.locator(".phone-menu summary").click()
     assert barriers(page) == []
     complaints.clear()  # axe tries styles of its own
     page.locator(".phone-menu").get_by_role("link", name="Messages").click()
     page.wait_for_url("**/messaging/message/")
-    page.goto(f"{house.base}/admin/messaging/message/{house.rows['message']}/change/")
+    page.goto(f"{staff_server.base}/admin/messaging/message/{staff_server.rows['message']}/change/")
     page.get_by_role("button", name="Reveal the text").click()
     reason = page.get_by_label("Reason")
     assert reason.evaluate("field => field.getBoundingClientRect().width") > 300
@@ -78,12 +78,12 @@ def test_a_phone_has_a_menu_and_room_for_a_reason(page_of, house, scheme):
     assert not page.locator(".phone-menu").is_visible()
 
 
-def test_filters_are_saved_and_the_search_box_has_a_key(page_of, house):
+def test_filters_are_saved_and_the_search_box_has_a_key(page_of, staff_server):
     page, complaints = page_of("support")
-    page.goto(f"{house.base}/admin/accounts/user/?standing=blocked&q=ann@example.com")
+    page.goto(f"{staff_server.base}/admin/accounts/user/?standing=blocked&q=ann@example.com")
     page.get_by_label("Save this filter as").fill("Blocked people")
     page.get_by_role("button", name="Save", exact=True).click()
-    page.goto(f"{house.base}/admin/accounts/user/")
+    page.goto(f"{staff_server.base}/admin/accounts/user/")
     page.keyboard.press("/")
     assert page.evaluate("() => document.activeElement.id") == "searchbar"
     page.keyboard.type("a/b")

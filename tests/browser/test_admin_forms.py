@@ -13,11 +13,11 @@ def test_these_are_all_the_forms():
     assert registered_forms() == {("change", "accounts/user"), ("add", "auth/group"), ("change", "auth/group")}
 
 
-def test_somebody_becomes_staff(page_of, house):
+def test_somebody_becomes_staff(page_of, staff_server):
     page, complaints = page_of("admin")
-    key = house.rows["promoted"]
-    since = house.newest_audit_id()
-    page.goto(f"{house.base}/admin/accounts/user/{key}/change/")
+    key = staff_server.rows["promoted"]
+    since = staff_server.newest_audit_id()
+    page.goto(f"{staff_server.base}/admin/accounts/user/{key}/change/")
     page.get_by_role("checkbox", name="Staff").check()
     page.get_by_label("Moderator").check()
     page.get_by_role("button", name="Save", exact=True).click()
@@ -26,25 +26,25 @@ def test_somebody_becomes_staff(page_of, house):
     assert complaints == []
     assert barriers(page) == []
     complaints.clear()  # axe looks into the style sheets of forms in ways that the policy stops
-    assert house.ask("SELECT is_staff FROM accounts_user WHERE id = ?", key) == [(0,)]
+    assert staff_server.ask("SELECT is_staff FROM accounts_user WHERE id = ?", key) == [(0,)]
     page.get_by_label("Reason:").fill("joins the team")
     page.get_by_role("button", name="Save", exact=True).click()
     assert "was changed successfully" in page.locator(".messagelist .success").inner_text()
-    assert house.ask("SELECT is_staff, is_superuser FROM accounts_user WHERE id = ?", key) == [(1, 0)]
-    [(action, target, reason, details, by, _address)] = house.audited_since(since)
+    assert staff_server.ask("SELECT is_staff, is_superuser FROM accounts_user WHERE id = ?", key) == [(1, 0)]
+    [(action, target, reason, details, by, _address)] = staff_server.audited_since(since)
     assert (action, target, reason) == ("user.changed", "promoted@example.com", "joins the team")
     assert '"Moderator"' in details and by == "admin.staff@example.com"
 
-    page.goto(f"{house.base}/admin/accounts/user/{key}/change/")
+    page.goto(f"{staff_server.base}/admin/accounts/user/{key}/change/")
     page.get_by_role("link", name="In the audit log").click()
     assert "joins the team" in page.locator("#result_list").inner_text()
     assert complaints == []
 
 
-def test_a_group_is_made_and_changed(page_of, house):
+def test_a_group_is_made_and_changed(page_of, staff_server):
     page, complaints = page_of("admin")
-    since = house.newest_audit_id()
-    page.goto(f"{house.base}/admin/auth/group/")
+    since = staff_server.newest_audit_id()
+    page.goto(f"{staff_server.base}/admin/auth/group/")
     page.get_by_role("link", name="Add group").first.click()
     page.get_by_label("Name:").fill("Night shift")
     page.get_by_label("Can block and unblock users").check()
@@ -54,12 +54,12 @@ def test_a_group_is_made_and_changed(page_of, house):
     page.get_by_label("Reason:").fill("phones at night")
     page.get_by_role("button", name="Save", exact=True).click()
     page.locator(".messagelist .success").wait_for()
-    assert [(row[0], row[1], row[2]) for row in house.audited_since(since)] == [
+    assert [(row[0], row[1], row[2]) for row in staff_server.audited_since(since)] == [
         ("group.added", "group Night shift", "nights are quiet"),
         ("group.changed", "group Night shift", "phones at night"),
     ]
     rights = "SELECT p.codename FROM auth_permission p JOIN auth_group_permissions g ON g.permission_id = p.id"
-    held = house.ask(f"{rights} JOIN auth_group n ON n.id = g.group_id WHERE n.name = 'Night shift' ORDER BY 1")
+    held = staff_server.ask(f"{rights} JOIN auth_group n ON n.id = g.group_id WHERE n.name = 'Night shift' ORDER BY 1")
     assert held == [("block_user",), ("unlock_user",)]
     assert complaints == []
 
@@ -77,9 +77,9 @@ def tab_to(page, wanted):
     raise AssertionError(f"no way to {wanted} by Tab")
 
 
-def test_a_block_without_a_mouse(page_of, house):
+def test_a_block_without_a_mouse(page_of, staff_server):
     page, complaints = page_of("support")
-    page.goto(f"{house.base}/admin/")
+    page.goto(f"{staff_server.base}/admin/")
     tab_to(page, page.get_by_role("link", name="Users", exact=True).last)
     page.keyboard.press("Enter")
     page.wait_for_url("**/accounts/user/")
@@ -99,7 +99,7 @@ def test_a_block_without_a_mouse(page_of, house):
     tab_to(page, page.get_by_role("button", name="Block", exact=True))
     page.keyboard.press("Space")
     page.locator(".messagelist .success").wait_for()
-    key = house.rows["keyboard"]
+    key = staff_server.rows["keyboard"]
     reason = "SELECT blocked_reason FROM accounts_user WHERE id = ?"
-    assert eventually(lambda: house.ask(reason, key) == [("asked on the phone",)], what="the block")
+    assert eventually(lambda: staff_server.ask(reason, key) == [("asked on the phone",)], what="the block")
     assert complaints == []

@@ -37,17 +37,17 @@ def test_every_list_has_a_row_to_open():
 
 
 @pytest.fixture(scope="module")
-def opened(page_of, house):
+def opened(page_of, staff_server):
     signed_in = page_of("admin")
-    house.rows["audit entry"] = str(house.newest_audit_id())
+    staff_server.rows["audit entry"] = str(staff_server.newest_audit_id())
     return signed_in
 
 
 @pytest.mark.parametrize("path", ["", *(f"{path}/" for path in LISTS)])
-def test_a_list_is_clean_and_offers_what_is_registered(opened, house, path):
+def test_a_list_is_clean_and_offers_what_is_registered(opened, staff_server, path):
     page, complaints = opened
     complaints.clear()
-    assert page.goto(f"{house.base}/admin/{path}").status == 200
+    assert page.goto(f"{staff_server.base}/admin/{path}").status == 200
     assert complaints == []
     assert barriers(page) == []
     if path:
@@ -58,20 +58,20 @@ def test_a_list_is_clean_and_offers_what_is_registered(opened, house, path):
 
 
 @pytest.mark.parametrize("path", LISTS)
-def test_a_row_is_clean_and_says_what_it_is(opened, house, path):
+def test_a_row_is_clean_and_says_what_it_is(opened, staff_server, path):
     page, complaints = opened
     complaints.clear()
-    assert page.goto(f"{house.base}/admin/{path}/{house.rows[DETAILS[path]]}/change/").status == 200
+    assert page.goto(f"{staff_server.base}/admin/{path}/{staff_server.rows[DETAILS[path]]}/change/").status == 200
     assert complaints == []
     assert barriers(page) == []
     assert " object (" not in page.locator("body").inner_text()
 
 
 @pytest.mark.parametrize("path", ADDED)
-def test_a_form_for_a_new_row_is_clean(opened, house, path):
+def test_a_form_for_a_new_row_is_clean(opened, staff_server, path):
     page, complaints = opened
     complaints.clear()
-    page.goto(f"{house.base}/admin/{path}/")
+    page.goto(f"{staff_server.base}/admin/{path}/")
     page.get_by_role("link", name="Add").first.click()
     page.wait_for_url(f"**/{path}/add/**")
     assert complaints == []

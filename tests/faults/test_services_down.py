@@ -1,6 +1,6 @@
 """Mail and push services that refuse, hang, put off or talk nonsense: nobody notices, and all of it leaves afterwards.
 
-Two houses side by side, alike but for their services: one has good ones, the other's go wrong. Everything is asked
+Two deployments side by side, alike but for their services: one has good ones, the other's go wrong. Everything is asked
 of both in turns, so that what the machine does besides happens to both.
 """
 
@@ -40,7 +40,7 @@ TROUBLES = {
 }
 
 
-class House:
+class Deployment:
     """A server with doors in front of its services, two people who talk, and newcomers."""
 
     def __init__(self, name, server, folder, mail_sink):
@@ -115,23 +115,23 @@ def form(value):
 
 
 @pytest.fixture
-def houses(tmp_path, mail_sink, settle):
+def deployments(tmp_path, mail_sink, settle):
     with contextlib.ExitStack() as stack:
         made = []
         for name in ("well", "troubled"):
             folder = tmp_path / name
             folder.mkdir()
             server = stack.enter_context(running_server(folder, mail_sink))
-            made.append(House(name, server, folder, mail_sink))
+            made.append(Deployment(name, server, folder, mail_sink))
             stack.callback(made[-1].close)
-        for house in made:
-            house.open(settle)
+        for deployment in made:
+            deployment.open(settle)
         yield made
 
 
 @pytest.mark.timeout(3600 if FULL else 150)
-def test_people_go_on_while_mail_and_push_are_down(houses, mail_sink):
-    well, troubled = houses
+def test_people_go_on_while_mail_and_push_are_down(deployments, mail_sink):
+    well, troubled = deployments
     times = defaultdict(list)
     number = 0
     for trouble, modes in TROUBLES.items():
@@ -142,16 +142,16 @@ def test_people_go_on_while_mail_and_push_are_down(houses, mail_sink):
                 # Whose turn comes first changes, too.
                 pairs = [(well, mine), (troubled, other)][:: 1 if number % 2 else -1]
                 answers = {}
-                for house, request in pairs:
-                    answers[house.name], seconds = house.ask(*request)
+                for deployment, request in pairs:
+                    answers[deployment.name], seconds = deployment.ask(*request)
                     for kept in (trouble, mine[2].split("/")[-1], "all"):
-                        times[kept, house.name].append(seconds)
+                        times[kept, deployment.name].append(seconds)
                 # What is asked and answered is the same, whatever happens behind.
                 assert answers["well"] == answers["troubled"], (trouble, mine)
                 assert answers["well"][0] < 300, answers
             time.sleep(0 if FULL else 0.1)
     for trouble in dict.fromkeys(kept for kept, _ in list(times)):
-        good, bad = (sorted(times[trouble, house.name]) for house in houses)
+        good, bad = (sorted(times[trouble, deployment.name]) for deployment in deployments)
         late = int(len(good) * 0.95)
         print(
             f"{trouble}: median {statistics.median(bad) / statistics.median(good):.2f} × of"
@@ -161,21 +161,21 @@ def test_people_go_on_while_mail_and_push_are_down(houses, mail_sink):
     troubled.turn(PASS, PASS)
     begun = time.monotonic()
     patience = 2 * RETRY_AFTER + 60
-    for house in houses:
-        for newcomer in house.newcomers:
+    for deployment in deployments:
+        for newcomer in deployment.newcomers:
             code = eventually(
                 lambda who=newcomer: mail_sink.code_for(who.email), what=f"mail to {newcomer.email}", seconds=patience
             )
             newcomer.call("POST", "/auth/verify", {"email": newcomer.email, "code": code})
         last = f"{number} new messages"
         eventually(
-            lambda at=house, text=last: any(text in json.dumps(one) for one in at.push.messages("phone")),
-            what=f"the last push in the {house.name} house",
+            lambda at=deployment, text=last: any(text in json.dumps(one) for one in at.push.messages("phone")),
+            what=f"the last push in the {deployment.name} deployment",
             seconds=patience,
         )
-        eventually(lambda at=house: at_rest(at.deliveries()), what="an empty queue", seconds=patience)
-        print(f"{house.name}: {house.deliveries()} after {time.monotonic() - begun:.0f} s")
-        house.books.balance()
+        eventually(lambda at=deployment: at_rest(at.deliveries()), what="an empty queue", seconds=patience)
+        print(f"{deployment.name}: {deployment.deliveries()} after {time.monotonic() - begun:.0f} s")
+        deployment.books.balance()
 
 
 def at_rest(deliveries):

@@ -1,4 +1,4 @@
-"""The whole house as its users meet it: a server process, a mail server, sockets."""
+"""The whole service as its users meet it: a server process, a mail server, sockets."""
 
 import contextlib
 import os

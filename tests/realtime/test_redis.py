@@ -93,10 +93,10 @@ async def test_a_wake_up_has_the_layers_own_form(own_redis, settings, monkeypatc
 
 
 @pytest.fixture
-def house(tmp_path, mail_sink, own_redis):
+def deployment(tmp_path, mail_sink, own_redis):
     """Requests go to one server, the sockets are held by another: only Redis wakes between them."""
     environment = {"EMAIL_URL": mail_sink.url, "REDIS_URL": own_redis.url, "RATELIMIT_ENABLE": "0"}
-    environment["CHANNEL_PREFIX"] = f"house-{own_redis.port}"
+    environment["CHANNEL_PREFIX"] = f"deployment-{own_redis.port}"
     database = TemporaryDatabase() if ON_POSTGRES else None
     if database is not None:
         environment["DATABASE_URL"] = database.__enter__()
@@ -125,8 +125,8 @@ def mail_sink():
 
 
 @pytest.mark.timeout(240)
-def test_a_dead_redis_costs_no_request_and_loses_nothing(house, own_redis, mail_sink):
-    requests, sockets = house
+def test_a_dead_redis_costs_no_request_and_loses_nothing(deployment, own_redis, mail_sink):
+    requests, sockets = deployment
     ann, ben = Person(requests, "Ann"), Person(requests, "Ben")
     ann.sign_up(mail_sink)
     ben.sign_up(mail_sink)
