@@ -1,5 +1,6 @@
 """What the client costs: the first page in bytes, a long conversation in elements, hours of messages in memory."""
 
+import re
 import secrets
 
 import pytest
@@ -13,6 +14,13 @@ pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(300)]
 FIRST_PAGE_BYTES = 60 * 1024
 TRANSFERRED = """() => [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
   .reduce((sum, entry) => sum + entry.encodedBodySize, 0)"""
+
+# Counts the messages that are put into the page from now on.
+COUNT_DRAWN = """() => {
+  window.drawn = 0;
+  const count = (changes) => changes.forEach(({ addedNodes }) => { window.drawn += addedNodes.length; });
+  new MutationObserver(count).observe(document.querySelector(".log-rows"), { childList: true });
+}"""
 
 
 @pytest.fixture
@@ -52,6 +60,13 @@ def test_ten_thousand_messages_leave_few_elements_in_the_page(open_chat):
     expect(open_chat.article(open_chat.last)).to_be_in_viewport(timeout=PATIENCE)
     # The end needs no long history.
     assert held(page) <= 600
+    # A message of one's own draws itself, not the rows around it.
+    page.evaluate(COUNT_DRAWN)
+    sent = f"of my own {secrets.token_hex(3)}"
+    open_chat.write(sent)
+    open_chat.sees_status(sent, re.compile("Sent|Delivered|Read"))
+    expect(open_chat.article(sent)).to_be_in_viewport()
+    assert 1 <= page.evaluate("() => window.drawn") < 10
     open_chat.log.hover()
     page.mouse.wheel(0, -2_000)
     expect(open_chat.article(open_chat.last)).not_to_be_in_viewport(timeout=PATIENCE)

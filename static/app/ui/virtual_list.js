@@ -120,6 +120,11 @@ export class VirtualList extends Component {
   // To the end from anywhere: the last rows are drawn first.
   goToEnd() {
     const { length } = this.props.rows;
+    if (this.state.end >= length) {
+      this.toEnd();
+      this.look();
+      return;
+    }
     this.wantsRow = true;
     this.setState({ start: Math.max(0, length - FIRST), end: length }, () => {
       this.measure();
