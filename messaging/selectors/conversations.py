@@ -33,7 +33,9 @@ def conversation_page(
     *, user_id: int, limit: int, cursor: tuple[int, int] | None = None
 ) -> tuple[list[dict[str, Any]], tuple[int, int] | None]:
     """Conversations with the newest activity first, and the position of the next page (None: the end)."""
-    conditions = "user_id = %s AND is_shown"
+    # A plan made for this user never costs less than the one for every user, because neither knows who it is. With a
+    # bare parameter PostgreSQL plans the statement anew each time, which takes longer than running it.
+    conditions = "user_id = (SELECT CAST(%s AS bigint)) AND is_shown"
     params: list[Any] = [user_id]
     if cursor is not None:
         conditions += " AND (activity_id, conversation_id) < (%s, %s)"

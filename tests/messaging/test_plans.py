@@ -1,6 +1,7 @@
 """How much is read: no more for a conversation of eight thousand messages than for one of a hundred."""
 
 import json
+from itertools import combinations
 
 import pytest
 from django.db import connection
@@ -94,3 +95,27 @@ def test_a_search_reads_a_bounded_number_of_rows(histories, alice):
     for word in ("needle", "absent", "hay", "zq", "y"):
         search = {"user_id": alice.id, "conversation_id": histories[8_000], "folded": word, "limit": 20}
         assert rows_read(lambda s=search: search_page(**s)) <= 3_100, word
+
+
+def test_the_conversation_list_is_planned_once_for_everybody(alice, bob):
+    """Also for a user with fewer conversations than most, for whom PostgreSQL expects less work than for any user."""
+    conversations.start(starter=alice, user_id=bob.id)
+    busy = [make_user(f"Busy{number}").id for number in range(50)]
+    pairs = Conversation.objects.bulk_create(
+        Conversation(user_low_id=low, user_high_id=high) for low, high in combinations(busy, 2)
+    )
+    Participant.objects.bulk_create(
+        Participant(conversation=pair, user_id=user_id, is_shown=True, activity_id=pair.id)
+        for pair in pairs
+        for user_id in (pair.user_low_id, pair.user_high_id)
+    )
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+    for _ in range(12):
+        assert len(selectors.conversation_page(user_id=alice.id, limit=17)[0]) == 1
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT generic_plans FROM pg_prepared_statements WHERE statement LIKE %s",
+            ["SELECT p.conversation_id%LIMIT 18%"],
+        )
+        assert [plans > 0 for (plans,) in cursor.fetchall()] == [True]
