@@ -35,6 +35,8 @@ def test_an_agent_blocks_somebody_who_is_online(staff_server):
         page = chromium.new_context(viewport={"width": 1280, "height": 900}).new_page()
         complaints = watch(page, staff_server.base)
         page.goto(f"{staff_server.base}/admin/")
+        box = page.locator(".sign-in").bounding_box()
+        assert abs(2 * box["x"] + box["width"] - 1280) < 40  # in the middle of the window
         sign_in(page, "not this one")
         assert "password is wrong" in page.get_by_role("alert").inner_text()
         assert barriers(page) == []
