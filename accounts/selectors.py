@@ -11,7 +11,7 @@ from django.db.models import Case, Exists, OuterRef, Q, QuerySet, When
 from accounts.exceptions import UserNotFound
 from accounts.models import Block, EmailChange, Image, Session, TrustedDevice, User
 from accounts.models.people import blocked_between
-from core.database import prepared
+from core.database import row
 from core.text import fold
 
 
@@ -158,12 +158,10 @@ class _Statement(NamedTuple):
 def session_with_user(*, sid: UUID, user_id: int) -> Session | None:
     """The session of this id and user, with `user` loaded, in one query; None without one."""
     statement = _statement(connection.vendor)
-    with prepared() as cursor:
-        cursor.execute(statement.sql, [_SID.get_db_prep_value(sid, connection), user_id])
-        row = cursor.fetchone()
-    if row is None:
+    found = row(statement.sql, [_SID.get_db_prep_value(sid, connection), user_id])
+    if found is None:
         return None
-    values = list(row)
+    values = list(found)
     for position, (converters, expression) in statement.converters.items():
         for convert in converters:
             values[position] = convert(values[position], expression, connection)

@@ -2,11 +2,19 @@
 renderers while its views module is still loading, so nothing here may import rest_framework views."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import IO, Any
 
+from django.http import FileResponse
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
+
+
+def archive(file: IO[bytes], *, filename: str) -> FileResponse:
+    """A zip to save, which no cache keeps."""
+    response = FileResponse(file, as_attachment=True, filename=filename, content_type="application/zip")
+    response["Cache-Control"] = "no-store"
+    return response
 
 
 class ContentNegotiation(DefaultContentNegotiation):

@@ -9,9 +9,8 @@ from django.utils.translation import gettext_lazy as _
 from accounts.services import audit
 from accounts.staff import tasks
 from accounts.staff.actions import NoChange, NoForm, ReasonForm, confirmed_action
-from accounts.staff.charts import Chart, add_chart
 from accounts.staff.lists import StaffAdmin
-from accounts.staff.overview import Figure, about, add_section
+from accounts.staff.overview import Chart, Figure, about, add_chart, add_section
 from accounts.staff.panels import Panel, add_panel
 from core.transactions import unit_of_work
 from notifications.models import ChannelPause, Delivery, Device, Notification

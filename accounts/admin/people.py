@@ -17,9 +17,9 @@ from accounts.models import AuditEntry, Block, Session, TrustedDevice, User
 from accounts.services import recovery_codes
 from accounts.services.login_lockout import is_locked, locked_until
 from accounts.staff import panels, tasks
-from accounts.staff.charts import Chart, add_chart
 from accounts.staff.lists import AuditedAdmin, ReasonModelForm, StaffAdmin
 from accounts.staff.lookups import MAX_SEARCH
+from accounts.staff.overview import Chart, add_chart
 from accounts.staff.panels import Panel, add_panel
 from core.fields import parse_id
 from core.text import fold

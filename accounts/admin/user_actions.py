@@ -3,7 +3,7 @@
 from typing import Any, cast
 
 from django import forms
-from django.http import FileResponse, HttpRequest
+from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
@@ -12,6 +12,7 @@ from accounts.services import account_status as staff
 from accounts.services import audit, export
 from accounts.staff.actions import NoChange, NoForm, ReasonForm, confirmed_action
 from accounts.staff.downloads import confirmed_download
+from core.renderers import archive
 
 EXPORTED = ("id", "email", "username", "first_name", "last_name", "language", "created_at", "last_seen_at")
 
@@ -75,12 +76,8 @@ def _exported(by: User, user: User, data: dict[str, Any]) -> None:
 
 def _archive(_page: Any, request: HttpRequest, users: list[User]) -> Any:  # a FileResponse is no HttpResponse
     (user,) = users
-    reader = cast(User, request.user)
-    response = FileResponse(
-        export.archive(user_id=user.id, reader=reader), as_attachment=True, filename=f"parley-{user.username}.zip"
-    )
-    response["Cache-Control"] = "no-store"
-    return response
+    file = export.archive(user_id=user.id, reader=cast(User, request.user))
+    return archive(file, filename=f"parley-{user.username}.zip")
 
 
 def _download(kind: str) -> Any:

@@ -1,10 +1,17 @@
-"""The figures of the admin's index page. Other apps register theirs in AppConfig.ready()."""
+"""What the admin's index page shows: figures, and charts of the last weeks. Other apps register theirs in AppConfig.ready()."""
 
-from collections.abc import Callable, Iterable
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
 
-from django.db.models import QuerySet
+from django.core.cache import cache
+from django.db import DatabaseError, transaction
+from django.db.models import Count, Q, QuerySet
+from django.db.models.functions import TruncDate
+from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
@@ -39,7 +46,7 @@ def add_section(section: Section) -> None:
     _sections.append(section)
 
 
-def overview() -> list[Figure]:
+def figures() -> list[Figure]:
     return [figure for section in (_accounts, *_sections) for figure in section()]
 
 
@@ -54,3 +61,152 @@ def _accounts() -> Iterable[Figure]:
         f"{users}?standing=locked",
     )
     yield Figure(_("Blocked"), about(User.objects.blocked()), f"{users}?standing=blocked")
+
+
+# --- Charts: one grouped query each; days that are over are counted once a day, the current day once a minute ---------
+
+logger = logging.getLogger("parley.charts")
+
+DAYS = 30
+MINUTE = 60
+DAY = 24 * 3600
+# A table that is too large to count in time is not asked again for this long.
+PAUSE_AFTER_FAILURE = 3600
+
+# Of a drawing.
+WIDTH, HEIGHT = 600, 120
+GAP = 3
+# So many colours has the style sheet.
+COLOURS = 7
+
+# Day, series and number; the series of a chart without any is "".
+Counts = list[tuple[str, str, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """Rows by the day of `at`; one series for each value of `by`, named by `labels`.
+
+    `rows(start)` returns at least the rows from there on, by an index.
+    """
+
+    name: str
+    title: str | Promise
+    permission: str
+    position: int
+    rows: Callable[[datetime], QuerySet]
+    at: str = "created_at"
+    by: str = ""
+    labels: Mapping[str, str | Promise] | None = None
+
+
+_charts: list[Chart] = []
+
+
+def add_chart(chart: Chart) -> None:
+    """Lets an app add a chart to the index page."""
+    _charts.append(chart)
+    _charts.sort(key=lambda chart: chart.position)
+
+
+def drawn(request: HttpRequest) -> list[dict[str, Any]]:
+    """The charts that this staff member may see, ready for the template."""
+    now = timezone.now().astimezone(UTC)
+    days = [now.date() - timedelta(days=number) for number in reversed(range(DAYS))]
+    return [_drawn(chart, days) for chart in _charts if request.user.has_perm(chart.permission)]
+
+
+def _drawn(chart: Chart, days: list[date]) -> dict[str, Any]:
+    labels = chart.labels or {"": chart.title}
+    counts = _counts(chart, days)
+    numbers: Counter[tuple[str, str]] = Counter()
+    for day, series, number in counts or []:
+        numbers[day, series] += number
+    return {"name": chart.name, "title": chart.title, "failed": counts is None} | _drawing(days, dict(labels), numbers)
+
+
+def _counts(chart: Chart, days: list[date]) -> Counts | None:
+    """None when the database does not answer in time."""
+    key = f"chart:{chart.name}:{days[-1].isoformat()}"
+    first, today = _midnight(days[0]), _midnight(days[-1])
+    finished = _kept(f"{key}:finished", lambda: _counted(chart, first, today), DAY)
+    current = _kept(f"{key}:today", lambda: _counted(chart, today, today + timedelta(days=1)), MINUTE)
+    return None if finished is None or current is None else finished + current
+
+
+def _midnight(day: date) -> datetime:
+    return datetime(day.year, day.month, day.day, tzinfo=UTC)
+
+
+def _counted(chart: Chart, start: datetime, end: datetime) -> Counts:
+    rows = chart.rows(start).filter(Q((f"{chart.at}__gte", start), (f"{chart.at}__lt", end)))
+    by = [chart.by] if chart.by else []
+    days = rows.annotate(day=TruncDate(chart.at, tzinfo=UTC)).values("day", *by).annotate(number=Count("pk"))
+    return [(row["day"].isoformat(), str(row.get(chart.by, "")), row["number"]) for row in days.order_by()]
+
+
+def _kept(key: str, count: Callable[[], Counts], seconds: int) -> Counts | None:
+    """The counts from the cache, or counted now. The page opens without a cache, too."""
+    try:
+        kept = cache.get(key)
+    except Exception:  # of any client behind the cache
+        logger.warning("The cache does not answer.", exc_info=True)
+        kept = None
+    if kept is not None:
+        return None if kept is False else kept  # type: ignore[no-any-return]
+    counted: Counts | None
+    try:
+        with transaction.atomic():
+            counted = count()
+    except DatabaseError:
+        logger.warning("A chart could not be counted.", exc_info=True)
+        counted, seconds = None, PAUSE_AFTER_FAILURE
+    try:
+        cache.set(key, False if counted is None else counted, seconds)
+    except Exception:  # of any client behind the cache
+        logger.warning("The cache does not answer.", exc_info=True)
+    return counted
+
+
+def _drawing(
+    days: list[date], labels: dict[str, str | Promise], numbers: Mapping[tuple[str, str], int]
+) -> dict[str, Any]:
+    """A stacked bar chart of these numbers by (day, series): rectangles for inline SVG, legend, and the same as a table.
+
+    With no number at all, too.
+    """
+    of_day = {day: [numbers.get((day.isoformat(), key), 0) for key in labels] for day in days}
+    highest = max(map(sum, of_day.values()), default=0)
+    step = WIDTH / len(days)
+    bars = []
+    for position, (day, values) in enumerate(of_day.items()):
+        top = float(HEIGHT)
+        for colour, (label, value) in enumerate(zip(labels.values(), values, strict=True)):
+            if value:
+                height = value / highest * HEIGHT
+                top -= height
+                bars.append(
+                    {
+                        "x": f"{position * step + GAP / 2:.1f}",
+                        "y": f"{top:.1f}",
+                        "width": f"{step - GAP:.1f}",
+                        "height": f"{height:.1f}",
+                        "colour": colour % COLOURS,
+                        "text": f"{day.isoformat()}, {label}: {value}",
+                    }
+                )
+    totals = [sum(column) for column in zip(*of_day.values(), strict=True)]
+    return {
+        "width": WIDTH,
+        "height": HEIGHT,
+        "bars": bars,
+        "highest": highest,
+        "first": days[0].isoformat(),
+        "last": days[-1].isoformat(),
+        "total": sum(totals),
+        "series": [
+            {"label": label, "total": total, "colour": colour % COLOURS}
+            for colour, (label, total) in enumerate(zip(labels.values(), totals, strict=True))
+        ],
+        "table": [{"day": day.isoformat(), "numbers": values} for day, values in reversed(of_day.items())],
+    }

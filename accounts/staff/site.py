@@ -20,10 +20,9 @@ from rest_framework.permissions import SAFE_METHODS
 
 from accounts.models import User
 from accounts.services import audit
-from accounts.staff import charts, second_factor, sessions, tasks
+from accounts.staff import overview, second_factor, sessions, tasks
 from accounts.staff.forms import FirstCodeForm, SecondPasswordForm, StaffLoginForm
 from accounts.staff.lookups import ShownColumnsOnly
-from accounts.staff.overview import overview
 from accounts.throttles import network_and_email
 from core import errors, ratelimits
 from core.exceptions import RateLimited
@@ -170,5 +169,5 @@ class StaffSite(OTPAdminSite):
         return apps if app_label else tasks.grouped(self, apps)
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
-        figures = {"overview": overview(), "charts": charts.drawn(request)}
-        return super().index(request, figures | (extra_context or {}))
+        shown = {"overview": overview.figures(), "charts": overview.drawn(request)}
+        return super().index(request, shown | (extra_context or {}))

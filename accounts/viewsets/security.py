@@ -37,6 +37,7 @@ from accounts.serializers.security import (
 from accounts.serializers.users import SentenceOutput
 from accounts.services import email_change, erasure, export, password, recovery_codes, second_password, step_up
 from core.fields import checked
+from core.renderers import archive
 from core.request_context import network_of_request
 from core.serializers import OkReply
 from core.throttles import Throttle, throttles, user
@@ -152,9 +153,7 @@ class ExportViewSet(ViewSet):
         action_token = require_action_token(request, step_up.EXPORT_DATA)
         file = export.export(user=person(request), action_token=action_token)
         name = f"parley-{person(request).username}-{timezone.now():%Y-%m-%d}.zip"
-        response = FileResponse(file, as_attachment=True, filename=name, content_type="application/zip")
-        response["Cache-Control"] = "no-store"
-        return response
+        return archive(file, filename=name)
 
 
 class SecondPasswordViewSet(ViewSet):

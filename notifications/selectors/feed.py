@@ -13,7 +13,7 @@ from django.db.models import Count
 
 from accounts import sql
 from accounts.serializers import PersonRow
-from core.database import moment, prepared
+from core.database import moment, places, rows, rows_unprepared
 from messaging.selectors import MESSAGE_UNREAD_COUNT
 from notifications.models import Notification, Preferences
 from notifications.serializers import NotificationSerializer
@@ -47,16 +47,12 @@ class FeedRow:
 
 def unread_count(user_id: int) -> int:
     """Unread rows: the number in the list, the badge and on the push."""
-    with prepared() as cursor:
-        cursor.execute(UNREAD_COUNT, [user_id])
-        return int(cursor.fetchone()[0])
+    return int(rows(UNREAD_COUNT, [user_id])[0][0])
 
 
 def counts(user_id: int) -> dict[str, int]:
     """The badge: unread rows of the feed and unread messages, as every reply names them. One query: clients poll it."""
-    with prepared() as cursor:
-        cursor.execute(f"SELECT ({UNREAD_COUNT}), ({MESSAGE_UNREAD_COUNT})", [user_id, user_id])
-        of_feed, of_messages = cursor.fetchone()
+    of_feed, of_messages = rows(f"SELECT ({UNREAD_COUNT}), ({MESSAGE_UNREAD_COUNT})", [user_id, user_id])[0]
     return {"unread_count": of_feed, "message_unread_count": int(of_messages)}
 
 
@@ -71,8 +67,7 @@ def notifications_for(viewer_id: int, ids: Iterable[int]) -> dict[int, dict[str,
     wanted = list(set(ids))
     if not wanted:
         return {}
-    places = ", ".join(["%s"] * len(wanted))
-    found = _rows(f"{_SELECT} AND n.id IN ({places})", [viewer_id, *wanted])
+    found = _rows(f"{_SELECT} AND n.id IN ({places(wanted)})", [viewer_id, *wanted])
     return {row.id: NotificationSerializer.render(row) for row in found}
 
 
@@ -109,9 +104,7 @@ def preferences_of(user_id: int) -> Preferences:
 
 
 def _rows(statement: str, values: Sequence[Any]) -> list[FeedRow]:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, values)
-        return [
-            FeedRow(id_, kind, bool(is_read), target_id, title, count, moment(created_at), PersonRow(*actor))
-            for id_, kind, is_read, target_id, title, count, created_at, *actor in cursor.fetchall()
-        ]
+    return [
+        FeedRow(id_, kind, bool(is_read), target_id, title, count, moment(created_at), PersonRow(*actor))
+        for id_, kind, is_read, target_id, title, count, created_at, *actor in rows_unprepared(statement, values)
+    ]

@@ -7,9 +7,8 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from accounts.staff import tasks
-from accounts.staff.charts import Chart, add_chart
 from accounts.staff.lists import StaffAdmin
-from accounts.staff.overview import Figure, about, add_section
+from accounts.staff.overview import Chart, Figure, about, add_chart, add_section
 from realtime.calls.models import Call
 
 

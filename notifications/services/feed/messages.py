@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
 from accounts import sql
-from core.database import prepared
+from core.database import row as read_row
 from core.transactions import unit_of_work
 from messaging.selectors import conversations_for
 from notifications.models import Device, Notification, Preferences
@@ -58,9 +58,7 @@ def message_arrived(*, recipient_id: int, sender_id: int, conversation_id: int, 
         _key(conversation_id), sender_id, conversation_id, message_id, moment, moment, recipient_id, now,
     ]  # fmt: skip
     with unit_of_work(savepoint=False):
-        with prepared() as cursor:
-            cursor.execute(_named(_ARRIVE), values)
-            stored = cursor.fetchone()
+        stored = read_row(_named(_ARRIVE), values)
         if stored is None:
             return
         notification_id, is_silent, has_device = stored[0], bool(stored[1]), bool(stored[2])
