@@ -31,8 +31,8 @@ from realtime.routing import websocket_application  # noqa: E402
 
 refuse_unsafe_settings()
 
-places = settings.REQUEST_THREADS
-pages = BodiesFirst(ConcurrencyLimit(WSGIMiddleware(django, workers=places), places=places))  # type: ignore[arg-type]
+threads = settings.REQUEST_THREADS
+pages = BodiesFirst(ConcurrencyLimit(WSGIMiddleware(django, workers=threads), slots=threads))  # type: ignore[arg-type]
 
 
 def watch(environ: dict[str, Any], start_response: Any) -> Any:

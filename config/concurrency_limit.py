@@ -23,8 +23,8 @@ GRACE_SECONDS = 1.0
 class RequestQueue:
     """A fixed number of slots on one event loop; other requests wait in order of arrival."""
 
-    def __init__(self, places: int) -> None:
-        self._free = places
+    def __init__(self, slots: int) -> None:
+        self._free = slots
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._left = 0
 
@@ -71,14 +71,14 @@ async def _wait_for_slot(turn: asyncio.Future[None], seconds: float) -> bool:
 class ConcurrencyLimit:
     """ASGI middleware: passes at most as many requests to `app` as it has threads."""
 
-    def __init__(self, app: Application, *, places: int) -> None:
+    def __init__(self, app: Application, *, slots: int) -> None:
         self._app = app
-        self._places = places
-        self._lines: WeakKeyDictionary[asyncio.AbstractEventLoop, RequestQueue] = WeakKeyDictionary()
+        self._slots = slots
+        self._queues: WeakKeyDictionary[asyncio.AbstractEventLoop, RequestQueue] = WeakKeyDictionary()
 
     async def __call__(self, scope: dict[str, Any], receive: Callable[..., Any], send: Callable[..., Any]) -> None:
-        line = self._lines.setdefault(asyncio.get_running_loop(), RequestQueue(self._places))
-        if not await line.enter():
+        queue = self._queues.setdefault(asyncio.get_running_loop(), RequestQueue(self._slots))
+        if not await queue.enter():
             response = reply_without_thread(scope, errors.busy)
             await send(start_of(response))
             await send({"type": "http.response.body", "body": response.content})
@@ -86,4 +86,4 @@ class ConcurrencyLimit:
         try:
             await self._app(scope, receive, send)
         finally:
-            line.leave()
+            queue.leave()

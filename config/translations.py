@@ -158,15 +158,15 @@ def collected(app: str) -> Catalog:
         comment_tags=("Translators:",),
         strip_comment_tags=True,
     )
-    places = [(f"{app}/{file}", line, text, comments, context) for file, line, text, comments, context in found]
+    occurrences = [(f"{app}/{file}", line, text, comments, context) for file, line, text, comments, context in found]
     folders = [settings.BASE_DIR / app / "templates"]
     folders += [settings.BASE_DIR / "templates" / name for name in TEMPLATES.get(app, (app,))]
     for path in (path for folder in folders for path in folder.rglob("*.*")):
         name = path.relative_to(settings.BASE_DIR).as_posix()
         source = io.BytesIO(templatize(path.read_text(encoding="utf-8"), origin=name).encode())
         for line, text, comments, context in extract("python", source, KEYWORDS, (), {"encoding": "utf-8"}):
-            places.append((name, line, text, comments, context))
-    for name, line, text, comments, context in sorted(places, key=lambda place: (place[0], place[1])):
+            occurrences.append((name, line, text, comments, context))
+    for name, line, text, comments, context in sorted(occurrences, key=lambda one: (one[0], one[1])):
         catalog.add(text, None, [(name, line)], _flags(text), auto_comments=comments, context=context)
     return catalog
 

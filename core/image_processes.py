@@ -114,7 +114,7 @@ class _Pool:
         self.pid = os.getpid()
         self.waiting = waiting
         self.idle: list[_Decoder] = []
-        self.places = threading.BoundedSemaphore(DECODED_AT_ONCE)
+        self.slots = threading.BoundedSemaphore(DECODED_AT_ONCE)
         self.queue = threading.BoundedSemaphore(DECODED_AT_ONCE + waiting)
         atexit.register(self.close)
 
@@ -122,12 +122,12 @@ class _Pool:
         if not self.queue.acquire(blocking=False):
             raise ServiceUnavailable(retry_after=RETRY_SECONDS)
         try:
-            if not self.places.acquire(timeout=WAIT_SECONDS):
+            if not self.slots.acquire(timeout=WAIT_SECONDS):
                 raise ServiceUnavailable(retry_after=RETRY_SECONDS)
             try:
                 return self._convert(data, avatar=avatar)
             finally:
-                self.places.release()
+                self.slots.release()
         finally:
             self.queue.release()
 

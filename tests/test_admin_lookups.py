@@ -125,7 +125,7 @@ def test_shown_columns_are_filtered_by_value_and_range(model, db):
 def test_odd_query_strings_are_answered(model, db):
     browser = admin_client(staff(is_superuser=True))
     browser.raise_request_exception = False
-    parameters = [*sorted(shown_by(admin.site._registry[model])), "q", "o", "p", "all", "_popup", "standing", "state"]
+    parameters = [*sorted(shown_by(admin.site._registry[model])), "q", "o", "p", "all", "_popup", "status", "state"]
     for number, value in enumerate(ODD_VALUES):
         name = parameters[number % len(parameters)]
         queries = ({name: [value, "1"]}, {f"{name}__gte": value}, {f"{name}__regex": value}, {f"{name}[]": value})

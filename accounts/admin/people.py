@@ -27,7 +27,7 @@ from core.text import fold
 
 class AccountStatusFilter(SimpleListFilter):
     title = _("status")
-    parameter_name = "standing"
+    parameter_name = "status"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
         return [
@@ -73,7 +73,7 @@ class UserAdmin(UserActions, AuditedAdmin):
         "id",
         "email",
         "name",
-        "standing",
+        "status",
         "two_step",
         "last_seen_at",
         "created_at",
@@ -91,7 +91,7 @@ class UserAdmin(UserActions, AuditedAdmin):
             _("Status"),
             {
                 "fields": (
-                    "standing",
+                    "status",
                     "email_verified_at",
                     "blocked_at",
                     "blocked_until",
@@ -108,7 +108,7 @@ class UserAdmin(UserActions, AuditedAdmin):
         (_("Staff"), {"fields": ("is_staff", "is_superuser", "groups")}),
     )
     # At the top of the page; all fields stand below the panels.
-    shown_first = ("email", "name", "standing", "two_step", "created_at", "last_seen_at", "blocked_reason")
+    shown_first = ("email", "name", "status", "two_step", "created_at", "last_seen_at", "blocked_reason")
     staff_fields = ("is_staff", "is_superuser", "groups")
 
     change_form_template = "admin/accounts/user/change_form.html"
@@ -127,7 +127,7 @@ class UserAdmin(UserActions, AuditedAdmin):
         return user.display_name
 
     @admin.display(description=_("status"))
-    def standing(self, user: User) -> str:
+    def status(self, user: User) -> str:
         now = timezone.now()
         words = []
         if user.is_blocked(now):

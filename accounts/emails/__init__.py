@@ -42,7 +42,7 @@ def send(kind: str, to: str, language: str, context: Mapping[str, Any] | None = 
 
 def render(kind: str, to: str, language: str, context: Mapping[str, Any] | None = None) -> EmailMultiAlternatives:
     """Builds the mail that `send` sends."""
-    letter = EMAIL_TEXTS[kind]
+    template = EMAIL_TEXTS[kind]
     values = dict(context or {})
     name = _without_numbers(clean(str(values.pop("name", ""))))
     filling = {key: clean_name(str(value)) for key, value in values.items()}
@@ -50,15 +50,15 @@ def render(kind: str, to: str, language: str, context: Mapping[str, Any] | None 
         content: dict[str, Any] = {
             "language": translation.get_language(),
             "right_to_left": translation.get_language_bidi(),
-            "subject": str(letter.subject) % filling,
+            "subject": str(template.subject) % filling,
             "name": name,
-            "before": [str(sentence) % filling for sentence in letter.before],
+            "before": [str(sentence) % filling for sentence in template.before],
             "code": filling.get("code", ""),
             "link": filling.get("link", ""),
-            "after": [str(sentence) % filling for sentence in letter.after],
+            "after": [str(sentence) % filling for sentence in template.after],
         }
-        text = render_to_string("accounts/email/letter.txt", content)
-        html = render_to_string("accounts/email/letter.html", content)
+        text = render_to_string("accounts/email/body.txt", content)
+        html = render_to_string("accounts/email/body.html", content)
     mail = EmailMultiAlternatives(content["subject"], text, None, [to], headers=_headers(content["code"]))
     mail.attach_alternative(html, "text/html")
     return mail

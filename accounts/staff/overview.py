@@ -58,9 +58,9 @@ def _accounts() -> Iterable[Figure]:
     yield Figure(
         _("Currently locked"),
         about(User.objects.filter(is_locked(now))),
-        f"{users}?standing=locked",
+        f"{users}?status=locked",
     )
-    yield Figure(_("Blocked"), about(User.objects.blocked()), f"{users}?standing=blocked")
+    yield Figure(_("Blocked"), about(User.objects.blocked()), f"{users}?status=blocked")
 
 
 # --- Charts: one grouped query each; days that are over are counted once a day, the current day once a minute ---------

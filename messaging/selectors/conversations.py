@@ -5,7 +5,7 @@ from typing import Any
 
 from accounts import sql
 from accounts.serializers import PersonRow
-from core.database import places, row, rows
+from core.database import placeholders, row, rows
 from messaging.models import MESSAGE, PARTICIPANT
 from messaging.serializers.outputs import ConversationOutput, ConversationRow
 
@@ -58,7 +58,7 @@ def conversations_for(viewer_id: int, ids: Iterable[int]) -> dict[int, dict[str,
     if not distinct_ids:
         return {}
     fetched = rows(
-        f"{_COLUMNS} {PARTICIPANT} p{_JOINS} WHERE p.user_id = %s AND p.conversation_id IN ({places(distinct_ids)})",
+        f"{_COLUMNS} {PARTICIPANT} p{_JOINS} WHERE p.user_id = %s AND p.conversation_id IN ({placeholders(distinct_ids)})",
         [viewer_id, *distinct_ids],
     )
     return {columns[0]: _render(columns) for columns in fetched}
@@ -71,7 +71,7 @@ def unread_counts_for(viewer_id: int, ids: Iterable[int]) -> dict[int, int]:
         return {}
     fetched = rows(
         f"SELECT conversation_id, unread_count FROM {PARTICIPANT}"
-        f" WHERE user_id = %s AND conversation_id IN ({places(distinct_ids)})",
+        f" WHERE user_id = %s AND conversation_id IN ({placeholders(distinct_ids)})",
         [viewer_id, *distinct_ids],
     )
     return dict(fetched)

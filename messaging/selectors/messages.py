@@ -8,7 +8,7 @@ from django.db import connection
 from django.db.models import Max
 
 from accounts import sql
-from core.database import places, rows
+from core.database import placeholders, rows
 from core.fields import MAX_ID, parse_id
 from messaging.exceptions import ConversationNotFound
 from messaging.models import (
@@ -93,7 +93,7 @@ def messages_for(viewer_id: int, ids: Iterable[int]) -> dict[int, dict[str, Any]
     as_participant = f" JOIN {PARTICIPANT} p ON p.conversation_id = m.conversation_id AND p.user_id = %s"
     fetched = rows(
         f"{select('p.cleared_up_to_id', as_participant)}"
-        f" WHERE m.id IN ({places(message_ids)}) AND {visible('m', 'p.cleared_up_to_id')}",
+        f" WHERE m.id IN ({placeholders(message_ids)}) AND {visible('m', 'p.cleared_up_to_id')}",
         [viewer_id, *message_ids],
     )
     return {row[0]: render(MessageRow(*row), viewer_id) for row in fetched}

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.db import connection
 
-from core.database import places, rows, rows_unprepared
+from core.database import placeholders, rows, rows_unprepared
 from core.fields import MAX_ID
 from messaging.conf import conf
 from messaging.models import BETWEEN, MESSAGE, NEWEST_FIRST, NOT_DELETED, between
@@ -33,7 +33,7 @@ def search_page(
     if not ids:
         return [], go_on
     fetched = rows(
-        f"{select()} WHERE m.id IN ({places(ids)}) AND {NOT_DELETED} ORDER BY m.id DESC",
+        f"{select()} WHERE m.id IN ({placeholders(ids)}) AND {NOT_DELETED} ORDER BY m.id DESC",
         [cleared, *ids],
     )
     return [render(MessageRow(*columns), user_id) for columns in fetched], go_on

@@ -14,7 +14,7 @@ from django.db import connection
 
 from accounts import sql
 from accounts.services import pictures
-from core.database import places, row, rows
+from core.database import placeholders, row, rows
 from core.exceptions import ApiError
 from core.fields import parse_id
 from messaging import signals
@@ -150,7 +150,7 @@ def count_unread(participant: Participant) -> int:
 _FIELDS = [field for field in Message._meta.concrete_fields if not field.primary_key]
 _INSERT = (
     f"INSERT INTO {MESSAGE} ({', '.join(str(field.column) for field in _FIELDS)})"
-    f" VALUES ({places(_FIELDS)}) ON CONFLICT DO NOTHING RETURNING id"
+    f" VALUES ({placeholders(_FIELDS)}) ON CONFLICT DO NOTHING RETURNING id"
 )
 _COUNTED = "unread_count + CASE WHEN user_id = %s THEN 0 ELSE %s END"
 _WRITTEN = "has_written OR (user_id = %s AND %s)"

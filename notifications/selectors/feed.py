@@ -13,7 +13,7 @@ from django.db.models import Count
 
 from accounts import sql
 from accounts.serializers import PersonRow
-from core.database import moment, places, rows, rows_unprepared
+from core.database import moment, placeholders, rows, rows_unprepared
 from messaging.selectors import MESSAGE_UNREAD_COUNT
 from notifications.models import Notification, Preferences
 from notifications.serializers import NotificationSerializer
@@ -67,7 +67,7 @@ def notifications_for(viewer_id: int, ids: Iterable[int]) -> dict[int, dict[str,
     wanted = list(set(ids))
     if not wanted:
         return {}
-    found = _rows(f"{_SELECT} AND n.id IN ({places(wanted)})", [viewer_id, *wanted])
+    found = _rows(f"{_SELECT} AND n.id IN ({placeholders(wanted)})", [viewer_id, *wanted])
     return {row.id: NotificationSerializer.render(row) for row in found}
 
 

@@ -23,8 +23,8 @@ FILLING = {
 @pytest.mark.parametrize("kind", sorted(EMAIL_TEXTS))
 @pytest.mark.parametrize("language", ["en", "de", "ar", "zh-hans"])
 def test_every_mail_is_written_in_every_language(kind, language):
-    letter = EMAIL_TEXTS[kind]
-    wanted = set(re.findall(r"%\((\w+)\)s", " ".join(map(str, (letter.subject, *letter.before, *letter.after)))))
+    template = EMAIL_TEXTS[kind]
+    wanted = set(re.findall(r"%\((\w+)\)s", " ".join(map(str, (template.subject, *template.before, *template.after)))))
     emails.send(
         kind,
         "ann@example.com",

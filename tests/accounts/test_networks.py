@@ -134,7 +134,7 @@ def test_support_sees_the_wait_of_a_known_network(alice, bob):
     assert 0 < (login_lockout.locked_until(User.objects.get(id=alice.id), now) - now).total_seconds() <= 60
     assert login_lockout.locked_until(bob, now) is None
     support = admin_client(staff("Support"))
-    page = support.get("/admin/accounts/user/?standing=locked").content.decode()
+    page = support.get("/admin/accounts/user/?status=locked").content.decode()
     assert alice.email in page and "locked" in page and bob.email not in page
 
 

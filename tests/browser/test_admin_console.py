@@ -80,7 +80,7 @@ def test_a_phone_has_a_menu_and_room_for_a_reason(page_of, staff_server, scheme)
 
 def test_filters_are_saved_and_the_search_box_has_a_key(page_of, staff_server):
     page, complaints = page_of("support")
-    page.goto(f"{staff_server.base}/admin/accounts/user/?standing=blocked&q=ann@example.com")
+    page.goto(f"{staff_server.base}/admin/accounts/user/?status=blocked&q=ann@example.com")
     page.get_by_label("Save this filter as").fill("Blocked people")
     page.get_by_role("button", name="Save", exact=True).click()
     page.goto(f"{staff_server.base}/admin/accounts/user/")
@@ -89,7 +89,7 @@ def test_filters_are_saved_and_the_search_box_has_a_key(page_of, staff_server):
     page.keyboard.type("a/b")
     assert page.locator("#searchbar").input_value() == "a/b"
     page.get_by_role("link", name="Blocked people").click()
-    page.wait_for_url("**/accounts/user/?standing=blocked")
+    page.wait_for_url("**/accounts/user/?status=blocked")
     assert (
         page.get_by_label("Save this filter as").count() == 0
         or not page.get_by_label("Save this filter as").is_visible()
