@@ -22,7 +22,8 @@ HOLD_DEVICES = """
   };
 """
 
-pytestmark = [needs_chromium, pytest.mark.timeout(300)]
+# The media flow between the browsers: `test_calls.py` has the same server on every database.
+pytestmark = [pytest.mark.once, needs_chromium, pytest.mark.timeout(300)]
 
 # With Redis, the sockets of a dead process count as open for 50 seconds, without it for 12.5: see `_silence` in
 # realtime/calls/services/participants.py. What the pages do meanwhile is the same.

@@ -23,7 +23,7 @@ from tests.flows.people import Person, eventually
 from tests.notifications.fake_fcm import FakeFcm
 from tests.server import ROOT
 
-ROUNDS, RETRY_AFTER = (100, 120) if FULL else (4, 2)
+ROUNDS, RETRY_AFTER = (100, 120) if FULL else (2, 2)
 WORDS = b"\x00\xff\r\nnot what you think\r\n"
 CLOSE = b"Content-Length: 0\r\nConnection: close\r\n\r\n"
 # What the mail server does, and what the push service does at the same time.

@@ -15,7 +15,7 @@ from tests.notifications.test_events import KEY, post
 from tests.notifications.waiting import wait_for
 
 FULL = bool(os.environ.get("FULL"))
-FANS, AT_ONCE, MINUTE = (10_000, 500, 60) if FULL else (1_000, 50, 3)
+FANS, AT_ONCE, MINUTE = (10_000, 500, 60) if FULL else (400, 50, 3)
 REPORTERS = 8
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(900 if FULL else 120)]

@@ -8,7 +8,7 @@ from tests.node import needs_node
 from tests.sdk.conftest import PASSWORD, sign_up
 from tests.sdk.node import ScriptError
 
-pytestmark = [needs_node, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.once, needs_node, pytest.mark.timeout(240)]
 
 
 def code_after(mail_sink, email, old):
