@@ -24,7 +24,7 @@ class CallQuerySet(models.QuerySet["Call"]):
         return self.not_ended().filter(expires_at__lte=timezone.now())
 
 
-class CallPartyQuerySet(models.QuerySet["CallParty"]):
+class CallParticipantQuerySet(models.QuerySet["CallParticipant"]):
     def live_of(self, user_id: int) -> Self:
         """The user's part of the call that has not ended, if there is one."""
         return self.filter(user_id=user_id, live=True)
@@ -96,10 +96,10 @@ class Call(models.Model):
         return max(0, int((self.ended_at - self.answered_at).total_seconds()))
 
 
-class CallParty(models.Model):
+class CallParticipant(models.Model):
     """A participant of a call, and the device bound to it."""
 
-    call = models.ForeignKey(Call, models.CASCADE, related_name="parties")
+    call = models.ForeignKey(Call, models.CASCADE, related_name="participants")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
     # True until the call has ended: the database allows one such row per user.
     live = models.BooleanField(default=True)
@@ -111,17 +111,17 @@ class CallParty(models.Model):
     gone_at = models.DateTimeField(null=True, blank=True)
     # Candidates sent since the last restart.
     candidates = models.PositiveSmallIntegerField(default=0)
-    objects = CallPartyQuerySet.as_manager()
+    objects = CallParticipantQuerySet.as_manager()
 
     class Meta:
         verbose_name = _("call participant")
         verbose_name_plural = _("call participants")
         constraints = [
-            models.UniqueConstraint(fields=["call", "user"], name="callparty_once"),
-            models.UniqueConstraint(fields=["user"], condition=Q(live=True), name="callparty_one_live"),
+            models.UniqueConstraint(fields=["call", "user"], name="callparticipant_once"),
+            models.UniqueConstraint(fields=["user"], condition=Q(live=True), name="callparticipant_one_live"),
         ]
         indexes = [
-            models.Index(fields=["user", "-call"], name="callparty_history"),
+            models.Index(fields=["user", "-call"], name="callparticipant_history"),
             # For a closing socket: was it bound?
-            models.Index(fields=["socket_id"], condition=Q(live=True), name="callparty_socket"),
+            models.Index(fields=["socket_id"], condition=Q(live=True), name="callparticipant_socket"),
         ]

@@ -8,7 +8,7 @@ from django.db.models import Count, QuerySet
 
 from core.exceptions import NotFound
 from core.fields import parse_id
-from realtime.calls.models import Call, CallParty
+from realtime.calls.models import Call, CallParticipant
 from realtime.calls.serializers import CallSerializer
 from realtime.kinds import SocketRef
 
@@ -41,18 +41,18 @@ def call_history(
     viewer_id: int, *, limit: int, before: int | None, device: SocketRef
 ) -> tuple[list[dict[str, Any]], bool]:
     """A page of a user's calls, newest first, and whether there are more."""
-    sides = CallParty.objects.filter(user_id=viewer_id)
+    participants = CallParticipant.objects.filter(user_id=viewer_id)
     if before is not None:
-        sides = sides.filter(call_id__lt=before)
-    ids = list(sides.order_by("-call_id").values_list("call_id", flat=True)[: limit + 1])
+        participants = participants.filter(call_id__lt=before)
+    ids = list(participants.order_by("-call_id").values_list("call_id", flat=True)[: limit + 1])
     page = Call.objects.filter(id__in=ids[:limit]).order_by("-id")
     return _rendered(page, viewer_id, device), len(ids) > limit
 
 
 def _rendered(calls: QuerySet[Call], viewer_id: int, device: SocketRef) -> list[dict[str, Any]]:
     return [
-        CallSerializer.render(call, viewer_id=viewer_id, device=device, parties=call.parties.all())
-        for call in calls.prefetch_related("parties")
+        CallSerializer.render(call, viewer_id=viewer_id, device=device, participants=call.participants.all())
+        for call in calls.prefetch_related("participants")
     ]
 
 

@@ -8,25 +8,25 @@ from rest_framework import serializers
 
 from core.serializers import OkReply
 from core.text import json_time
-from realtime.calls.models import Call, CallParty
+from realtime.calls.models import Call, CallParticipant
 from realtime.kinds import SocketRef
 
 
-def _expiry(call: Call, parties: Iterable[CallParty]) -> datetime | None:
+def _expiry(call: Call, participants: Iterable[CallParticipant]) -> datetime | None:
     if call.state == Call.State.ENDED:
         return None
-    if call.state == Call.State.ACTIVE and any(party.gone_at is None for party in parties):
+    if call.state == Call.State.ACTIVE and any(participant.gone_at is None for participant in participants):
         return None
     return call.expires_at
 
 
-def _is_bound(party: CallParty | None, device: SocketRef) -> bool:
-    if party is None or party.session_id is None:
+def _is_bound(participant: CallParticipant | None, device: SocketRef) -> bool:
+    if participant is None or participant.session_id is None:
         return False
     # A REST request has no socket: compare the session that is bound to the call.
     if not device.socket_id:
-        return party.session_id == device.session_id
-    return party.socket_id == device.socket_id
+        return participant.session_id == device.session_id
+    return participant.socket_id == device.socket_id
 
 
 class CallSerializer(serializers.Serializer):
@@ -44,14 +44,16 @@ class CallSerializer(serializers.Serializer):
     bound_to_you = serializers.BooleanField()
 
     @classmethod
-    def render(cls, call: Call, *, viewer_id: int, device: SocketRef, parties: Iterable[CallParty]) -> dict[str, Any]:
+    def render(
+        cls, call: Call, *, viewer_id: int, device: SocketRef, participants: Iterable[CallParticipant]
+    ) -> dict[str, Any]:
         """A call as one device of a participant sees it.
 
         `expires_at` is the deadline of the current state; null without a deadline: in an active call with
         at least one open bound socket, and in an ended call.
         """
-        sides = {party.user_id: party for party in parties}
-        expires_at = _expiry(call, sides.values())
+        by_user = {participant.user_id: participant for participant in participants}
+        expires_at = _expiry(call, by_user.values())
         return {
             "id": call.id,
             "conversation_id": call.conversation_id,
@@ -64,7 +66,7 @@ class CallSerializer(serializers.Serializer):
             "answered_at": json_time(call.answered_at) if call.answered_at else None,
             "ended_at": json_time(call.ended_at) if call.ended_at else None,
             "duration_s": call.duration_s,
-            "bound_to_you": _is_bound(sides.get(viewer_id), device),
+            "bound_to_you": _is_bound(by_user.get(viewer_id), device),
         }
 
 

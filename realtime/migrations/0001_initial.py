@@ -52,7 +52,7 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='CallParty',
+            name='CallParticipant',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('live', models.BooleanField(default=True)),
@@ -61,7 +61,7 @@ class Migration(migrations.Migration):
                 ('connected_at', models.DateTimeField(blank=True, null=True)),
                 ('gone_at', models.DateTimeField(blank=True, null=True)),
                 ('candidates', models.PositiveSmallIntegerField(default=0)),
-                ('call', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='parties', to='realtime.call')),
+                ('call', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='participants', to='realtime.call')),
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
             options={
@@ -122,20 +122,20 @@ class Migration(migrations.Migration):
             constraint=models.CheckConstraint(condition=models.Q(models.Q(('ended_at__isnull', False), ('state', 'ended'), models.Q(('outcome', ''), _negated=True)), models.Q(models.Q(('state', 'ended'), _negated=True), ('ended_at', None), ('outcome', '')), _connector='OR'), name='call_ends_with_an_outcome'),
         ),
         migrations.AddIndex(
-            model_name='callparty',
-            index=models.Index(fields=['user', '-call'], name='callparty_history'),
+            model_name='callparticipant',
+            index=models.Index(fields=['user', '-call'], name='callparticipant_history'),
         ),
         migrations.AddIndex(
-            model_name='callparty',
-            index=models.Index(condition=models.Q(('live', True)), fields=['socket_id'], name='callparty_socket'),
+            model_name='callparticipant',
+            index=models.Index(condition=models.Q(('live', True)), fields=['socket_id'], name='callparticipant_socket'),
         ),
         migrations.AddConstraint(
-            model_name='callparty',
-            constraint=models.UniqueConstraint(fields=('call', 'user'), name='callparty_once'),
+            model_name='callparticipant',
+            constraint=models.UniqueConstraint(fields=('call', 'user'), name='callparticipant_once'),
         ),
         migrations.AddConstraint(
-            model_name='callparty',
-            constraint=models.UniqueConstraint(condition=models.Q(('live', True)), fields=('user',), name='callparty_one_live'),
+            model_name='callparticipant',
+            constraint=models.UniqueConstraint(condition=models.Q(('live', True)), fields=('user',), name='callparticipant_one_live'),
         ),
         migrations.AddConstraint(
             model_name='event',

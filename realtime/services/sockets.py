@@ -14,7 +14,7 @@ from messaging.services import conversations
 from notifications.services.delivery import SocketStatusQuery
 from realtime import groups
 from realtime.conf import conf
-from realtime.models import CallParty, Event, Socket, Stream, alive_since
+from realtime.models import CallParticipant, Event, Socket, Stream, alive_since
 from realtime.services import log
 
 
@@ -65,7 +65,7 @@ _NOTE = (
 )
 _LOOK = (
     "SELECT t.epoch, t.head_seq, t.min_seq,"
-    f" EXISTS (SELECT 1 FROM {CallParty._meta.db_table} p WHERE p.user_id = t.user_id AND p.live),"
+    f" EXISTS (SELECT 1 FROM {CallParticipant._meta.db_table} p WHERE p.user_id = t.user_id AND p.live),"
     " o.id, o.opened_at > %s"
     f" FROM {Stream._meta.db_table} t LEFT JOIN {Socket._meta.db_table} o"
     " ON o.user_id = t.user_id AND o.id <> %s AND o.seen_at > %s"

@@ -11,7 +11,7 @@ from core.exceptions import NotFound
 from core.transactions import unit_of_work
 from messaging.exceptions import ConversationNotFound, IdempotencyConflict, MessagePermissionDenied
 from realtime.exceptions import CallConflict
-from realtime.models import Call, CallParty, Event
+from realtime.models import Call, CallParticipant, Event
 from tests.factories import make_user
 from tests.realtime.phones import block, conversation_of, phone_of, talk, unblock
 
@@ -92,7 +92,7 @@ def test_an_unanswered_call(how, outcome, missed, phones, alice, chat, as_alice,
     line = {"id": call_id, "media": "audio", "outcome": outcome, "sender_id": alice.id}
     assert [entry.items() >= line.items() for entry in lines(as_bob, chat)] == [True]
     assert (unread(as_bob, chat), unread(as_alice, chat)) == (missed, 0)
-    assert not CallParty.objects.filter(live=True).exists()
+    assert not CallParticipant.objects.filter(live=True).exists()
 
 
 def test_an_invitation_is_idempotent_by_its_client_id(phones, chat, alice):
@@ -221,7 +221,7 @@ def test_an_erased_account_leaves_no_device_behind(phones, chat, alice, as_bob):
     with unit_of_work():
         account_erased.send(None, user_id=alice.id)
     assert as_bob.get("/api/v1/calls")["calls"][0]["outcome"] == "completed"
-    side = CallParty.objects.get(call_id=call_id, user=alice)
+    side = CallParticipant.objects.get(call_id=call_id, user=alice)
     assert (side.live, side.session_id, side.socket_id) == (False, None, "")
 
 

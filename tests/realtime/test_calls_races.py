@@ -9,7 +9,7 @@ from django.db import connection
 from core.exceptions import ApiError
 from messaging.models import Message
 from realtime.calls import services as calls
-from realtime.models import Call, CallParty
+from realtime.models import Call, CallParticipant
 from tests.realtime.phones import conversation_of, phone_of, talk
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -68,7 +68,7 @@ def test_both_invite_at_once_and_share_one_call(round_number, alice, bob):
     assert len({call.id for call in answers}) == 1
     call = Call.objects.get()
     assert call.state == "connecting"
-    assert CallParty.objects.filter(live=True).exclude(socket_id="").count() == 2
+    assert CallParticipant.objects.filter(live=True).exclude(socket_id="").count() == 2
 
 
 @pytest.mark.parametrize("round_number", range(5))
@@ -87,7 +87,7 @@ def test_all_call_each_other_and_no_user_is_in_two_calls(alice, bob, charlie):
     works = [lambda a=a, b=b: phone_of(a).invite(chats[frozenset((a.id, b.id))]) for a, b in pairs]
     answers = at_once(*works)
     assert set(codes(answers)) <= {"ok", "call_conflict"}
-    held = list(CallParty.objects.filter(live=True).values_list("user_id", flat=True))
+    held = list(CallParticipant.objects.filter(live=True).values_list("user_id", flat=True))
     assert len(held) == len(set(held)) == 2 * live_calls() == 2
 
 

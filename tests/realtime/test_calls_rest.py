@@ -146,7 +146,7 @@ def test_bound_to_you_follows_the_sign_in(alice, bob, chat):
     call_id = caller.invite(chat).id
     callee.accept(call_id)
     assert ApiClient(token).get(f"/api/v1/calls/{call_id}")["call"]["bound_to_you"] is False
-    Call.objects.get().parties.filter(user=bob).update(session_id=session.id)
+    Call.objects.get().participants.filter(user=bob).update(session_id=session.id)
     assert ApiClient(token).get(f"/api/v1/calls/{call_id}")["call"]["bound_to_you"] is True
 
 

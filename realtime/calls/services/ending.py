@@ -10,7 +10,7 @@ from django.utils import timezone
 from core.transactions import unit_of_work
 from messaging.exceptions import ConversationNotFound
 from messaging.services import messages
-from realtime.calls.models import Call, CallParty
+from realtime.calls.models import Call, CallParticipant
 from realtime.calls.services.participants import alive_until, announce, push_ended
 
 OUTCOME_OF_TIME = {
@@ -29,7 +29,7 @@ def end(call: Call, outcome: str, *, at: datetime | None = None) -> None:
     call.outcome = outcome
     call.ended_at = at or timezone.now()
     call.save(update_fields=["state", "outcome", "ended_at"])
-    CallParty.objects.filter(call_id=call.id).update(live=False)
+    CallParticipant.objects.filter(call_id=call.id).update(live=False)
     record(call)
     push_ended(call)
     announce(call)
@@ -79,7 +79,7 @@ def _extend_if_alive(call: Call) -> bool:
     """Extends the deadline of an active call while a bound socket is open; returns whether it did."""
     if call.state != Call.State.ACTIVE:
         return False
-    until = alive_until(call.parties.all())
+    until = alive_until(call.participants.all())
     if until is None or until <= timezone.now():
         return False
     call.expires_at = until
@@ -99,13 +99,13 @@ def leave_call(call: Call, user_id: int) -> None:
 
 def end_of_sessions(*, user_id: int, session_ids: Iterable[int]) -> None:
     """The bound session has ended, so the device cannot rejoin: the call ends."""
-    bound = CallParty.objects.live_of(user_id).filter(session_id__in=list(session_ids))
+    bound = CallParticipant.objects.live_of(user_id).filter(session_id__in=list(session_ids))
     _leave_all(bound, user_id)
 
 
 def end_all_of(*, user_id: int) -> None:
     """The account was blocked or erased: ends all its calls."""
-    _leave_all(CallParty.objects.live_of(user_id), user_id)
+    _leave_all(CallParticipant.objects.live_of(user_id), user_id)
 
 
 def end_between(*, user_id: int, other_id: int) -> None:
@@ -121,12 +121,12 @@ def erase_of(*, user_id: int) -> None:
     """An account is being erased: ends live calls and clears its devices. The other user keeps the call history."""
     with unit_of_work():
         end_all_of(user_id=user_id)
-        mine = CallParty.objects.filter(user_id=user_id)
+        mine = CallParticipant.objects.filter(user_id=user_id)
         mine.update(session_id=None, socket_id="", connected_at=None, gone_at=None)
 
 
-def _leave_all(parties: Iterable[CallParty], user_id: int) -> None:
-    ids = [party.call_id for party in parties]
+def _leave_all(participants: Iterable[CallParticipant], user_id: int) -> None:
+    ids = [participant.call_id for participant in participants]
     if not ids:
         return
     with unit_of_work():

@@ -17,7 +17,7 @@ from messaging.exceptions import IdempotencyConflict
 from messaging.selectors import check_can_contact, conversation_for, has_written
 from messaging.services import conversations
 from messaging.text import clean_client_id
-from realtime.calls.models import Call, CallParty
+from realtime.calls.models import Call, CallParticipant
 from realtime.calls.services.ending import end, end_overdue_of, record
 from realtime.calls.services.participants import (
     LockedCall,
@@ -101,7 +101,7 @@ def _find_repeated(invitation: _Invitation) -> Call | None:
 
 def _start_ringing(invitation: _Invitation) -> Call:
     both = (invitation.actor_id, invitation.callee_id)
-    live = dict(CallParty.objects.filter(user_id__in=both, live=True).values_list("user_id", "call_id"))
+    live = dict(CallParticipant.objects.filter(user_id__in=both, live=True).values_list("user_id", "call_id"))
     # After reading the live calls: this finds a concurrent repeat that has committed since.
     repeated = _find_repeated(invitation)
     if repeated is not None:
@@ -114,7 +114,7 @@ def _start_ringing(invitation: _Invitation) -> Call:
     call = _create(invitation, expires_at=now + timedelta(seconds=conf.CALL_RING_SECONDS), created_at=now)
     # One insert per row, in ascending order: two invitations wait at the unique index without a deadlock.
     for user_id in sorted(both):
-        CallParty.objects.create(
+        CallParticipant.objects.create(
             call=call,
             user_id=user_id,
             session_id=invitation.device.session_id if user_id == invitation.actor_id else None,
@@ -146,7 +146,7 @@ def _record_busy(invitation: _Invitation) -> Call:
         ended_at=now,
     )
     for user_id in sorted((invitation.actor_id, invitation.callee_id)):
-        CallParty.objects.create(call=call, user_id=user_id, live=False)
+        CallParticipant.objects.create(call=call, user_id=user_id, live=False)
     record(call)
     announce(call)
     return call

@@ -20,7 +20,7 @@ from core.text import json_time
 from notifications.selectors import is_quiet
 from notifications.services import delivery
 from realtime import groups
-from realtime.calls.models import Call, CallParty
+from realtime.calls.models import Call, CallParticipant
 from realtime.conf import conf
 from realtime.exceptions import CallConflict
 from realtime.kinds import SocketRef
@@ -31,8 +31,8 @@ from realtime.services import log
 @dataclass
 class LockedCall:
     call: Call
-    mine: CallParty
-    other: CallParty
+    mine: CallParticipant
+    other: CallParticipant
 
     @property
     def is_caller(self) -> bool:
@@ -65,9 +65,9 @@ def lock_call_for(*, user_id: int, call_id: object) -> LockedCall:
     call = call_of(user_id, call_id, lock=True)
     if call.state in (Call.State.RINGING, Call.State.CONNECTING) and call.expires_at <= timezone.now():
         raise CallConflict
-    parties = {party.user_id: party for party in call.parties.all()}
+    participants = {participant.user_id: participant for participant in call.participants.all()}
     other_id = call.callee_id if user_id == call.caller_id else call.caller_id
-    return LockedCall(call=call, mine=parties[user_id], other=parties[other_id])
+    return LockedCall(call=call, mine=participants[user_id], other=participants[other_id])
 
 
 def call_of(user_id: int, call_id: object, *, lock: bool = False) -> Call:
@@ -79,37 +79,39 @@ def call_of(user_id: int, call_id: object, *, lock: bool = False) -> Call:
     return found
 
 
-def bind(party: CallParty, device: SocketRef) -> None:
+def bind(participant: CallParticipant, device: SocketRef) -> None:
     """Binds this socket to the participant, in place of any other."""
-    party.session_id = device.session_id
-    party.socket_id = device.socket_id
-    party.gone_at = None
-    party.save(update_fields=["session_id", "socket_id", "gone_at"])
+    participant.session_id = device.session_id
+    participant.socket_id = device.socket_id
+    participant.gone_at = None
+    participant.save(update_fields=["session_id", "socket_id", "gone_at"])
 
 
-def open_sockets(parties: Iterable[CallParty]) -> set[str]:
+def open_sockets(participants: Iterable[CallParticipant]) -> set[str]:
     """The bound sockets that are open: not closed, and touched recently by their process."""
     fresh = timezone.now() - _silence()
-    found = Socket.objects.filter(id__in=_not_closed(parties), seen_at__gte=fresh)
+    found = Socket.objects.filter(id__in=_not_closed(participants), seen_at__gte=fresh)
     return set(found.values_list("id", flat=True))
 
 
-def alive_until(parties: Iterable[CallParty]) -> datetime | None:
+def alive_until(participants: Iterable[CallParticipant]) -> datetime | None:
     """The deadline of an active call: counted from the last time that a bound socket was seen open.
 
     None if there is no such time.
     """
-    parties = list(parties)
+    participants = list(participants)
     lost = timedelta(seconds=conf.CALL_LOST_SECONDS)
-    moments = [party.gone_at + lost for party in parties if party.gone_at is not None]
+    moments = [participant.gone_at + lost for participant in participants if participant.gone_at is not None]
     # A process with a long sweep interval must not count as dead.
     patience = max(lost, _silence())
-    seen = Socket.objects.filter(id__in=_not_closed(parties)).values_list("seen_at", flat=True)
+    seen = Socket.objects.filter(id__in=_not_closed(participants)).values_list("seen_at", flat=True)
     return max([*moments, *(moment + patience for moment in seen)], default=None)
 
 
-def _not_closed(parties: Iterable[CallParty]) -> list[str]:
-    return [party.socket_id for party in parties if party.socket_id and party.gone_at is None]
+def _not_closed(participants: Iterable[CallParticipant]) -> list[str]:
+    return [
+        participant.socket_id for participant in participants if participant.socket_id and participant.gone_at is None
+    ]
 
 
 def _silence() -> timedelta:
@@ -124,15 +126,19 @@ def announce(call: Call) -> None:
         log.append(user_id=user_id, type="call.updated", conversation_id=call.conversation_id, object_id=call.id)
 
 
-def send_to_socket(party: CallParty, type: str, data: dict[str, Any]) -> None:
+def send_to_socket(participant: CallParticipant, type: str, data: dict[str, Any]) -> None:
     """Sends an ephemeral frame to the bound socket of one participant, after the unit of work is committed.
 
     It is not droppable: a call cannot connect without every candidate.
     """
-    if not party.socket_id:
+    if not participant.socket_id:
         return
     send = partial(
-        groups.send_frame, party.user_id, {"type": type, "data": data}, only=party.socket_id, droppable=False
+        groups.send_frame,
+        participant.user_id,
+        {"type": type, "data": data},
+        only=participant.socket_id,
+        droppable=False,
     )
     transaction.on_commit(send, robust=True)
 

@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _
 from rest_framework.exceptions import ValidationError
 
 from core.transactions import unit_of_work
-from realtime.calls.models import Call, CallParty
+from realtime.calls.models import Call, CallParticipant
 from realtime.calls.services.ending import end, end_overdue_of
 from realtime.calls.services.participants import (
     LockedCall,
@@ -84,28 +84,28 @@ def hangup(*, user_id: int, device: SocketRef, call_id: object) -> Call:
 def note_open(*, user_id: int, device: SocketRef) -> None:
     """A socket opened: it replaces the bound socket of its own session if that has closed."""
     end_overdue_of(user_id=user_id)
-    bound = CallParty.objects.live_of(user_id).filter(session_id=device.session_id)
-    party = bound.exclude(socket_id=device.socket_id).first()
-    if party is None:
+    bound = CallParticipant.objects.live_of(user_id).filter(session_id=device.session_id)
+    participant = bound.exclude(socket_id=device.socket_id).first()
+    if participant is None:
         return
     with unit_of_work():
-        call = Call.objects.select_for_update().get(id=party.call_id)
-        party.refresh_from_db()
-        if not party.live or party.session_id != device.session_id or open_sockets([party]):
+        call = Call.objects.select_for_update().get(id=participant.call_id)
+        participant.refresh_from_db()
+        if not participant.live or participant.session_id != device.session_id or open_sockets([participant]):
             return
-        bind(party, device)
+        bind(participant, device)
         _reset_deadline(call)
 
 
 def note_closed(*, user_id: int, socket_id: str) -> None:
     """A socket closed. If an active call has no open bound socket left, its deadline is set to one minute."""
-    party = CallParty.objects.live_of(user_id).filter(socket_id=socket_id).first()
-    if party is None:
+    participant = CallParticipant.objects.live_of(user_id).filter(socket_id=socket_id).first()
+    if participant is None:
         return
     with unit_of_work():
-        call = Call.objects.select_for_update().get(id=party.call_id)
-        changed = CallParty.objects.filter(id=party.id, live=True, socket_id=socket_id, gone_at=None)
-        if changed.update(gone_at=timezone.now()) and not open_sockets(call.parties.all()):
+        call = Call.objects.select_for_update().get(id=participant.call_id)
+        changed = CallParticipant.objects.filter(id=participant.id, live=True, socket_id=socket_id, gone_at=None)
+        if changed.update(gone_at=timezone.now()) and not open_sockets(call.participants.all()):
             _reset_deadline(call)
 
 
