@@ -64,7 +64,15 @@ def rows_of(name: str, answer: Any) -> list[Row]:
             Row("P11 CPU of the worker for a row, µs", answer["drain_cpu_us_per_row"]),
         ]
     if name == "http":
-        return [Row(f"{row['work']}: requests/s beside the bare view", row["ratio"], row["goal"]) for row in answer]
+        return [
+            *(Row(f"{row['work']}: requests/s beside the bare view", row["ratio"], row["goal"]) for row in answer),
+            *(
+                Row(
+                    f"{row['work']}: CPU with PostgreSQL beside the bare view", row["cpu_ratio"], row["cpu_goal"], False
+                )
+                for row in answer
+            ),
+        ]
     if name == "login":
         return [Row(row["work"], row["ratio"], row["goal"], at_least="logins/s" in row["work"]) for row in answer]
     if name == "writes":
