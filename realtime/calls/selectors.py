@@ -33,7 +33,7 @@ def calls_for(viewer_id: int, ids: Iterable[int], device: SocketRef) -> dict[int
 
 def live_calls_for(viewer_id: int, device: SocketRef) -> list[dict[str, Any]]:
     """The user's call that has not ended, if there is one: part of `ready`."""
-    found = Call.objects.of(viewer_id).filter(parties__user_id=viewer_id, parties__live=True)
+    found = Call.objects.of(viewer_id).filter(participants__user_id=viewer_id, participants__live=True)
     return _rendered(found, viewer_id, device)
 
 
