@@ -99,7 +99,7 @@ export class VirtualList extends Component {
     const follows = previous.follow !== false && this.state.end >= this.props.rows.length;
     if (follows && toEnd < (grew ? NEAR_END : 2)) this.toEnd();
     else this.restore(places);
-    this.look();
+    this.look({ isRedraw: true });
   }
 
   restore(places) {
@@ -165,9 +165,11 @@ export class VirtualList extends Component {
     return { start: Math.min(start, Math.max(0, rows.length - 1)), end };
   }
 
-  look() {
+  // After a redraw rows are only added: two ranges that each ask for the other would follow one another for ever.
+  look({ isRedraw = false } = {}) {
     if (!this.box) return;
-    const { start, end } = this.range();
+    let { start, end } = this.range();
+    if (isRedraw) [start, end] = [Math.min(start, this.state.start), Math.max(end, Math.min(this.state.end, this.props.rows.length))];
     if (start !== this.state.start || end !== this.state.end) this.setState({ start, end });
     const { onStart, onEnd, onPlace } = this.props;
     if (this.box.scrollTop < NEAR_START) onStart?.();
