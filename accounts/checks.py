@@ -45,15 +45,15 @@ def secret_key(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
 @register(Tags.security)
 def rates(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     """accounts.E003, accounts.E006: every rate is (allowed, seconds, what to do without the counter), of a known scope."""
-    found: list[CheckMessage] = []
+    problems: list[CheckMessage] = []
     for prefix, scope, value in ratelimits.overrides():
         if scope not in ratelimits.scopes(prefix):
             hint = f"The scopes are: {', '.join(ratelimits.scopes(prefix))}."
-            found.append(Error(f"{prefix}_RATES names the unknown scope {scope!r}.", hint=hint, id="accounts.E006"))
+            problems.append(Error(f"{prefix}_RATES names the unknown scope {scope!r}.", hint=hint, id="accounts.E006"))
         elif not (_is_rate(value) or (value and all(_is_rate(rate) for rate in value))):
             hint = f'Write it as (5, 60, "{COUNT_IN_DATABASE}") or (5, 60, "{ALLOW}"), or as several of these.'
-            found.append(Error(f"{prefix}_RATES[{scope!r}] is no rate.", hint=hint, id="accounts.E003"))
-    return found
+            problems.append(Error(f"{prefix}_RATES[{scope!r}] is no rate.", hint=hint, id="accounts.E003"))
+    return problems
 
 
 @register(Tags.security)

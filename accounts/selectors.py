@@ -114,16 +114,16 @@ def search_people(viewer: User, q: str, limit: int) -> list[User]:
     The exact username comes first, then usernames, first names, full names and last names in their
     order. Each list is read from its index no further than `limit`, however many users there are.
     """
-    wanted = fold(q.strip().removeprefix("@"))
-    if not wanted or limit < 1:
+    folded = fold(q.strip().removeprefix("@"))
+    if not folded or limit < 1:
         return []
     others = User.objects.contactable().exclude(id=viewer.id).exclude(blocked_between(viewer.id, OuterRef("id")))
-    found: dict[int, User] = {}
-    for matching, order in _matches(wanted):
-        if len(found) < limit:
+    people: dict[int, User] = {}
+    for matching, order in _matches(folded):
+        if len(people) < limit:
             for user in others.filter(matching).order_by(*order, "id")[:limit]:
-                found.setdefault(user.id, user)
-    return list(found.values())[:limit]
+                people.setdefault(user.id, user)
+    return list(people.values())[:limit]
 
 
 def _only(users: QuerySet[User], user_id: int) -> User:
@@ -133,14 +133,14 @@ def _only(users: QuerySet[User], user_id: int) -> User:
     return user
 
 
-def _matches(wanted: str) -> Iterator[tuple[Q, tuple[str, ...]]]:
-    yield _begins("username_folded", wanted), ("username_folded",)
-    yield _begins("first_name_folded", wanted), ("first_name_folded", "last_name_folded")
-    words = wanted.split(" ")
+def _matches(folded: str) -> Iterator[tuple[Q, tuple[str, ...]]]:
+    yield _begins("username_folded", folded), ("username_folded",)
+    yield _begins("first_name_folded", folded), ("first_name_folded", "last_name_folded")
+    words = folded.split(" ")
     for cut in range(1, min(len(words), 4)):
         first, last = " ".join(words[:cut]), " ".join(words[cut:])
         yield Q(first_name_folded=first) & _begins("last_name_folded", last), ("last_name_folded",)
-    yield _begins("last_name_folded", wanted), ("last_name_folded", "first_name_folded")
+    yield _begins("last_name_folded", folded), ("last_name_folded", "first_name_folded")
 
 
 def _begins(column: str, text: str) -> Q:
@@ -158,10 +158,10 @@ class _Statement(NamedTuple):
 def session_with_user(*, sid: UUID, user_id: int) -> Session | None:
     """The session of this id and user, with `user` loaded, in one query; None without one."""
     statement = _statement(connection.vendor)
-    found = row(statement.sql, [_SID.get_db_prep_value(sid, connection), user_id])
-    if found is None:
+    columns = row(statement.sql, [_SID.get_db_prep_value(sid, connection), user_id])
+    if columns is None:
         return None
-    values = list(found)
+    values = list(columns)
     for position, (converters, expression) in statement.converters.items():
         for convert in converters:
             values[position] = convert(values[position], expression, connection)
@@ -187,8 +187,8 @@ _SID = Session._meta.get_field("sid")
 @lru_cache(maxsize=2)
 def _statement(vendor: str) -> _Statement:
     """The ORM's statement, compiled once: compiling it for each request costs more than running it."""
-    found = Session.objects.select_related("user").filter(sid=UUID(int=0), user_id=0)
-    compiler = found.query.get_compiler(connection=connection)
+    template = Session.objects.select_related("user").filter(sid=UUID(int=0), user_id=0)
+    compiler = template.query.get_compiler(connection=connection)
     sql, _params = compiler.as_sql()
     return _Statement(
         sql,

@@ -146,22 +146,22 @@ def actor() -> str:
 def moment(text: str) -> Any:
     """argparse type: a day (`2027-01-01`, its midnight in UTC) or a moment in ISO 8601."""
     try:
-        found = parse_datetime(text)
-        if found is None and (day := parse_date(text)) is not None:
-            found = datetime.combine(day, time.min)
+        parsed = parse_datetime(text)
+        if parsed is None and (day := parse_date(text)) is not None:
+            parsed = datetime.combine(day, time.min)
     except ValueError:
-        found = None
-    if found is None:
+        parsed = None
+    if parsed is None:
         raise argparse.ArgumentTypeError(f"{text!r} is neither a day (2027-01-01) nor a moment in ISO 8601")
-    return found if timezone.is_aware(found) else timezone.make_aware(found, timezone.get_default_timezone())
+    return parsed if timezone.is_aware(parsed) else timezone.make_aware(parsed, timezone.get_default_timezone())
 
 
 def later(text: str) -> Any:
     """argparse type: a `moment` in the future."""
-    found = moment(text)
-    if found <= timezone.now():
+    at = moment(text)
+    if at <= timezone.now():
         raise argparse.ArgumentTypeError(f"{text!r} is over")
-    return found
+    return at
 
 
 def positive(text: str) -> int:

@@ -24,6 +24,10 @@ def refuse_unsafe_settings(*, laptop: bool = False) -> None:
                 f"{missing} On a laptop use `python3 dev.py run`, or set DEBUG=1; a deployment sets them all."
             )
         logger.warning("%s Keys come from VAR_DIR, and links in mails lead to this machine.", missing)
-    errors = [found for found in run_checks(tags=[Tags.security]) if found.level >= ERROR and not found.is_silenced()]
+    errors = [
+        problem for problem in run_checks(tags=[Tags.security]) if problem.level >= ERROR and not problem.is_silenced()
+    ]
     if errors:
-        raise ImproperlyConfigured(" ".join(f"{found.id}: {found.msg} {found.hint or ''}".strip() for found in errors))
+        raise ImproperlyConfigured(
+            " ".join(f"{problem.id}: {problem.msg} {problem.hint or ''}".strip() for problem in errors)
+        )

@@ -76,9 +76,9 @@ def supported_language(tag: object) -> str:
     if not isinstance(tag, str) or len(tag) > MAX_LANGUAGE_TAG:
         return default
     ours = [code for code, _ in settings.LANGUAGES]
-    wanted = tag.strip().lower().replace("_", "-")
-    base = wanted.split("-", 1)[0]
-    for candidate in (wanted, base):
+    normalized = tag.strip().lower().replace("_", "-")
+    base = normalized.split("-", 1)[0]
+    for candidate in (normalized, base):
         if candidate in ours:
             return candidate
     return next((code for code in ours if base and code.split("-", 1)[0] == base), default)

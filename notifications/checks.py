@@ -20,9 +20,9 @@ BACKENDS = ("fcm", "console", "outbox", "off")
 
 @checks.register()
 def push(**options: Any) -> list[checks.CheckMessage]:
-    found: list[checks.CheckMessage] = []
+    problems: list[checks.CheckMessage] = []
     if conf.PUSH_BACKEND not in BACKENDS:
-        found.append(
+        problems.append(
             checks.Error(
                 f"PUSH_BACKEND is {conf.PUSH_BACKEND!r}.",
                 hint=f"Choose one of {', '.join(BACKENDS)}.",
@@ -30,9 +30,9 @@ def push(**options: Any) -> list[checks.CheckMessage]:
             )
         )
     if conf.PUSH_BACKEND != "fcm":
-        return found
+        return problems
     if not _is_service_account(conf.FCM_CREDENTIALS):
-        found.append(
+        problems.append(
             checks.Error(
                 "PUSH_BACKEND=fcm without a service-account file.",
                 hint="Point PUSH_FCM_CREDENTIALS to the JSON file of a service account of your project.",
@@ -43,14 +43,14 @@ def push(**options: Any) -> list[checks.CheckMessage]:
         try:
             loopback_endpoint(conf.FCM_ENDPOINT)
         except ImproperlyConfigured as error:
-            found.append(
+            problems.append(
                 checks.Error(
                     str(error),
                     hint="Leave PUSH_FCM_ENDPOINT unset to reach FCM itself.",
                     id="notifications.E003",
                 )
             )
-    return found
+    return problems
 
 
 @checks.register()
@@ -70,9 +70,9 @@ def sender(**options: Any) -> list[checks.CheckMessage]:
 
 @checks.register(deploy=True)
 def production(**options: Any) -> list[checks.CheckMessage]:
-    found: list[checks.CheckMessage] = []
+    problems: list[checks.CheckMessage] = []
     if conf.PUSH_BACKEND in ("console", "outbox"):
-        found.append(
+        problems.append(
             checks.Warning(
                 f"PUSH_BACKEND={conf.PUSH_BACKEND} keeps pushes on this machine.",
                 hint="Set PUSH_BACKEND=fcm with PUSH_FCM_CREDENTIALS, or off.",
@@ -80,14 +80,14 @@ def production(**options: Any) -> list[checks.CheckMessage]:
             )
         )
     if "smtp" not in str(conf.MAIL_TRANSPORT.get("BACKEND", "")):
-        found.append(
+        problems.append(
             checks.Warning(
                 "Mail does not leave this machine.",
                 hint="Set EMAIL_URL=smtp://user:password@host:587.",
                 id="notifications.W002",
             )
         )
-    return found
+    return problems
 
 
 @checks.register(checks.Tags.security)

@@ -75,8 +75,8 @@ def account_erased(*, user_id: int, **_: Any) -> None:
 
 @receiver(social_event_happened)
 def on_social_event(*, action: str, kind: str, recipient_id: int, actor_id: int, **particulars: Any) -> None:
-    wanted = ("target_id", "title", "comment_id", "occurred_at")
-    known = {name: particulars[name] for name in wanted if name in particulars}
+    optional = ("target_id", "title", "comment_id", "occurred_at")
+    known = {name: particulars[name] for name in optional if name in particulars}
     if action == "create":
         feed.notify(kind=kind, recipient_id=recipient_id, actor_id=actor_id, **known)
     elif action == "retract":

@@ -46,14 +46,14 @@ class EventContext:
 
     @cached_property
     def conversations(self) -> dict[int, dict[str, Any]]:
-        wanted = {e.conversation_id for e in self._events if e.conversation_id is not None}
-        return messaging.conversations_for(self.viewer_id, wanted)
+        ids = {e.conversation_id for e in self._events if e.conversation_id is not None}
+        return messaging.conversations_for(self.viewer_id, ids)
 
     @cached_property
     def unread_counts(self) -> dict[int, int]:
         """Unread counts by conversation."""
-        wanted = {e.conversation_id for e in self._events if e.conversation_id is not None}
-        return messaging.unread_counts_for(self.viewer_id, wanted)
+        ids = {e.conversation_id for e in self._events if e.conversation_id is not None}
+        return messaging.unread_counts_for(self.viewer_id, ids)
 
     @cached_property
     def notifications(self) -> dict[int, dict[str, Any]]:

@@ -154,11 +154,11 @@ class UserAdmin(UserActions, AuditedAdmin):
         if not term:
             return queryset, False
         folded = fold(term)
-        found = Q(username_folded__startswith=folded) | Q(first_name_folded__startswith=folded)
-        found |= Q(last_name_folded__startswith=folded) | Q(email__startswith=term.lower())
+        matching = Q(username_folded__startswith=folded) | Q(first_name_folded__startswith=folded)
+        matching |= Q(last_name_folded__startswith=folded) | Q(email__startswith=term.lower())
         if (user_id := parse_id(term)) is not None:
-            found |= Q(id=user_id)
-        return queryset.filter(found), False
+            matching |= Q(id=user_id)
+        return queryset.filter(matching), False
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         # Only the staff flag and groups, and only by a superuser; every other change of a user is an action.

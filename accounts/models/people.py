@@ -48,9 +48,9 @@ def _blocked(now: datetime | None) -> Q:
 class UserManager(BaseUserManager.from_queryset(UserQuerySet)):
     def add(self, user: "User") -> None:
         """Saves a new account, under a free username when it brings none. EmailTaken, UsernameTaken."""
-        wanted = user.username
+        chosen = user.username
         for _attempt in range(8):
-            user.username = wanted or new_username(user.first_name)
+            user.username = chosen or new_username(user.first_name)
             try:
                 with transaction.atomic():
                     user.save(force_insert=True)
@@ -58,7 +58,7 @@ class UserManager(BaseUserManager.from_queryset(UserQuerySet)):
             except IntegrityError as error:
                 if self.filter(email=user.email).exists():
                     raise EmailTaken from error
-                if wanted:
+                if chosen:
                     raise UsernameTaken from error
         raise UsernameTaken
 

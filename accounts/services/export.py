@@ -88,9 +88,9 @@ def archive(*, user_id: int, reader: User | None = None) -> IO[bytes]:
     return file
 
 
-def rows(found: QuerySet[Any], *fields: str) -> Iterator[dict[str, Any]]:
+def rows(queryset: QuerySet[Any], *fields: str) -> Iterator[dict[str, Any]]:
     """Rows of a table for an exporter: these fields, oldest first."""
-    return found.order_by("id").values(*fields).iterator(ROWS_AT_ONCE)
+    return queryset.order_by("id").values(*fields).iterator(ROWS_AT_ONCE)
 
 
 def _account(user_id: int) -> Files:
@@ -148,7 +148,7 @@ class _Encoder(DjangoJSONEncoder):
         return super().default(o)
 
 
-def _write_rows(zipped: zipfile.ZipFile, name: str, found: Iterator[Any]) -> None:
+def _write_rows(zipped: zipfile.ZipFile, name: str, items: Iterator[Any]) -> None:
     """Writes a JSON list in parts: a user may have a million rows."""
     # As `writestr` makes it; `open` with a name alone dates the file to 1980.
     info = zipfile.ZipInfo(name, timezone.localtime().timetuple()[:6])
@@ -156,7 +156,7 @@ def _write_rows(zipped: zipfile.ZipFile, name: str, found: Iterator[Any]) -> Non
     info.external_attr = 0o600 << 16
     before = b"[\n  "
     with zipped.open(info, "w") as file:
-        while batch := list(islice(found, ROWS_WRITTEN_AT_ONCE)):
+        while batch := list(islice(items, ROWS_WRITTEN_AT_ONCE)):
             # Without the brackets of this part of the list.
             file.write(before + _json(batch)[len(b"[\n  ") : -len(b"\n]")])
             before = b",\n  "

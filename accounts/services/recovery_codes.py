@@ -30,11 +30,11 @@ def replace_all(*, user: User) -> list[str]:
 def find(*, user: User, typed: str) -> RecoveryCode | None:
     """The unused code of this user that equals the input; case, spaces and dashes are ignored."""
     text = "".join(typed.upper().replace("-", "").split()).translate(_MISREAD)
-    found = None
+    matching = None
     for code in RecoveryCode.objects.unused().filter(user=user):
         if keyed_digest_matches(code.digest, "recovery", str(user.id), text):
-            found = code
-    return found
+            matching = code
+    return matching
 
 
 def consume(code: RecoveryCode) -> bool:

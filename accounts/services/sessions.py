@@ -136,12 +136,12 @@ def recheck(*, sid: uuid.UUID, user_id: int, generation: int | None = None) -> t
 
 def ended(tokens: Iterable[tuple[int, int]]) -> dict[tuple[int, int], str]:
     """Which of these tokens (session id, generation), accepted earlier, are no longer valid; with the error code."""
-    wanted = set(tokens)
+    distinct = set(tokens)
     now = timezone.now()
-    rows = Session.objects.filter(id__in={session_id for session_id, _ in wanted}).select_related("user")
+    rows = Session.objects.filter(id__in={session_id for session_id, _ in distinct}).select_related("user")
     sessions = {session.id: session for session in rows}
     codes: dict[tuple[int, int], str] = {}
-    for token in wanted:
+    for token in distinct:
         session = sessions.get(token[0])
         if session is not None and session.user.is_blocked(now):
             codes[token] = "account_blocked"

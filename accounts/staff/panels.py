@@ -46,12 +46,12 @@ def registered() -> list[Panel]:
 
 def about(user: User, site: AdminSite, request: HttpRequest) -> list[dict[str, Any]]:
     """The panels that this staff member may see; one query each."""
-    found = []
+    drawn = []
     for panel in _panels:
         page = cast(StaffAdmin, site.get_model_admin(panel.model))
         if page.has_view_permission(request):
-            found.append(_drawn(panel, page, user))
-    return found
+            drawn.append(_drawn(panel, page, user))
+    return drawn
 
 
 def facts(row: Model, page: StaffAdmin, columns: tuple[str, ...]) -> list[dict[str, Any]]:

@@ -124,9 +124,9 @@ class StaffSite(OTPAdminSite):
         return TemplateResponse(request, self.login_template, context, status=429, headers=headers)
 
     def _next(self, request: HttpRequest) -> str:
-        wanted = request.POST.get("next") or request.GET.get("next", "")
-        if url_has_allowed_host_and_scheme(wanted, {request.get_host()}, request.is_secure()):
-            return wanted
+        target = request.POST.get("next") or request.GET.get("next", "")
+        if url_has_allowed_host_and_scheme(target, {request.get_host()}, request.is_secure()):
+            return target
         return reverse("admin:index", current_app=self.name)
 
     @method_decorator(never_cache)

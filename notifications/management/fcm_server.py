@@ -83,8 +83,8 @@ class Handler(BaseHTTPRequestHandler):
         elif path == "/_fake/sign_in":
             self.server.fake.sign_in_works = bool(json.loads(body)["works"])
             self._reply(200, {}, b"{}")
-        elif found := re.fullmatch(r"/v1/projects/([^/]+)/messages:send", path):
-            self._send(found[1], body)
+        elif match := re.fullmatch(r"/v1/projects/([^/]+)/messages:send", path):
+            self._send(match[1], body)
         else:
             self._reply(404, {"Content-Type": "text/html"}, b"<html>Not Found</html>")
 
@@ -96,8 +96,8 @@ class Handler(BaseHTTPRequestHandler):
             return
         token = parse_qs(parts.query).get("token", [None])[0]
         with fake.lock:
-            found = [one for one in fake.requests if token in (None, one["token"])]
-            document = {"requests": found, "sign_ins": fake.sign_ins}
+            requests = [one for one in fake.requests if token in (None, one["token"])]
+            document = {"requests": requests, "sign_ins": fake.sign_ins}
         self._reply(200, {}, json.dumps(document).encode())
 
     def do_DELETE(self) -> None:
@@ -137,12 +137,12 @@ class Handler(BaseHTTPRequestHandler):
         return 200, {}, json.dumps(reply).encode()
 
     def _script(self, body: bytes) -> Answer:
-        wanted = json.loads(body)
-        answers = wanted["answers"]
+        script = json.loads(body)
+        answers = script["answers"]
         if unknown := [one["kind"] for one in answers if one["kind"] not in SCRIPTS]:
             return 400, {}, json.dumps({"unknown": unknown, "known": SCRIPTS}).encode()
         with self.server.fake.lock:
-            self.server.fake.scripts[wanted["token"]] = list(answers)
+            self.server.fake.scripts[script["token"]] = list(answers)
         return 200, {}, b"{}"
 
     def _send(self, project: str, body: bytes) -> None:

@@ -64,11 +64,11 @@ def unread_counts(user_ids: Iterable[int]) -> dict[int, int]:
 
 def notifications_for(viewer_id: int, ids: Iterable[int]) -> dict[int, dict[str, Any]]:
     """The viewer's rows of these ids as they are now, rendered; one that is gone is missing. One query."""
-    wanted = list(set(ids))
-    if not wanted:
+    distinct_ids = list(set(ids))
+    if not distinct_ids:
         return {}
-    found = _rows(f"{_SELECT} AND n.id IN ({placeholders(wanted)})", [viewer_id, *wanted])
-    return {row.id: NotificationSerializer.render(row) for row in found}
+    fetched = _rows(f"{_SELECT} AND n.id IN ({placeholders(distinct_ids)})", [viewer_id, *distinct_ids])
+    return {row.id: NotificationSerializer.render(row) for row in fetched}
 
 
 def feed_page(
@@ -93,9 +93,9 @@ def feed_page(
         created_at = _EPOCH + timedelta(microseconds=microsecond)
         values += [connection.ops.adapt_datetimefield_value(created_at), row_id]
     statement += " ORDER BY n.created_at DESC, n.id DESC LIMIT %s OFFSET %s"
-    found = _rows(statement, [*values, limit + 1, offset])
-    last = found[limit - 1] if len(found) > limit else None
-    return found[:limit], ((last.created_at - _EPOCH) // _MICROSECOND, last.id) if last else None
+    fetched = _rows(statement, [*values, limit + 1, offset])
+    last = fetched[limit - 1] if len(fetched) > limit else None
+    return fetched[:limit], ((last.created_at - _EPOCH) // _MICROSECOND, last.id) if last else None
 
 
 def preferences_of(user_id: int) -> Preferences:

@@ -177,9 +177,9 @@ def _moment(value: object) -> datetime | None:
     if value is None:
         return None
     try:
-        found = parse_datetime(value) if isinstance(value, str) else None
-        if found is not None and found.tzinfo is not None and found >= _EARLIEST:
-            return found.astimezone(UTC)
+        moment = parse_datetime(value) if isinstance(value, str) else None
+        if moment is not None and moment.tzinfo is not None and moment >= _EARLIEST:
+            return moment.astimezone(UTC)
     except (ValueError, OverflowError):
         pass
     raise _Rejected("validation_error")

@@ -19,22 +19,22 @@ EXPORTED = (
 
 def call_for(viewer_id: int, call_id: object, device: SocketRef) -> dict[str, Any]:
     """One call as a device of a participant sees it. NotFound for any other user."""
-    found = Call.objects.of(viewer_id).filter(id=parse_id(call_id))
-    for call in _rendered(found, viewer_id, device):
+    calls = Call.objects.of(viewer_id).filter(id=parse_id(call_id))
+    for call in _rendered(calls, viewer_id, device):
         return call
     raise NotFound
 
 
 def calls_for(viewer_id: int, ids: Iterable[int], device: SocketRef) -> dict[int, dict[str, Any]]:
     """The calls of these ids in which the viewer is or was a participant."""
-    found = Call.objects.of(viewer_id).filter(id__in=set(ids))
-    return {call["id"]: call for call in _rendered(found, viewer_id, device)}
+    calls = Call.objects.of(viewer_id).filter(id__in=set(ids))
+    return {call["id"]: call for call in _rendered(calls, viewer_id, device)}
 
 
 def live_calls_for(viewer_id: int, device: SocketRef) -> list[dict[str, Any]]:
     """The user's call that has not ended, if there is one: part of `ready`."""
-    found = Call.objects.of(viewer_id).filter(participants__user_id=viewer_id, participants__live=True)
-    return _rendered(found, viewer_id, device)
+    calls = Call.objects.of(viewer_id).filter(participants__user_id=viewer_id, participants__live=True)
+    return _rendered(calls, viewer_id, device)
 
 
 def call_history(

@@ -45,8 +45,8 @@ class CallViewSet(ViewSet):
         responses=CallReply,
     )
     def decline(self, request: Request, call_id: str) -> Response:
-        given = checked(DeclineInput, request)
-        services.decline(user_id=request.user.id, call_id=call_id, reason=given["reason"])
+        data = checked(DeclineInput, request)
+        services.decline(user_id=request.user.id, call_id=call_id, reason=data["reason"])
         return Response({"call": selectors.call_for(request.user.id, call_id, _device(request))})
 
     @extend_schema(

@@ -32,9 +32,9 @@ def opened(*, socket_id: str, user_id: int, session_id: int) -> Opened:
 
     Two hand-written statements: after a restart all clients reconnect at once.
     """
-    found = _note_and_look(socket_id, user_id, session_id)
-    others = [(other_id, is_later) for *_, other_id, is_later in found if other_id is not None]
-    epoch, head_seq, min_seq, in_call, *_ = found[0]
+    fetched = _record_and_read(socket_id, user_id, session_id)
+    others = [(other_id, is_later) for *_, other_id, is_later in fetched if other_id is not None]
+    epoch, head_seq, min_seq, in_call, *_ = fetched[0]
     crowded = [other_id for other_id, _ in others[max(0, conf.SOCKETS_PER_USER - 1) :]]
     if crowded:
         # Their rows are deleted at once: the next new socket must not count them again.
@@ -44,19 +44,19 @@ def opened(*, socket_id: str, user_id: int, session_id: int) -> Opened:
     return Opened(all(is_later for _, is_later in others), bool(in_call), log.Position(epoch, head_seq, min_seq))
 
 
-def _note_and_look(socket_id: str, user_id: int, session_id: int) -> list[tuple[Any, ...]]:
+def _record_and_read(socket_id: str, user_id: int, session_id: int) -> list[tuple[Any, ...]]:
     """The log's position, whether there is a call, and the user's other sockets (or None), newest first."""
     now = timezone.now()
     dead, at = (connection.ops.adapt_datetimefield_value(moment) for moment in (alive_since(now), now))
     with prepared() as cursor:
         cursor.execute(_NOTE, [socket_id, user_id, session_id, at, at])
         cursor.execute(_LOOK, [at, socket_id, dead, user_id])
-        found = cursor.fetchall()
-        if not found:
+        fetched = cursor.fetchall()
+        if not fetched:
             log.position(user_id)  # creates it
             cursor.execute(_LOOK, [at, socket_id, dead, user_id])
-            found = cursor.fetchall()
-    return found
+            fetched = cursor.fetchall()
+    return fetched
 
 
 _NOTE = (

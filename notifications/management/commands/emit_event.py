@@ -38,8 +38,8 @@ class Command(BaseCommand):
             "type", "recipient_id", "actor_id", "target_id", "target_title", "comment_id", "event_id",
             "occurred_at",
         )  # fmt: skip
-        given = {name: options[name] for name in names if options[name] is not None}
-        events = [_event(given, retract=options["retract"])] if given or options["retract"] else _lines()
+        values = {name: options[name] for name in names if options[name] is not None}
+        events = [_event(values, retract=options["retract"])] if values or options["retract"] else _lines()
         counts: Counter[str] = Counter()
         try:
             # Each event is a transaction of its own; a dry run is one that is taken back.
@@ -60,24 +60,24 @@ class Command(BaseCommand):
             raise CommandError(f"{rejected} of {len(events)} events were rejected.")
 
 
-def _event(given: dict[str, Any], *, retract: bool) -> dict[str, Any]:
+def _event(values: dict[str, Any], *, retract: bool) -> dict[str, Any]:
     event: dict[str, Any] = {
-        "event_id": given.get("event_id", str(uuid.uuid4())),
+        "event_id": values.get("event_id", str(uuid.uuid4())),
         "action": "retract" if retract else "create",
     }
     for name in ("type", "occurred_at"):
-        if name in given:
-            event[name] = given[name]
+        if name in values:
+            event[name] = values[name]
     for name in ("recipient_id", "actor_id", "comment_id"):
-        if name in given:
-            event[name] = _number(name, given[name])
+        if name in values:
+            event[name] = _number(name, values[name])
     for name in ("type", "recipient_id", "actor_id"):
         if name not in event:
             raise CommandError(f"--{name.replace('_', '-')} is needed.")
-    if "target_id" in given:
+    if "target_id" in values:
         event["target"] = {
-            "id": _number("target_id", given["target_id"]),
-            "title": given.get("target_title", ""),
+            "id": _number("target_id", values["target_id"]),
+            "title": values.get("target_title", ""),
         }
     return event
 

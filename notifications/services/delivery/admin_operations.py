@@ -84,12 +84,12 @@ def try_devices(*, user_id: int, device_ids: Iterable[int] | None = None) -> lis
     ImproperlyConfigured when push cannot be sent at all.
     """
     channel = push_channel()
-    found = []
+    pauses = []
     for device in devices_of(user_id, device_ids):
         message = test_message(device.registration_id, language=reading_language(device.locale, device.user.language))
         outcome = channel.send(message, dry_run=True) if channel else None
         is_fine = isinstance(outcome, Sent)
-        found.append(
+        pauses.append(
             {
                 "device_id": device.id,
                 "token": device.masked_token,
@@ -97,7 +97,7 @@ def try_devices(*, user_id: int, device_ids: Iterable[int] | None = None) -> lis
                 "error": "" if is_fine else getattr(outcome, "error", "push is switched off"),
             }
         )
-    return found
+    return pauses
 
 
 def devices_of(user_id: int, device_ids: Iterable[int] | None = None) -> list[Device]:

@@ -73,10 +73,10 @@ def lock_call_for(*, user_id: int, call_id: object) -> LockedCall:
 def call_of(user_id: int, call_id: object, *, lock: bool = False) -> Call:
     """The call with that id if this user is a participant. NotFound."""
     calls = Call.objects.of(user_id).filter(id=parse_id(call_id))
-    found = (calls.select_for_update() if lock else calls).first()
-    if found is None:
+    call = (calls.select_for_update() if lock else calls).first()
+    if call is None:
         raise NotFound
-    return found
+    return call
 
 
 def bind(participant: CallParticipant, device: SocketRef) -> None:
@@ -90,8 +90,8 @@ def bind(participant: CallParticipant, device: SocketRef) -> None:
 def open_sockets(participants: Iterable[CallParticipant]) -> set[str]:
     """The bound sockets that are open: not closed, and touched recently by their process."""
     fresh = timezone.now() - _silence()
-    found = Socket.objects.filter(id__in=_not_closed(participants), seen_at__gte=fresh)
-    return set(found.values_list("id", flat=True))
+    fresh_sockets = Socket.objects.filter(id__in=_not_closed(participants), seen_at__gte=fresh)
+    return set(fresh_sockets.values_list("id", flat=True))
 
 
 def alive_until(participants: Iterable[CallParticipant]) -> datetime | None:
