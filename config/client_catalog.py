@@ -88,10 +88,10 @@ def addresses() -> dict[str, str]:
 def client_catalog(request: HttpRequest, language: str) -> HttpResponse:
     if language not in dict(settings.LANGUAGES):
         raise Http404
-    found = catalog(language)
-    etag = f'"{found.fingerprint}"'
-    response = get_conditional_response(request, etag=etag) or HttpResponse(found.content, "application/json")
+    current = catalog(language)
+    etag = f'"{current.fingerprint}"'
+    response = get_conditional_response(request, etag=etag) or HttpResponse(current.content, "application/json")
     response["ETag"] = etag
-    named = request.GET.get("v") == found.fingerprint
+    named = request.GET.get("v") == current.fingerprint
     response["Cache-Control"] = f"public, max-age={YEAR}, immutable" if named else "public, no-cache"
     return response

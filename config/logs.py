@@ -37,7 +37,7 @@ _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", 
 
 def without_secrets(text: str) -> str:
     """The text with passwords, codes, tokens and signatures taken out."""
-    return _SECRETS.sub(lambda found: (found["name"] or "") + "[removed]", text)
+    return _SECRETS.sub(lambda match: (match["name"] or "") + "[removed]", text)
 
 
 def _clean(value: Any) -> Any:

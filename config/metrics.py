@@ -124,5 +124,5 @@ def may_read(request: HttpRequest) -> bool:
     if not settings.METRICS_TOKEN:
         return False
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
-    offered, wanted = token.strip().encode(), settings.METRICS_TOKEN.encode()
-    return scheme.lower() == "bearer" and hmac.compare_digest(offered, wanted)
+    offered, expected = token.strip().encode(), settings.METRICS_TOKEN.encode()
+    return scheme.lower() == "bearer" and hmac.compare_digest(offered, expected)

@@ -38,10 +38,10 @@ FOREVER = "max-age=31536000, public, immutable"
 def find(name: str) -> str | None:
     """The path of a static file, or None."""
     try:
-        found = finders.find(name)
+        path = finders.find(name)
     except (SuspiciousFileOperation, ValueError):
         return None  # "..", a NUL
-    return found if isinstance(found, str) and Path(found).is_file() else None
+    return path if isinstance(path, str) and Path(path).is_file() else None
 
 
 def digest(path: str) -> str:
@@ -78,15 +78,15 @@ class StaticFilesMiddleware(WhiteNoiseMiddleware):
             match = HASHED.fullmatch(request.path_info.removeprefix(settings.STATIC_URL))
             path = find(match["stem"] + match["extension"]) if match else None
             if match and path:
-                return hashed_file(request, path=path, wanted=match["hash"])
+                return hashed_file(request, path=path, requested=match["hash"])
         response: HttpResponseBase = super().__call__(request)
         return response
 
 
-def hashed_file(request: HttpRequest, *, path: str, wanted: str) -> HttpResponse:
+def hashed_file(request: HttpRequest, *, path: str, requested: str) -> HttpResponse:
     current = digest(path)
     # A page from before an upgrade asks for an older hash: it gets the file of today, kept by no cache.
-    headers = {"Cache-Control": FOREVER if wanted == current else "no-cache", "Access-Control-Allow-Origin": "*"}
+    headers = {"Cache-Control": FOREVER if requested == current else "no-cache", "Access-Control-Allow-Origin": "*"}
     extension = os.path.splitext(path)[1]
     content_type = CONTENT_TYPES.get(extension)
     if content_type and "gzip" in request.headers.get("Accept-Encoding", ""):

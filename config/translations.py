@@ -151,14 +151,16 @@ def _translated(text: object) -> bool:
 def collected(app: str) -> Catalog:
     """The texts that the Python files and the templates of an app ask for, migrations apart."""
     catalog = Catalog(domain="django", charset="utf-8")
-    found = extract_from_dir(
+    extracted = extract_from_dir(
         str(settings.BASE_DIR / app),
         method_map=[("migrations/**", "ignore"), ("**.py", "python")],
         keywords=KEYWORDS,
         comment_tags=("Translators:",),
         strip_comment_tags=True,
     )
-    occurrences = [(f"{app}/{file}", line, text, comments, context) for file, line, text, comments, context in found]
+    occurrences = [
+        (f"{app}/{file}", line, text, comments, context) for file, line, text, comments, context in extracted
+    ]
     folders = [settings.BASE_DIR / app / "templates"]
     folders += [settings.BASE_DIR / "templates" / name for name in TEMPLATES.get(app, (app,))]
     for path in (path for folder in folders for path in folder.rglob("*.*")):

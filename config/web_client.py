@@ -39,8 +39,8 @@ IMPORT = re.compile(r"""^\s*(?:import|export)\b[^"';]*?from\s*["']([^"']+)["']|^
 def modules() -> list[str]:
     """Static names of all modules of the client."""
     root = Path(settings.BASE_DIR) / "static"
-    found = [path for folder in FOLDERS for path in (root / folder).rglob("*") if path.suffix in {".js", ".mjs"}]
-    return sorted(path.relative_to(root).as_posix() for path in found)
+    paths = [path for folder in FOLDERS for path in (root / folder).rglob("*") if path.suffix in {".js", ".mjs"}]
+    return sorted(path.relative_to(root).as_posix() for path in paths)
 
 
 def sheets() -> tuple[list[str], list[str]]:
@@ -60,18 +60,18 @@ def import_map() -> dict[str, dict[str, str]]:
 def imported(name: str) -> list[str]:
     """Every module that `name` needs before it runs, itself included; dynamic imports are left out."""
     root = Path(settings.BASE_DIR) / "static"
-    found: list[str] = []
+    modules: list[str] = []
     waiting = [name]
     while waiting:
         current = waiting.pop(0)
-        if current in found or not (root / current).is_file():
+        if current in modules or not (root / current).is_file():
             continue
-        found.append(current)
+        modules.append(current)
         for match in IMPORT.finditer((root / current).read_text(encoding="utf-8")):
             target = match[1] or match[2]
             relative = Path(current).parent / target
             waiting.append(PACKAGES.get(target) or _normal(relative.as_posix()))
-    return found
+    return modules
 
 
 def _normal(path: str) -> str:

@@ -25,22 +25,22 @@ def of_operation(operation: dict[str, Any], view: Any) -> list[str]:
     """The sorted codes of one operation as drf-spectacular has read it."""
     name = operation["operationId"]
     text = texts.operations().get(name)
-    found = set(text.errors if text else ()) | {"not_acceptable", "rate_limited"}
+    codes = set(text.errors if text else ()) | {"not_acceptable", "rate_limited"}
     schemes = {scheme for choice in security.BY_OPERATION.get(name, operation.get("security", [])) for scheme in choice}
     if "bearer" in schemes:
-        found |= set(SESSION)
+        codes |= set(SESSION)
     if "two_step" in schemes:
-        found |= set(TWO_STEP)
+        codes |= set(TWO_STEP)
     parameters = operation.get("parameters", [])
     if "requestBody" in operation:
-        found |= set(BODY)
+        codes |= set(BODY)
     if any(one["in"] == "query" for one in parameters):
-        found.add("validation_error")
+        codes.add("validation_error")
     if any(one["name"] == "X-Action-Token" for one in parameters):
-        found |= set(ACTION)
+        codes |= set(ACTION)
     if any(isinstance(one, IsVerified) for one in view.get_permissions()):
-        found.add("email_not_verified")
-    return sorted(found)
+        codes.add("email_not_verified")
+    return sorted(codes)
 
 
 FIELDS = {"validation_error": {"email": ["This field is required."]}}

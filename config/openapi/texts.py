@@ -61,5 +61,5 @@ def _sections(tag: str) -> list[Text]:
 
 
 def _text(name: str, title: str, body: str) -> Text:
-    errors = [code.strip() for found in _ERRORS.findall(body) for code in found.split(",")]
+    errors = [code.strip() for listed in _ERRORS.findall(body) for code in listed.split(",")]
     return Text(name, title.strip(), _ERRORS.sub("", body).strip(), tuple(errors))

@@ -53,9 +53,9 @@ class EnvelopeSchema(AutoSchema):  # type: ignore[no-untyped-call]
         return False
 
     def _get_response_bodies(self, direction: Direction = "response") -> Any:
-        found = self.get_response_serializers()
-        if is_serializer(found):
-            return {"200": self._get_response_for_code(found, "200", direction=direction)}
+        serializers = self.get_response_serializers()
+        if is_serializer(serializers):
+            return {"200": self._get_response_for_code(serializers, "200", direction=direction)}
         return super()._get_response_bodies(direction)
 
 

@@ -60,11 +60,11 @@ class Row:
 
 def statuses() -> dict[str, int]:
     """Code → status, from the exception classes of the apps and of DRF."""
-    found = dict(BEFORE_A_VIEW)
+    by_code = dict(BEFORE_A_VIEW)
     for kind, code in CODES.items():
-        found.setdefault(code, kind.status_code)
-    found |= {kind.default_code: kind.status_code for kind in error_classes()}
-    return found
+        by_code.setdefault(code, kind.status_code)
+    by_code |= {kind.default_code: kind.status_code for kind in error_classes()}
+    return by_code
 
 
 def error_classes() -> Iterator[type[APIException]]:
@@ -84,5 +84,5 @@ def error_classes() -> Iterator[type[APIException]]:
 
 def rows() -> list[Row]:
     """The table of /docs/errors, by status and code. A code without a description has an empty one."""
-    found = [Row(code, status, *WORDS.get(code, ("", ""))) for code, status in statuses().items()]
-    return sorted(found, key=lambda row: (row.status, row.code))
+    rows = [Row(code, status, *WORDS.get(code, ("", ""))) for code, status in statuses().items()]
+    return sorted(rows, key=lambda row: (row.status, row.code))

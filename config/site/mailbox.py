@@ -69,17 +69,17 @@ def newest_files(folder: Path) -> Iterator[tuple[bytes, datetime]]:
 
 def mails(*, to: str = "") -> list[Mail]:
     """The newest mails first, at most 200; with `to`, only those to that address."""
-    wanted, found = _as_sent(to.strip().casefold()), []
+    address, mails = _as_sent(to.strip().casefold()), []
     for content, written_at in newest_files(settings.MAILBOX_DIR):
-        for mail in reversed(list(_mails_in(content, written_at, wanted))):
+        for mail in reversed(list(_mails_in(content, written_at, address))):
             addresses = [address.casefold() for _, address in getaddresses([mail.to])]
-            if not wanted or wanted in addresses:
-                found.append(mail)
-        if len(found) >= SHOWN:
+            if not address or address in addresses:
+                mails.append(mail)
+        if len(mails) >= SHOWN:
             break
     # Each sending thread writes its own file, so the files alone give no order.
-    found.sort(key=lambda mail: (mail.created_at, mail.written), reverse=True)
-    return found[:SHOWN]
+    mails.sort(key=lambda mail: (mail.created_at, mail.written), reverse=True)
+    return mails[:SHOWN]
 
 
 def _as_sent(address: str) -> str:
@@ -90,10 +90,10 @@ def _as_sent(address: str) -> str:
         return address
 
 
-def _mails_in(content: bytes, written_at: datetime, wanted: str) -> Iterator[Mail]:
+def _mails_in(content: bytes, written_at: datetime, address: str) -> Iterator[Mail]:
     for raw in _RULE.split(content):
         # Reading a mail costs more than finding out that it is none of these. Other scripts are encoded in it.
-        if not raw.strip() or (wanted.isascii() and wanted.encode() not in raw.lower()):
+        if not raw.strip() or (address.isascii() and address.encode() not in raw.lower()):
             continue
         message = message_from_bytes(raw.lstrip(), _class=EmailMessage, policy=policy.default)
         body = message.get_body(("plain", "html"))
@@ -116,13 +116,13 @@ def _mails_in(content: bytes, written_at: datetime, wanted: str) -> Iterator[Mai
 
 def pushes() -> list[Push]:
     """The newest push messages first, at most 200."""
-    found = []
+    pushes = []
     for content, written_at in newest_files(settings.NOTIFICATIONS_PUSH_OUTBOX):
         for line in reversed(_documents(content.decode(errors="replace"))):
-            found.append(_push(line, written_at))
-        if len(found) >= SHOWN:
+            pushes.append(_push(line, written_at))
+        if len(pushes) >= SHOWN:
             break
-    return found[:SHOWN]
+    return pushes[:SHOWN]
 
 
 def _documents(text: str) -> list[object]:

@@ -92,16 +92,16 @@ def _plain(inline_token: Token) -> str:
 
 
 def _name_headings(tokens: Sequence[Token]) -> list[Heading]:
-    found: list[Heading] = []
+    headings: list[Heading] = []
     for opening, inner in pairwise(tokens):
         if opening.type == "heading_open":
             title = _plain(inner)
             anchor = slugify(title)
-            while any(one.anchor == anchor for one in found):
+            while any(one.anchor == anchor for one in headings):
                 anchor += "-2"
             opening.attrSet("id", anchor)
-            found.append(Heading(int(opening.tag[1]), anchor, title))
-    return found
+            headings.append(Heading(int(opening.tag[1]), anchor, title))
+    return headings
 
 
 def _name_tables(tokens: Sequence[Token]) -> None:

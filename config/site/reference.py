@@ -63,20 +63,20 @@ class Operation:
 
 @cache
 def document() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((settings.BASE_DIR / "docs" / "openapi.json").read_text(encoding="utf-8"))
-    return found
+    document: dict[str, Any] = json.loads((settings.BASE_DIR / "docs" / "openapi.json").read_text(encoding="utf-8"))
+    return document
 
 
 @cache
 def operations() -> dict[str, Operation]:
     """Operation id → operation, in the order of the paths."""
-    found = {}
+    operations = {}
     for path, methods in document()["paths"].items():
         for method in METHODS:
             if method in methods:
                 operation = _operation(path, method, methods[method])
-                found[operation.id] = operation
-    return found
+                operations[operation.id] = operation
+    return operations
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,7 @@ def _score(entry: Entry, words: list[str]) -> int:
 
 
 def _excerpt(text: str, words: list[str]) -> str:
-    at = min((found for word in words if (found := text.lower().find(word)) >= 0), default=0)
+    at = min((position for word in words if (position := text.lower().find(word)) >= 0), default=0)
     start = text.rfind(" ", 0, at - 60) + 1 if at > 60 else 0
     piece = text[start : start + EXCERPT]
     if start + EXCERPT < len(text):
@@ -70,19 +70,19 @@ def _excerpt(text: str, words: list[str]) -> str:
 
 @cache
 def _index() -> list[Entry]:
-    found: list[Entry] = []
+    entries: list[Entry] = []
     for page in contents.pages():
         text = _plain(contents.read(f"docs/{page.file}")) if page.file else ""
-        found.append(Entry(page.title, "", page.address, f"{page.about} {text}"))
+        entries.append(Entry(page.title, "", page.address, f"{page.about} {text}"))
         if page.file:
-            found += _sections(page)
+            entries += _sections(page)
     for operation in texts.operations().values():
         address = reverse("reference-operation", args=[operation.name])
-        found.append(Entry(operation.title, operation.name, address, _plain(operation.description)))
-    found += [
+        entries.append(Entry(operation.title, operation.name, address, _plain(operation.description)))
+    entries += [
         Entry(row.code, "Error codes", f"{reverse('errors')}#{row.code}", _plain(row.when)) for row in errors.rows()
     ]
-    return found
+    return entries
 
 
 def _plain(text: str) -> str:

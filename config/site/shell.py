@@ -51,8 +51,8 @@ def documentation(view: View) -> View:
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """The page or the error body of an unknown path: HTML for browsers, the envelope for everything else."""
-    is_page_wanted = request.method in ("GET", "HEAD") and "text/html" in request.headers.get("Accept", "")
-    if request.path_info.startswith("/admin/") or not is_page_wanted:
+    accepts_html = request.method in ("GET", "HEAD") and "text/html" in request.headers.get("Accept", "")
+    if request.path_info.startswith("/admin/") or not accepts_html:
         return errors.not_found(request, exception)
     if request.path_info.rstrip("/") == "/api/v1" and settings.DOCS:
         return HttpResponseRedirect(reverse("reference"))

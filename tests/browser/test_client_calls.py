@@ -169,6 +169,9 @@ def test_canceled_by_the_caller(open_as, people):
     row = bob.page.locator(".entry").filter(has_text="Alice Example")
     expect(row).to_contain_text("Verpasster Videoanruf")
     expect(row.locator(".entry-text .icon-camera")).to_be_visible()
+    # The caller has missed nothing.
+    alice.open("/app/chats")
+    expect(alice.page.locator(".entry").filter(has_text="Bob Example")).to_contain_text("Call canceled")
 
 
 def test_busy_with_another_call(open_as, people):

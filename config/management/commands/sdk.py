@@ -120,8 +120,8 @@ def document_path() -> Path:
 
 
 def document() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(document_path().read_text(encoding="utf-8"))
-    return found
+    document: dict[str, Any] = json.loads(document_path().read_text(encoding="utf-8"))
+    return document
 
 
 def frames() -> dict[str, Any]:

@@ -88,8 +88,8 @@ def listen(host: str, port: int | None) -> socket.socket:
     Raises:
         CommandError: the port is taken, or the address is not this machine's.
     """
-    wanted = [port] if port is not None else range(FIRST_PORT, FIRST_PORT + PORTS_TRIED)
-    for candidate in wanted:
+    ports = [port] if port is not None else range(FIRST_PORT, FIRST_PORT + PORTS_TRIED)
+    for candidate in ports:
         try:
             return bind(host, candidate)
         except OSError as error:

@@ -35,10 +35,10 @@ function Quote({ message, names, onJump }) {
     <span class="quote-lines"><b>${names(reply.sender_id)}</b><span dir="auto">${previewText(reply)}</span></span></button>`;
 }
 
-function CallEntry({ message }) {
+function CallEntry({ message, own }) {
   const { call } = message;
   return html`<p class="call-entry"><${Icon} name=${callIcon(call)} />
-    <span>${callText(call, message.body)}${call?.duration_s ? html` <span class="muted">${duration(call.duration_s)}</span>` : ""}</span></p>`;
+    <span>${callText(call, message.body, own)}${call?.duration_s ? html` <span class="muted">${duration(call.duration_s)}</span>` : ""}</span></p>`;
 }
 
 function Reactions({ message, me, names, onReact, disabled }) {
@@ -91,7 +91,7 @@ export class Message extends Component {
         <div class="bubble">
           <${Quote} message=${message} names=${names} onJump=${actions.jump} />
           ${message.kind === "image" && message.media && html`<${Image} message=${message} name=${name} />`}
-          ${message.kind === "call" ? html`<${CallEntry} message=${message} />` : message.body && html`<${Text} body=${message.body} />`}
+          ${message.kind === "call" ? html`<${CallEntry} message=${message} own=${own} />` : message.body && html`<${Text} body=${message.body} />`}
           <p class="meta">${message.is_edited && html`<span>${t("edited")}</span>`}
             <time datetime=${message.created_at} title=${dateTime(message.created_at)}>${time(message.created_at)}</time>${own && html`<${Status} status=${status} />`}</p>
         </div>

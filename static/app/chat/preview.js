@@ -1,17 +1,20 @@
 // A message in one line: in the list, in a quote, in a notification.
 import { t } from "../i18n.js";
 
-export function previewText({ kind, body, call, media_url: image }) {
-  if (kind === "call") return callText(call, body);
+export function previewText({ kind, body, call, media_url: image }, own = false) {
+  if (kind === "call") return callText(call, body, own);
   if (body) return body;
   return kind === "image" || image ? t("Image") : "";
 }
 
 export const callIcon = (call) => (call?.media === "video" ? "camera" : "phone");
 
-export function callText(call, body = "") {
+// `own`: this user called, and has missed nothing.
+export function callText(call, body = "", own = false) {
   const isVideo = call?.media === "video";
   if (!call) return body;
+  if (own && call.outcome === "missed") return t("No answer");
+  if (own && call.outcome === "canceled") return t("Call canceled");
   if (["missed", "canceled"].includes(call.outcome)) return isVideo ? t("Missed video call") : t("Missed voice call");
   if (call.outcome === "declined") return isVideo ? t("Declined video call") : t("Declined voice call");
   return isVideo ? t("Video call") : t("Voice call");

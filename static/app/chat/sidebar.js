@@ -35,7 +35,7 @@ class Entry extends Component {
       : draft && !here
         ? html`<span class="danger-text">${t("Draft:")}</span> <bdi>${draft}</bdi>`
         : last
-          ? html`${own && html`<span class="muted">${t("You:")}</span> `}${last.kind === "call" && html`<${Icon} name=${callIcon(last.call)} size=${16} /> `}<bdi>${previewText(last)}</bdi>`
+          ? html`${own && html`<span class="muted">${t("You:")}</span> `}${last.kind === "call" && html`<${Icon} name=${callIcon(last.call)} size=${16} /> `}<bdi>${previewText(last, own)}</bdi>`
           : html`<span class="muted">${t("No messages yet")}</span>`;
     return html`<li aria-labelledby=${link}><a id=${link} class="entry" href=${`/app/chats/${id}`} aria-current=${here ? "page" : undefined}>
       <span class="entry-avatar"><${Avatar} user=${user} />${online && html`<span class="dot" title=${t("online")}></span>`}</span>
