@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.services import audit
 from accounts.staff import tasks
 from accounts.staff.actions import ReasonForm, confirmed_action
+from accounts.staff.audit_actions import name_actions
 from accounts.staff.lists import StaffAdmin
 from accounts.staff.overview import Chart, Figure, about, add_chart, add_section
 from accounts.staff.panels import Panel, add_panel
@@ -21,6 +22,15 @@ from messaging.services import reports
 
 if TYPE_CHECKING:
     from accounts.models import User
+
+
+name_actions(
+    {
+        "message.revealed": _("Message revealed"),
+        "report.dismissed": _("Report dismissed"),
+        "report.resolved": _("Report resolved"),
+    }
+)
 
 
 class ResolutionForm(forms.Form):

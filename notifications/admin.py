@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.services import audit
 from accounts.staff import tasks
 from accounts.staff.actions import NoChange, NoForm, ReasonForm, confirmed_action
+from accounts.staff.audit_actions import name_actions
 from accounts.staff.lists import StaffAdmin
 from accounts.staff.overview import Chart, Figure, about, add_chart, add_section
 from accounts.staff.panels import Panel, add_panel
@@ -18,6 +19,15 @@ from notifications.services import delivery
 
 if TYPE_CHECKING:
     from accounts.models import User
+
+name_actions(
+    {
+        "emit_event": _("Event recorded"),
+        "push.tested": _("Test push sent"),
+        "retry_deliveries": _("Deliveries retried"),
+        "send_test_push": _("Test push sent"),
+    }
+)
 
 FINISHED = (Delivery.State.SENT, Delivery.State.DEAD, Delivery.State.EXPIRED, Delivery.State.CANCELLED)
 

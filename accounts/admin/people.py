@@ -221,7 +221,7 @@ add_panel(
     Panel(
         AuditEntry,
         lambda user: AuditEntry.objects.filter(target=user).order_by("-id"),
-        ("created_at", "action", "reason", "actor_label", "ip"),
+        ("created_at", "action_name", "reason", "actor_label", "ip"),
         position=6,
     )
 )

@@ -7,9 +7,12 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from accounts.staff import tasks
+from accounts.staff.audit_actions import name_actions
 from accounts.staff.lists import StaffAdmin
 from accounts.staff.overview import Chart, Figure, about, add_chart, add_section
 from realtime.calls.models import Call
+
+name_actions({"log.new_epoch": _("New epoch of the event log")})
 
 
 @admin.register(Call)

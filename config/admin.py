@@ -1,0 +1,7 @@
+"""What the support pages need to know of the commands that concern all apps."""
+
+from django.utils.translation import gettext_lazy as _
+
+from accounts.staff.audit_actions import name_actions
+
+name_actions({"purge_expired": _("Expired data deleted")})
