@@ -43,7 +43,7 @@ export default function Settings({ params }) {
   useEffect(() => {
     if (!profile || !params.section) return;
     const heading = page.current.querySelector(`#section-${CSS.escape(params.section)}`);
-    heading?.scrollIntoView({ block: "start" });
+    heading?.closest(".card").scrollIntoView({ block: "start" });
     heading?.focus({ preventScroll: true });
   }, [params.section, Boolean(profile)]);
   return html`<main class="page settings" ref=${page}>
