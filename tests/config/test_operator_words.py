@@ -43,7 +43,15 @@ def test_ctrl_c_before_the_server_runs_shows_no_traceback(tmp_path):
     env |= {"VAR_DIR": str(tmp_path), "DJANGO_SETTINGS_MODULE": "config.settings"}
     env.pop("DATABASE_CONNECTIONS", None)
     command = [sys.executable, "manage.py", "wait_for_services", "--timeout", "60"]
-    process = subprocess.Popen(command, cwd=ROOT, env=env, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env=env,
+        stderr=subprocess.PIPE,
+        text=True,
+        # A run of the tests in the background ignores Ctrl-C, and so would its children.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     assert process.stderr is not None
     assert process.stderr.readline().startswith("Waiting for the database")
     process.send_signal(signal.SIGINT)
