@@ -24,7 +24,7 @@ function Presence({ id, user }) {
   if (typing) return html`<p class="presence typing">${t("typing…")}</p>`;
   if (presence?.online) return html`<p class="presence online">${t("online")}</p>`;
   if (presence?.last_seen_at) return html`<p class="presence">${t("last seen {when}", { when: ago(presence.last_seen_at, parley.now()) })}</p>`;
-  return html`<p class="presence">@${user.username}</p>`;
+  return html`<p class="presence"><bdi dir="ltr">@${user.username}</bdi></p>`;
 }
 
 export function Header({ id, row, name, searching, searchButton, onSearch }) {
@@ -57,7 +57,7 @@ export function Header({ id, row, name, searching, searchButton, onSearch }) {
   return html`<header class="conversation-head">
     <a class="icon-button back" href="/app/chats" aria-label=${t("Back to the chats")}><${Icon} name="back" /></a>
     <${Avatar} user=${user} size="small" />
-    <div class="conversation-who"><h1 tabindex="-1"><bdi>${name}</bdi></h1><${Presence} id=${id} user=${user} /></div>
+    <div class="conversation-who"><h1 tabindex="-1" dir="auto">${name}</h1><${Presence} id=${id} user=${user} /></div>
     <button ref=${searchButton} type="button" class="icon-button" aria-label=${t("Search in conversation")} aria-expanded=${searching ? "true" : "false"} onClick=${onSearch}><${Icon} name="search" /></button>
     <button type="button" class="icon-button" aria-label=${t("Voice call")} disabled=${row.is_blocked} onClick=${() => call("audio")}><${Icon} name="phone" /></button>
     <button type="button" class="icon-button" aria-label=${t("Video call")} disabled=${row.is_blocked} onClick=${() => call("video")}><${Icon} name="camera" /></button>

@@ -39,7 +39,7 @@ class Entry extends Component {
           : html`<span class="muted">${t("No messages yet")}</span>`;
     return html`<li aria-labelledby=${link}><a id=${link} class="entry" href=${`/app/chats/${id}`} aria-current=${here ? "page" : undefined}>
       <span class="entry-avatar"><${Avatar} user=${user} />${online && html`<span class="dot" title=${t("online")}></span>`}</span>
-      <span class="entry-line"><span class="entry-name"><bdi>${nameOf(user)}</bdi></span>
+      <span class="entry-line"><span class="entry-name" dir="auto">${nameOf(user)}</span>
         <span class="entry-time">${last && html`${own && !typing && html`<span class=${`entry-status ${statusOf(last, row)}`} aria-hidden="true">${statusOf(last, row) === "sent" ? "✓" : "✓✓"}</span> `}<time datetime=${last.created_at}>${shortTime(last.created_at)}</time>`}</span></span>
       <span class="entry-line"><span class="entry-text">${line}</span>
         <span class="entry-marks">${isMuted && html`<${Icon} name="mute" size=${16} />`}${unread > 0 && html`<span class="count"><span aria-hidden="true">${unread}</span><span class="visually-hidden">${tn("{n} unread", "{n} unread", unread)}</span></span>`}</span></span>
@@ -70,8 +70,8 @@ function People({ query }) {
   if (!people) return html`<p class="side-note muted">${t("Searching…")}</p>`;
   return html`<p class="side-note muted" aria-live="polite">${people.length ? tn("{n} person found", "{n} people found", people.length) : t("No people found")}</p>
     <ul class="entries" aria-label=${t("People")}>${people.map((user) => html`<li key=${user.id}><a class="entry person" href=${`/app/people/${user.id}`}>
-      <span class="entry-avatar"><${Avatar} user=${user} /></span><span class="entry-line"><span class="entry-name"><bdi>${nameOf(user)}</bdi></span></span>
-      <span class="entry-line"><span class="entry-text">@${user.username}</span></span></a></li>`)}</ul>`;
+      <span class="entry-avatar"><${Avatar} user=${user} /></span><span class="entry-line"><span class="entry-name" dir="auto">${nameOf(user)}</span></span>
+      <span class="entry-line"><span class="entry-text"><bdi dir="ltr">@${user.username}</bdi></span></span></a></li>`)}</ul>`;
 }
 
 export function Sidebar({ id }) {
