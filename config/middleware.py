@@ -196,7 +196,7 @@ class _AdminOnly:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if request.path_info.startswith(ADMIN_PREFIX):
-            return super().__call__(request)  # type: ignore[misc]
+            return super().__call__(request)
         return self._beyond(request)
 
 

@@ -166,7 +166,7 @@ def _still(data: bytes, structure: Structure) -> Pillow.Image:
 def _webp_decoder() -> Callable[..., Any] | None:
     """`WebPDecodeRGBAInto` of the library that Pillow was built with, where it can be found."""
     try:
-        from PIL import _webp  # type: ignore[attr-defined]
+        from PIL import _webp
 
         decode = ctypes.CDLL(_webp.__file__).WebPDecodeRGBAInto
     except (ImportError, OSError, AttributeError):

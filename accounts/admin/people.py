@@ -162,7 +162,7 @@ class UserAdmin(UserActions, AuditedAdmin):
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         # Only the staff flag and groups, and only by a superuser; every other change of a user is an action.
-        return bool(request.user.is_superuser)  # type: ignore[union-attr]
+        return bool(request.user.is_superuser)
 
     def audit_label(self, row: Any) -> str:
         return str(row.email)
@@ -174,11 +174,11 @@ class UserAdmin(UserActions, AuditedAdmin):
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         if not self.has_change_permission(request, obj):
             return self.fieldsets
-        *others, (title, staff) = self.fieldsets  # type: ignore[misc]
+        *others, (title, staff) = self.fieldsets
         return [*others, (title, {"fields": (*staff["fields"], "reason")})]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        shown = [name for _title, part in self.fieldsets for name in part["fields"]]  # type: ignore[index]
+        shown = [name for _title, part in self.fieldsets for name in part["fields"]]
         return [name for name in shown if name not in self.staff_fields]
 
 

@@ -64,6 +64,7 @@ def confirmed_action(
     the page of a row, where `is_offered(row)`; a dangerous one is red.
     """
 
+    @admin.action(description=cast(str, label), permissions=[permission.rsplit(".", 1)[-1]])
     def action(self: StaffAdmin, request: HttpRequest, queryset: QuerySet) -> HttpResponse | None:
         if not request.user.has_perm(permission):
             messages.error(request, _("You do not have permission to do this."))
@@ -110,9 +111,6 @@ def confirmed_action(
         return TemplateResponse(request, "admin/confirmed_action.html", context)
 
     action.__name__ = name
-    action.short_description = label  # type: ignore[attr-defined]
     action.is_dangerous = is_dangerous  # type: ignore[attr-defined]
     action.is_offered = is_offered  # type: ignore[attr-defined]
-    codename = permission.rsplit(".", 1)[-1]
-    action.allowed_permissions = (codename,)  # type: ignore[attr-defined]
     return action

@@ -1,17 +1,14 @@
 """What the actions of the audit log are called on the support pages. Each app names the actions that it records."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
+from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-if TYPE_CHECKING:
-    from django.utils.functional import _StrPromise
-
-_names: "dict[str, str | _StrPromise]" = {}
+_names: dict[str, str | Promise] = {}
 
 
-def name_actions(names: "Mapping[str, str | _StrPromise]") -> None:
+def name_actions(names: Mapping[str, str | Promise]) -> None:
     """Lets an app name its actions: `{"message.revealed": _("Message revealed")}`."""
     _names.update(names)
 

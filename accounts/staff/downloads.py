@@ -62,10 +62,9 @@ def confirmed_download(
 def download_action(*, kind: str, columns: tuple[str, ...], permission: str) -> Any:
     """An action that downloads the selected rows at once, for data without a need for a reason."""
 
+    @admin.action(description=DOWNLOAD_LABELS[kind], permissions=[permission.rsplit(".", 1)[-1]])
     def action(self: admin.ModelAdmin, request: HttpRequest, queryset: QuerySet) -> HttpResponse:
         return download(self, queryset.values(*columns)[:EXPORTED_AT_MOST], columns, kind)
 
     action.__name__ = f"download_{kind}"
-    action.short_description = DOWNLOAD_LABELS[kind]  # type: ignore[attr-defined]
-    action.allowed_permissions = (permission.rsplit(".", 1)[-1],)  # type: ignore[attr-defined]
     return action

@@ -1,6 +1,6 @@
 """Forms of the admin sign-in."""
 
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.contrib.auth.forms import AuthenticationForm
@@ -69,7 +69,7 @@ class StaffLoginForm(AuthenticationForm):
         return login.check_password(email=email, password=password, network=network)
 
     def get_user(self) -> User:
-        return self.user_cache  # type: ignore[return-value]
+        return cast(User, self.user_cache)
 
 
 class SecondPasswordForm(forms.Form):

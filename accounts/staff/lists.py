@@ -36,7 +36,7 @@ def _name_of_column(model: type[Model], path: str) -> str:
         field = opts.get_field(part)
         names.append(str(getattr(field, "verbose_name", part)))
         if field.related_model:
-            opts = field.related_model._meta  # type: ignore[union-attr]
+            opts = field.related_model._meta
     return " – ".join(names)
 
 

@@ -153,7 +153,7 @@ def _kept(key: str, count: Callable[[], Counts], seconds: int) -> Counts | None:
         logger.warning("The cache does not answer.", exc_info=True)
         kept = None
     if kept is not None:
-        return None if kept is False else kept  # type: ignore[no-any-return]
+        return None if kept is False else kept
     counted: Counts | None
     try:
         with transaction.atomic():

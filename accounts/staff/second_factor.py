@@ -3,6 +3,7 @@
 import base64
 import io
 import secrets
+from typing import cast
 
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
@@ -43,7 +44,7 @@ def note_proof(request: HttpRequest) -> None:
 
 
 def _changed_at(request: HttpRequest) -> str:
-    return str(request.user.second_password_changed_at)  # type: ignore[union-attr]
+    return str(cast(User, request.user).second_password_changed_at)
 
 
 def pending_device(request: HttpRequest) -> TOTPDevice:

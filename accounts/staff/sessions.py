@@ -15,16 +15,19 @@ from accounts.services.sign_in import caller_of
 from core.transactions import unit_of_work
 
 ROW = "accounts_session_id"
+# Kept with the request.
+_IS_LIVE = "_staff_session_is_live"
 
 
 def is_live(request: HttpRequest) -> bool:
     """Whether the row behind this cookie still counts; asked once a request."""
-    if not hasattr(request, "_staff_session_is_live"):
+    known = vars(request)
+    if _IS_LIVE not in known:
         row_id, user_id = request.session.get(ROW), request.user.pk
-        request._staff_session_is_live = (  # type: ignore[attr-defined]
+        known[_IS_LIVE] = (
             row_id is not None and user_id is not None and sessions.is_live_in_admin(session_id=row_id, user_id=user_id)
         )
-    return request._staff_session_is_live  # type: ignore[attr-defined, no-any-return]
+    return bool(known[_IS_LIVE])
 
 
 # By signal, so that every way to start Django's session creates a row.
@@ -40,7 +43,7 @@ def start(request: HttpRequest, user: User, **kwargs: Any) -> None:
         except AccountBlocked:
             return
     request.session[ROW] = session.id
-    request._staff_session_is_live = True  # type: ignore[attr-defined]
+    vars(request)[_IS_LIVE] = True
 
 
 @receiver(user_logged_out)

@@ -73,7 +73,7 @@ def _choose_password(request: HttpRequest) -> HttpResponse:
             form.is_valid(raise_exception=True)
             user = password.choose(token=token, new_password=form.validated_data["new_password"])
         except ValidationError as error:
-            errors = [text for texts in dict(error.detail).values() for text in texts]  # type: ignore[arg-type]
+            errors = [text for texts in dict(error.detail).values() for text in texts]
             return _page(request, "again", language, password_token=token, errors=errors, status=400)
     return _page(request, "chosen", language, address=user.email)
 

@@ -12,7 +12,7 @@ BEARER = {
 }
 
 
-class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+class BearerScheme(OpenApiAuthenticationExtension):
     """The session token in the Authorization header."""
 
     target_class = "accounts.authentication.BearerAuthentication"
@@ -22,7 +22,7 @@ class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-c
         return BEARER
 
 
-class TwoStepScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+class TwoStepScheme(OpenApiAuthenticationExtension):
     """The opaque token of an unfinished sign-in in the Authorization header."""
 
     target_class = "accounts.authentication.TwoStepAuthentication"
@@ -32,7 +32,7 @@ class TwoStepScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-
         return {"type": "http", "scheme": "bearer", "description": "The `two_step_token` that `auth_login` returns."}
 
 
-class PictureScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+class PictureScheme(OpenApiAuthenticationExtension):
     """The signature in the URL of an image, so that a plain `<img>` works."""
 
     target_class = "messaging.viewsets.media.SignatureOrBearer"

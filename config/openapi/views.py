@@ -11,7 +11,7 @@ from drf_spectacular.utils import Direction
 from config.openapi import codes, texts
 
 
-class EnvelopeSchema(AutoSchema):  # type: ignore[no-untyped-call]
+class EnvelopeSchema(AutoSchema):
     """Defaults that fit this API: a reply is an object, never a bare list, and 200 unless a view says otherwise."""
 
     def get_summary(self) -> str | None:

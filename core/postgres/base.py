@@ -77,7 +77,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
                 return self._cursor()  # type: ignore[attr-defined]
             # Taken away while it is used: a statement inside of another one's block has a cursor of its own.
             idle = vars(self.connection).pop("idle_cursor", None)
-            return self._prepare_cursor(idle or PreparedCursor(self.connection))  # type: ignore[attr-defined, call-arg]
+            return self._prepare_cursor(idle or PreparedCursor(self.connection))  # type: ignore[attr-defined]
 
     @async_unsafe
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:

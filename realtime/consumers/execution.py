@@ -40,7 +40,7 @@ class SignedIn(NamedTuple):
 def checked(serializer: type[Any], data: dict[str, Any]) -> dict[str, Any]:
     instance = serializer(data=data)
     instance.is_valid(raise_exception=True)
-    return instance.validated_data  # type: ignore[no-any-return]
+    return instance.validated_data
 
 
 def authenticate(token: str, socket_id: str, is_first: bool) -> SignedIn:

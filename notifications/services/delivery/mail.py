@@ -79,7 +79,7 @@ def _mail_row(message: EmailMessage) -> Delivery:
         kind="mail",
         dedupe_key=f"mail:{headers['Message-ID']}"[:200],
         priority=Delivery.Priority.CODE if is_code else Delivery.Priority.REST,
-        recipient_id=Subquery(owner),  # type: ignore[misc]
+        recipient_id=Subquery(owner),
         payload=sealed(payload),
         due_at=now,
         expires_at=now + timedelta(seconds=seconds),
