@@ -10,7 +10,7 @@ several processes share none, scopes that guard secrets are counted by the store
 import logging
 import time
 from collections.abc import Iterable, Mapping
-from typing import Protocol
+from typing import Protocol, cast
 
 from django.conf import settings
 from django.utils.crypto import salted_hmac
@@ -133,4 +133,4 @@ def _from_counter(scope: str, digest: str, allowed: int, seconds: int) -> tuple[
 
 def _as_rates(rates: Rates) -> tuple[Rate, ...]:
     several = tuple(rates)
-    return (rates,) if several and isinstance(several[0], int) else several  # type: ignore[return-value]
+    return cast(tuple[Rate, ...], (rates,) if several and isinstance(several[0], int) else several)

@@ -26,7 +26,7 @@ COLUMNS = (
 
 
 class ActionFilter(admin.AllValuesFieldListFilter):
-    def choices(self, changelist: Any) -> Iterator[dict[str, Any]]:  # type: ignore[override]
+    def choices(self, changelist: Any) -> Iterator[Any]:
         for choice in super().choices(changelist):
             yield {**choice, "display": audit_actions.name_of(str(choice["display"]))}
 

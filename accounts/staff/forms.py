@@ -5,6 +5,7 @@ from typing import Any, cast
 from django import forms
 from django.contrib.auth.forms import AuthenticationForm
 from django.core.exceptions import ValidationError
+from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 from django_otp.models import Device
 from django_otp.plugins.otp_totp.models import TOTPDevice
@@ -59,7 +60,7 @@ class StaffLoginForm(AuthenticationForm):
 
     def _checked_user(self, typed: str, password: str) -> User:
         """The account of the right password, under the rates of the API's sign-in: the same counters."""
-        network = network_of_request(self.request)  # type: ignore[arg-type]
+        network = network_of_request(cast(HttpRequest, self.request))
         ratelimits.check("login_network", network)
         try:
             email = normalise_address(typed)

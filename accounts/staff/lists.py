@@ -7,7 +7,7 @@ from django.contrib import admin
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.core.exceptions import BadRequest, PermissionDenied
 from django.core.paginator import Paginator
-from django.db.models import ManyToManyField, Model
+from django.db.models import ManyToManyField, Model, QuerySet
 from django.db.models.constants import LOOKUP_SEP
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.functional import cached_property
@@ -27,7 +27,7 @@ class LargeTablePaginator(Paginator):
 
     @cached_property
     def count(self) -> int:
-        return len(self.object_list.order_by().values_list("pk")[:COUNTED_AT_MOST])  # type: ignore[attr-defined]
+        return len(cast(QuerySet, self.object_list).order_by().values_list("pk")[:COUNTED_AT_MOST])
 
 
 def _name_of_column(model: type[Model], path: str) -> str:
@@ -65,7 +65,7 @@ class StaffAdmin(ShownColumnsOnly):
         """The display name of a row: its own, or "session 7 (ann_x2y3z)"."""
         if not self.list_select_related:
             return str(row)
-        people = [getattr(row, field) for field in self.list_select_related or ()]  # type: ignore[union-attr]
+        people = [getattr(row, field) for field in cast(tuple[str, ...], self.list_select_related)]
         names = ", ".join(str(person) for person in people if person is not None)
         return f"{self.opts.verbose_name} {row.pk}" + (f" ({names})" if names else "")
 
@@ -124,10 +124,10 @@ class AuditedAdmin(StaffAdmin):
     # Django's widget with two boxes cannot be used with a screen reader.
     formfield_overrides = {ManyToManyField: {"widget": forms.CheckboxSelectMultiple}}
 
-    def log_addition(self, request: HttpRequest, obj: Model, message: Any) -> None:  # type: ignore[override]
+    def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> Any:
         self._record(request, obj, "added", message)
 
-    def log_change(self, request: HttpRequest, obj: Model, message: Any) -> None:  # type: ignore[override]
+    def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
         self._record(request, obj, "changed", message)
 
     def _record(self, request: HttpRequest, row: Model, what: str, message: Any) -> None:

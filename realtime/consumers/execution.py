@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 from uuid import UUID
 
 from django.utils import translation
@@ -97,7 +97,8 @@ def execute(
 def error_reply(ref: Ref, error: Exception, language: str) -> tuple[str, str]:
     """The same code and message as over REST, from the project's exception handler."""
     with translation.override(language):
-        body = api_settings.EXCEPTION_HANDLER(error, {}).data  # type: ignore[operator]
+        handler = cast(Callable[..., Any], api_settings.EXCEPTION_HANDLER)
+        body = handler(error, {}).data
         fields = {key: value for key, value in body.items() if key != "request_id"}
         return protocol.write({"type": "reply", "ref": ref, **fields}), str(body["error"])
 

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 from django.db import connection, transaction
 from django.db.models import F, QuerySet
@@ -128,7 +128,8 @@ def _claimed(*columns: Any) -> Claimed:
     """A row as the database hands it out: JSON as text, and on SQLite times without a zone."""
     row = Claimed(*columns)
     # Most pushes have none.
-    row.payload = json.loads(row.payload) if row.payload != "{}" else {}  # type: ignore[arg-type, comparison-overlap]
+    payload = cast(str, row.payload)
+    row.payload = json.loads(payload) if payload != "{}" else {}
     row.touched_at, row.expires_at = moment(row.touched_at), moment(row.expires_at)
     row.lease_until = moment(row.lease_until)
     return row
