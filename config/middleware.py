@@ -76,7 +76,7 @@ def _measure(request: HttpRequest) -> None:
     while body.tell() < REFUSED_BODY_READ and (piece := meta["wsgi.input"].read(65_536)):
         body.write(piece)
     meta["CONTENT_LENGTH"] = str(body.tell())
-    request._stream = LimitedStream(body, body.tell())  # type: ignore[arg-type, assignment]
+    cast(Any, request)._stream = LimitedStream(cast(Any, body), body.tell())
     body.seek(0)
 
 
@@ -111,7 +111,7 @@ class LanguageMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         asked = _language_asked_for(request)
-        request.language_was_asked_for = asked is not None  # type: ignore[attr-defined]
+        cast(Any, request).language_was_asked_for = asked is not None
         with translation.override(asked or settings.LANGUAGE_CODE):
             response = self.get_response(request)
             response.setdefault("Content-Language", translation.get_language() or settings.LANGUAGE_CODE)

@@ -4,7 +4,7 @@ request.
 
 import re
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 from django.core.validators import ProhibitNullCharactersValidator
 from django.utils.text import format_lazy
@@ -160,5 +160,5 @@ def _shared(serializer: type[Serializer]) -> Serializer:
     for rule in [rule for field in made.fields.values() for rule in field.validators]:
         limit: Any = getattr(rule, "message", None)
         if isinstance(limit, lazy_format):
-            rule.message = format_lazy(limit.format_string, **limit.kwargs)  # type: ignore
+            cast(Any, rule).message = format_lazy(cast(str, limit.format_string), **limit.kwargs)
     return made

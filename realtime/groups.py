@@ -11,7 +11,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, cast
 
 import redis
 from channels.layers import get_channel_layer
@@ -148,7 +148,7 @@ def _publish_to_redis(messages: Iterable[Message]) -> bool:
 
 def published_form(message: Message) -> tuple[str, bytes]:
     """The Redis channel and the bytes that the pub/sub layer's own group_send would use."""
-    prefix = settings.CHANNEL_LAYERS["default"]["CONFIG"]["prefix"]  # type: ignore[index]
+    prefix = cast(Any, settings.CHANNEL_LAYERS)["default"]["CONFIG"]["prefix"]
     return f"{prefix}__group__{group_of(message['user_id'])}", get_channel_layer().serialize(message)
 
 

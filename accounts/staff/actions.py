@@ -111,6 +111,6 @@ def confirmed_action(
         return TemplateResponse(request, "admin/confirmed_action.html", context)
 
     action.__name__ = name
-    action.is_dangerous = is_dangerous  # type: ignore[attr-defined]
-    action.is_offered = is_offered  # type: ignore[attr-defined]
+    cast(Any, action).is_dangerous = is_dangerous
+    cast(Any, action).is_offered = is_offered
     return action

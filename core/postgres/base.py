@@ -21,17 +21,21 @@ _time_loader = psycopg.adapters.get_loader(_TIMESTAMPTZ, Format.TEXT)
 
 
 class PreparedCursor(base.ServerBindingCursor):
+    # psycopg's, which the stubs of Django do not name.
+    adapters: Any
+    connection: Any
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.adapters.register_loader(_TIMESTAMPTZ, _time_loader)  # type: ignore[attr-defined]
+        self.adapters.register_loader(_TIMESTAMPTZ, _time_loader)
 
     def close(self) -> None:
         """Leaves the cursor to the connection's next statement: making one costs as much as a short statement."""
-        self.connection.idle_cursor = self  # type: ignore[attr-defined]
+        self.connection.idle_cursor = self
 
     def execute(self, *args: Any, **kwargs: Any) -> Any:
         """Sends the first statement of a transaction together with BEGIN: one round trip instead of two."""
-        connection = self.connection  # type: ignore[attr-defined]
+        connection = self.connection
         if connection.autocommit or connection.info.transaction_status != TransactionStatus.IDLE:
             return super().execute(*args, **kwargs)
         with connection.pipeline():

@@ -2,7 +2,7 @@
 
 from email.utils import parseaddr
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 from django.utils import translation
@@ -100,7 +100,7 @@ class _Shapes:
         self._reader.registry = ComponentRegistry()
         self._reader.method, self._reader.path = "POST", ADDRESS
         view = APIView()
-        view.request = None  # type: ignore[assignment]
+        cast(Any, view).request = None
         self._reader.view = view
 
     def ref(self, serializer: type[Serializer[Any]], direction: str = "response") -> dict[str, Any]:
