@@ -165,6 +165,7 @@ def test_canceled_by_the_caller(open_as, people):
     ended(bob, "Missed call")
     # The list says it in the language of its reader.
     people[0]["Bob"].api.patch("/profile", json={"language": "de"}).raise_for_status()
+    expect(bob.page.locator("html")).to_have_attribute("lang", "de")
     bob.open("/app/chats")
     row = bob.page.locator(".entry").filter(has_text="Alice Example")
     expect(row).to_contain_text("Verpasster Videoanruf")

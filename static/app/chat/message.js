@@ -2,7 +2,7 @@
 import { Component } from "preact";
 import { parley } from "../client.js";
 import { html, useRef, useState } from "../html.js";
-import { dateTime, duration, t, time } from "../i18n.js";
+import { dateTime, duration, language, t, time } from "../i18n.js";
 import { Icon } from "../ui/icon.js";
 import { Menu } from "../ui/menu.js";
 import { EmojiPicker } from "./emoji.js";
@@ -78,10 +78,11 @@ function Actions({ message, own, tabindex, actions }) {
 export class Message extends Component {
   shouldComponentUpdate(next) {
     const keys = ["message", "status", "continues", "current", "marked", "names", "actions"];
-    return keys.some((key) => next[key] !== this.props[key]);
+    return this.language !== language() || keys.some((key) => next[key] !== this.props[key]);
   }
 
   render({ rowKey, message, own, status, continues, current, marked, names, actions }) {
+    this.language = language();
     const tabindex = current ? 0 : -1;
     const name = own ? t("You") : names(message.sender_id);
     const classes = ["message", own ? "own" : "", continues ? "continues" : "", marked ? "marked" : ""].join(" ");

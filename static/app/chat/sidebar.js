@@ -2,7 +2,7 @@
 import { parley } from "../client.js";
 import { Component } from "preact";
 import { html, useEffect, useRef, useState } from "../html.js";
-import { day, dayName, t, time, tn } from "../i18n.js";
+import { day, dayName, language, t, time, tn } from "../i18n.js";
 import { chats, loadChats, loadMoreChats } from "../state/chats.js";
 import { statusOf } from "../state/rows.js";
 import { useStore } from "../store.js";
@@ -23,13 +23,14 @@ function shortTime(value) {
 
 class Entry extends Component {
   shouldComponentUpdate(next) {
-    return ["row", "typing", "here", "online", "draft", "isMuted"].some((key) => next[key] !== this.props[key]);
+    return this.language !== language() || ["row", "typing", "here", "online", "draft", "isMuted"].some((key) => next[key] !== this.props[key]);
   }
 
   render({ row, typing, here, online, draft, isMuted }) {
     const { other_user: user, last_message: last, unread_count: unread, id } = row;
     const own = last && last.sender_id === parley.session.userId;
     const link = `chat-${id}`;
+    this.language = language();
     const line = typing
       ? html`<span class="typing">${t("typing…")}</span>`
       : draft && !here
