@@ -17,7 +17,7 @@ END = "2030-01-01T12:30"
 
 @dataclass
 class Walk:
-    """One action, by somebody who may do it, on one row of the staff_server."""
+    """One action, by a staff member who may do it, on one row of the staff_server."""
 
     model: str
     action: str

@@ -1,10 +1,10 @@
 // One message of the log. Redrawn only when something about it changes.
-import { Component } from "preact";
 import { parley } from "../client.js";
 import { html, useRef, useState } from "../html.js";
-import { dateTime, duration, language, t, time } from "../i18n.js";
+import { dateTime, duration, t, time } from "../i18n.js";
 import { Icon } from "../ui/icon.js";
 import { Menu } from "../ui/menu.js";
+import { Pure } from "../ui/pure.js";
 import { EmojiPicker } from "./emoji.js";
 import { Image, Upload } from "./image.js";
 import { callIcon, callText, previewText } from "./preview.js";
@@ -75,14 +75,10 @@ function Actions({ message, own, tabindex, actions }) {
     ${picking && html`<${EmojiPicker} anchor=${picking} onPick=${pick} onClose=${close} />`}`;
 }
 
-export class Message extends Component {
-  shouldComponentUpdate(next) {
-    const keys = ["message", "status", "continues", "current", "marked", "names", "actions"];
-    return this.language !== language() || keys.some((key) => next[key] !== this.props[key]);
-  }
+export class Message extends Pure {
+  static keys = ["message", "status", "continues", "current", "marked", "names", "actions"];
 
   render({ rowKey, message, own, status, continues, current, marked, names, actions }) {
-    this.language = language();
     const tabindex = current ? 0 : -1;
     const name = own ? t("You") : names(message.sender_id);
     const classes = ["message", own ? "own" : "", continues ? "continues" : "", marked ? "marked" : ""].join(" ");

@@ -1,13 +1,13 @@
 // The left pane: user search, conversations.
 import { parley } from "../client.js";
-import { Component } from "preact";
 import { html, useEffect, useRef, useState } from "../html.js";
-import { day, dayName, language, t, time, tn } from "../i18n.js";
+import { day, dayName, t, time, tn } from "../i18n.js";
 import { chats, loadChats, loadMoreChats } from "../state/chats.js";
 import { statusOf } from "../state/rows.js";
 import { useStore } from "../store.js";
 import { Avatar, nameOf } from "../ui/avatar.js";
 import { Icon } from "../ui/icon.js";
+import { Pure } from "../ui/pure.js";
 import { draftOf } from "./drafts.js";
 import { callIcon, previewText } from "./preview.js";
 import { muted } from "./muted.js";
@@ -21,16 +21,13 @@ function shortTime(value) {
   return name === day(value) ? date.toLocaleDateString(document.documentElement.lang, { day: "numeric", month: "short" }) : name;
 }
 
-class Entry extends Component {
-  shouldComponentUpdate(next) {
-    return this.language !== language() || ["row", "typing", "here", "online", "draft", "isMuted"].some((key) => next[key] !== this.props[key]);
-  }
+class Entry extends Pure {
+  static keys = ["row", "typing", "here", "online", "draft", "isMuted"];
 
   render({ row, typing, here, online, draft, isMuted }) {
     const { other_user: user, last_message: last, unread_count: unread, id } = row;
     const own = last && last.sender_id === parley.session.userId;
     const link = `chat-${id}`;
-    this.language = language();
     const line = typing
       ? html`<span class="typing">${t("typing…")}</span>`
       : draft && !here
