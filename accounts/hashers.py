@@ -12,17 +12,17 @@ from core.text import normalise
 
 WAIT_SECONDS = 8
 
-_places = BoundedSemaphore(os.cpu_count() or 1)
+_slots = BoundedSemaphore(os.cpu_count() or 1)
 
 
 @contextmanager
-def _place() -> Iterator[None]:
-    if not _places.acquire(timeout=WAIT_SECONDS):
+def _slot() -> Iterator[None]:
+    if not _slots.acquire(timeout=WAIT_SECONDS):
         raise ServiceUnavailable(retry_after=2)
     try:
         yield
     finally:
-        _places.release()
+        _slots.release()
 
 
 class BoundedArgon2Hasher(Argon2PasswordHasher):
@@ -36,9 +36,9 @@ class BoundedArgon2Hasher(Argon2PasswordHasher):
     parallelism = 1
 
     def encode(self, password: str, salt: str) -> str:
-        with _place():
+        with _slot():
             return super().encode(normalise(password), salt)
 
     def verify(self, password: str, encoded: str) -> bool:
-        with _place():
+        with _slot():
             return super().verify(normalise(password), encoded)

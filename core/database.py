@@ -3,7 +3,7 @@
 On PostgreSQL the engine is `core.postgres`, which offers prepared statements and the pool; on SQLite neither is needed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from typing import Any, cast
@@ -33,6 +33,7 @@ def prepared() -> AbstractContextManager[Any]:
 
 
 def rows(sql: str, params: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """All rows of a statement that stays prepared."""
     with prepared() as cursor:
         cursor.execute(sql, params)
         return cursor.fetchall()
@@ -46,12 +47,14 @@ def rows_unprepared(sql: str, params: Sequence[Any]) -> list[tuple[Any, ...]]:
 
 
 def row(sql: str, params: Sequence[Any]) -> tuple[Any, ...] | None:
+    """The first row of a statement that stays prepared; None without one."""
     with prepared() as cursor:
         cursor.execute(sql, params)
         return cursor.fetchone()
 
 
-def placeholders(values: Sequence[Any]) -> str:
+def placeholders(values: Collection[Any]) -> str:
+    """`%s, %s, …`: one for each value."""
     return ", ".join(["%s"] * len(values))
 
 

@@ -93,11 +93,11 @@ class OperatorCommand(PlainCommand):
             self.stdout.write(json.dumps(result, default=as_text, ensure_ascii=False, indent=2))
             return
         # For programs `dry_run` is a field; for people it is a sentence, and only when it was one.
-        said = {name: value for name, value in result.items() if name != "dry_run"}
+        shown = {name: value for name, value in result.items() if name != "dry_run"}
         if result.get("dry_run"):
             self.stdout.write("Dry run: nothing was changed.")
-            said = {would(name): value for name, value in said.items()}
-        for line in table(said):
+            shown = {would(name): value for name, value in shown.items()}
+        for line in table(shown):
             self.stdout.write(line)
 
     def confirm(self) -> None:

@@ -1,4 +1,4 @@
-"""What the admin's index page shows: figures, and charts of the last weeks. Other apps register theirs in AppConfig.ready()."""
+"""What the admin's index page shows: figures, and charts of the last weeks. Other apps add theirs in their admin modules."""
 
 import logging
 from collections import Counter

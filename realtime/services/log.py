@@ -16,7 +16,7 @@ from django.db import connection, transaction
 from django.db.models import F, Max
 from django.utils import timezone
 
-from core.database import prepared
+from core.database import placeholders, prepared
 from core.transactions import collect, unit_of_work
 from realtime import groups
 from realtime.conf import conf
@@ -226,14 +226,14 @@ def _write_postgresql(counts: Counter[int], events: Sequence[PendingEvent], now:
 def _write_sqlite(counts: Counter[int], events: Sequence[PendingEvent], now: datetime) -> dict[int, int] | None:
     """The same for SQLite, where BEGIN IMMEDIATE has already locked the whole file."""
     cases = " ".join(["WHEN %s THEN %s"] * len(counts))
-    places = ", ".join(["%s"] * len(counts))
+    users = placeholders(counts)
     pairs = [value for pair in counts.items() for value in pair]
     at = connection.ops.adapt_datetimefield_value(now)
     with connection.cursor() as cursor:
         cursor.execute(
             f"UPDATE realtime_stream SET head_seq = head_seq + CASE user_id {cases} END"
-            f" WHERE user_id IN ({places})"
-            f" AND (SELECT count(*) FROM realtime_stream WHERE user_id IN ({places})) = %s"
+            f" WHERE user_id IN ({users})"
+            f" AND (SELECT count(*) FROM realtime_stream WHERE user_id IN ({users})) = %s"
             " RETURNING user_id, head_seq",
             [*pairs, *counts, *counts, len(counts)],
         )
@@ -253,9 +253,9 @@ def _write_sqlite(counts: Counter[int], events: Sequence[PendingEvent], now: dat
 
 def _placed(events: Sequence[PendingEvent]) -> list[tuple[Any, ...]]:
     """Every event with its position (1, 2, …) among those of its user."""
-    places: Counter[int] = Counter()
+    positions: Counter[int] = Counter()
     placed = []
     for event in events:
-        places[event.user_id] += 1
-        placed.append((event.user_id, places[event.user_id], *event[1:]))
+        positions[event.user_id] += 1
+        placed.append((event.user_id, positions[event.user_id], *event[1:]))
     return placed
