@@ -11,7 +11,9 @@ from messaging.serializers.outputs import ConversationOutput, ConversationRow
 
 _COLUMNS = (
     "SELECT p.conversation_id, p.activity_id, p.unread_count, p.last_read_id, o.last_read_id, o.delivered_id,"
-    f" {sql.read_receipts('me')}, {sql.read_receipts('u')}, {sql.blocked_between('p.user_id', 'o.user_id')},"
+    # The viewer's own setting, read once: joined row by row, PostgreSQL may read all users for it.
+    f" (SELECT {sql.read_receipts('me')} FROM {sql.USERS} me WHERE me.id = %s), {sql.read_receipts('u')},"
+    f" {sql.blocked_between('p.user_id', 'o.user_id')},"
     " m.id, m.kind, m.body, m.sender_id, m.created_at,"
     " m.call_id, m.call_media, m.call_outcome, m.call_duration_s,"
     f" {sql.card('u')}"
@@ -19,7 +21,7 @@ _COLUMNS = (
 )
 _JOINS = (
     f" JOIN {PARTICIPANT} o ON o.conversation_id = p.conversation_id AND o.user_id <> p.user_id"
-    f" JOIN {sql.USERS} u ON u.id = o.user_id JOIN {sql.USERS} me ON me.id = p.user_id"
+    f" JOIN {sql.USERS} u ON u.id = o.user_id"
     f" LEFT JOIN {MESSAGE} m ON m.id = p.last_message_id"
 )
 
@@ -36,7 +38,7 @@ def conversation_page(
     # A plan made for this user never costs less than the one for every user, because neither knows who it is. With a
     # bare parameter PostgreSQL plans the statement anew each time, which takes longer than running it.
     conditions = "user_id = (SELECT CAST(%s AS bigint)) AND is_shown"
-    params: list[Any] = [user_id]
+    params: list[Any] = [user_id, user_id]
     if cursor is not None:
         conditions += " AND (activity_id, conversation_id) < (%s, %s)"
         params += cursor
@@ -59,7 +61,7 @@ def conversations_for(viewer_id: int, ids: Iterable[int]) -> dict[int, dict[str,
         return {}
     fetched = rows(
         f"{_COLUMNS} {PARTICIPANT} p{_JOINS} WHERE p.user_id = %s AND p.conversation_id IN ({placeholders(distinct_ids)})",
-        [viewer_id, *distinct_ids],
+        [viewer_id, viewer_id, *distinct_ids],
     )
     return {columns[0]: _render(columns) for columns in fetched}
 
