@@ -101,7 +101,7 @@ def event_sources(**options: Any) -> list[checks.CheckMessage]:
 
 @checks.register(checks.Tags.security)
 def event_keys(**options: Any) -> list[checks.CheckMessage]:
-    """A comma inside a key makes two entries of it: one of them has a short key, and is found here."""
+    """A comma inside a key splits it into two entries: one of them has a short key, which this check reports."""
     try:
         short = sorted({source.name for source in sources() if len(source.key.encode()) < MIN_KEY_BYTES})
     except ImproperlyConfigured:

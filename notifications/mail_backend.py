@@ -1,8 +1,8 @@
-"""Django's `send_mail` writes to the queue; the real backend stands behind it.
+"""The e-mail backend of Django's `send_mail`: it writes to the queue; the worker sends through the real backend.
 
 `X-Delivery-Priority: code` among a message's headers sends it before everything but calls, and
-`X-Delivery-Expires-In: <seconds>` says how long it is worth sending (codes: 600, others: three
-days). Both are removed before the mail leaves. A mail belongs to the transaction that sends it.
+`X-Delivery-Expires-In: <seconds>` sets when it expires (codes: 600, others: three days). Both are removed before the
+mail is sent. A mail belongs to the transaction that queues it.
 """
 
 from collections.abc import Sequence

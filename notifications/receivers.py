@@ -43,9 +43,9 @@ def conversation_read(*, conversation: Any, reader_id: int, unread_count: int, *
 
 @receiver(messaging.conversation_cleared)
 def conversation_cleared(*, conversation: Any, user_id: int, **_: Any) -> None:
-    # Cleared up to an older message, it may still hold unread ones.
-    left = conversations_for(user_id, [conversation.id])
-    unread = left[conversation.id]["unread_count"] if left else 0
+    # A conversation that was cleared up to an older message may still hold unread ones.
+    rows = conversations_for(user_id, [conversation.id])
+    unread = rows[conversation.id]["unread_count"] if rows else 0
     feed.conversation_read(reader_id=user_id, conversation_id=conversation.id, unread_count=unread)
 
 
@@ -57,13 +57,13 @@ def block_changed(*, blocker_id: int, blocked_id: int, blocked: bool, **_: Any) 
 
 @receiver(accounts.session_revoked)
 def session_revoked(*, user_id: int, session_ids: list[int], **_: Any) -> None:
-    devices.forget_sessions(session_ids=session_ids)
+    devices.remove_of_sessions(session_ids=session_ids)
 
 
 @receiver(accounts.account_status_changed)
 def account_status_changed(*, user_id: int, status: str, **_: Any) -> None:
     if status == "blocked":
-        devices.forget_all(user_id=user_id)
+        devices.remove_all(user_id=user_id)
 
 
 @receiver(accounts.account_erased)
@@ -74,14 +74,14 @@ def account_erased(*, user_id: int, **_: Any) -> None:
 
 
 @receiver(social_event_happened)
-def on_social_event(*, action: str, kind: str, recipient_id: int, actor_id: int, **particulars: Any) -> None:
+def on_social_event(*, action: str, kind: str, recipient_id: int, actor_id: int, **details: Any) -> None:
     optional = ("target_id", "title", "comment_id", "occurred_at")
-    known = {name: particulars[name] for name in optional if name in particulars}
+    options = {name: details[name] for name in optional if name in details}
     if action == "create":
-        feed.notify(kind=kind, recipient_id=recipient_id, actor_id=actor_id, **known)
+        feed.notify(kind=kind, recipient_id=recipient_id, actor_id=actor_id, **options)
     elif action == "retract":
-        known.pop("title", None)
-        known.pop("occurred_at", None)
-        feed.retract(kind=kind, recipient_id=recipient_id, actor_id=actor_id, **known)
+        options.pop("title", None)
+        options.pop("occurred_at", None)
+        feed.retract(kind=kind, recipient_id=recipient_id, actor_id=actor_id, **options)
     else:
         raise ValueError(f"action is create or retract, not {action!r}")

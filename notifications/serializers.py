@@ -194,7 +194,7 @@ class EventsOutput(OkReply):
 
 
 def events_of(body: dict[str, Any]) -> list[object]:
-    """The one event that the body is, or its `events`. What each says is judged one by one, later."""
+    """The events of a body, which is one event or a list named `events`. Each event is validated when it is ingested."""
     if "events" not in body and "event_id" in body:
         return [body]
     events = body.get("events")

@@ -5,8 +5,8 @@ All are sent inside the transaction.
 
 from django.dispatch import Signal
 
-# A row of the feed appeared, changed, was read or went away. A receiver renders the row in its
-# current state; a deleted row renders as nothing. Arguments: recipient_id (int), notification_id (int),
+# A row of the feed was created, changed, read or deleted. A receiver renders the row in its
+# current state, or nothing for a deleted row. Arguments: recipient_id (int), notification_id (int),
 # silent (bool: the app should show it without sound).
 notification_changed = Signal()
 
@@ -14,7 +14,7 @@ notification_changed = Signal()
 notifications_read_all = Signal()
 
 # For other apps to SEND, inside their own transaction: a user liked, commented, replied or followed,
-# or took it back. Arguments: action ("create" or "retract"), kind (str, see kinds.py), recipient_id
+# or retracted it. Arguments: action ("create" or "retract"), kind (str, see kinds.py), recipient_id
 # (int), actor_id (int); for posts also target_id (int) and title (str); optional comment_id (int) and
 # occurred_at (aware datetime). Errors reach the sender. Example:
 #     social_event_happened.send(Post, action="create", kind="post_like", recipient_id=post.author_id,

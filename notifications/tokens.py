@@ -27,7 +27,7 @@ class Source:
 
 
 def sources() -> tuple[Source, ...]:
-    """The configured ones. ImproperlyConfigured for a setting that makes no sense."""
+    """The configured services. ImproperlyConfigured for a setting that cannot be parsed."""
     return _sources(conf.EVENT_SOURCES)
 
 
@@ -48,14 +48,14 @@ def _source(entry: str) -> Source:
     key, separator, types = rest.rpartition(":")
     if not separator:
         key, types = rest, "*"
-    named = frozenset(filter(None, re.split(r"[|+]", types)))
-    if not name or not key or not named <= {*KINDS, "*"}:
+    allowed = frozenset(filter(None, re.split(r"[|+]", types)))
+    if not name or not key or not allowed <= {*KINDS, "*"}:
         raise ImproperlyConfigured(
             f"EVENT_SOURCES is name:key:type,type[;name:key:type…]; the entry {name!r} is not. "
             f"Types are {', '.join(sorted(EVENT_KINDS))}."
         )
     # Messages come from messaging alone, whatever a source is allowed.
-    kinds = EVENT_KINDS if named <= {"*"} else named & EVENT_KINDS
+    kinds = EVENT_KINDS if allowed <= {"*"} else allowed & EVENT_KINDS
     return Source(name=name[:60], key=key, kinds=kinds)
 
 
@@ -70,11 +70,11 @@ def source_of(*, message_id: str, timestamp: str, signature: str, body: bytes) -
     if abs(timezone.now().timestamp() - int(timestamp)) > conf.EVENT_TOLERANCE_SECONDS:
         raise TokenInvalid
     signed = f"{message_id}.{timestamp}.".encode("latin-1", "replace") + body
-    offered = [
+    signatures = [
         part.removeprefix("v1,").encode("latin-1", "replace") for part in signature.split() if part.startswith("v1,")
     ]
     for source in sources():
         expected = base64.b64encode(hmac.digest(source.key.encode(), signed, "sha256"))
-        if any(hmac.compare_digest(expected, candidate) for candidate in offered):
+        if any(hmac.compare_digest(expected, candidate) for candidate in signatures):
             return source
     raise TokenInvalid

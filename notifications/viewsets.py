@@ -79,13 +79,13 @@ class FeedViewSet(ViewSet):
         user_id = person(request).id
         counts = selectors.counts(user_id)
         etag = f'"{user_id}-{counts["unread_count"]}-{counts["message_unread_count"]}"'
-        known = request.META.get("HTTP_IF_NONE_MATCH", "")
+        if_none_match = request.META.get("HTTP_IF_NONE_MATCH", "")
         headers = {
             "ETag": etag,
             "X-Poll-Interval": str(conf.POLL_SECONDS),
             "Cache-Control": "private, no-cache",
         }
-        if _names(known, etag):
+        if _matches_etag(if_none_match, etag):
             return HttpResponseNotModified(headers=headers)
         return Response(counts, headers=headers)
 
@@ -118,8 +118,8 @@ def _row_id(path_part: str) -> int:
     return row_id
 
 
-def _names(if_none_match: str, etag: str) -> bool:
-    """The header names this tag; a weak one counts, as HTTP has it for If-None-Match."""
+def _matches_etag(if_none_match: str, etag: str) -> bool:
+    """Whether the header contains this tag; a weak tag matches, as HTTP defines it for If-None-Match."""
     tags = [tag.strip().removeprefix("W/") for tag in if_none_match.split(",")]
     return "*" in tags or etag in tags
 
@@ -155,15 +155,15 @@ class PushTokenViewSet(ViewSet):
     @extend_schema(operation_id="profile_push_token_set", request=PushTokenInput, responses=OkReply)
     def register(self, request: Request) -> Response:
         user_id = person(request).id
-        named = checked(PushTokenInput, request)
+        data = checked(PushTokenInput, request)
         devices.register(
             user_id=user_id,
             session_id=cast(Any, request.auth).id,
-            token=named["token"],
-            platform=named["platform"],
-            device_id=named["device_id"] or None,
-            locale=named["locale"] or "",
-            app_version=named["app_version"] or "",
+            token=data["token"],
+            platform=data["platform"],
+            device_id=data["device_id"] or None,
+            locale=data["locale"] or "",
+            app_version=data["app_version"] or "",
         )
         return Response({})
 

@@ -10,7 +10,7 @@ class RealtimeConfig(AppConfig):
     def ready(self) -> None:
         from accounts.services import export
         from core import ratelimits
-        from notifications.services.delivery import register_presence
+        from notifications.services.delivery import register_socket_statuses
         from realtime import receivers  # noqa: F401
         from realtime.calls import admin, checks  # noqa: F401
         from realtime.calls.selectors import export_files
@@ -19,4 +19,4 @@ class RealtimeConfig(AppConfig):
 
         ratelimits.register("REALTIME", Defaults().RATES)
         export.register("calls", export_files)
-        register_presence(sockets.socket_statuses)
+        register_socket_statuses(sockets.socket_statuses)

@@ -197,7 +197,7 @@ def _network(error: Any) -> Outcome:
 
 
 def _is_about_token(response: Any) -> bool:
-    """FCM says so in a field violation, or only in its sentence."""
+    """Whether an error is about the token: FCM says so in a field violation, or only in the message."""
     try:
         problem = response.json()["error"]
         text = str(problem.get("message", "")).casefold()

@@ -69,7 +69,7 @@ def _message(payload: dict[str, Any]) -> EmailMultiAlternatives:
 
 
 def _classify(error: Exception) -> Outcome:
-    """Errors after the greeting. The texts of servers repeat addresses, so only codes are kept."""
+    """Classifies errors of an open connection. Only codes are kept, because the texts of servers repeat addresses."""
     if isinstance(error, smtplib.SMTPRecipientsRefused):
         codes = [code for code, _ in error.recipients.values()]
         if codes and all(code >= 500 for code in codes):

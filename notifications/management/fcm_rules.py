@@ -1,4 +1,4 @@
-"""What the local push service answers: the checks of FCM's v1 API, and the failures that a script asks for."""
+"""The responses of the local push service: the checks of FCM's v1 API, and the failures of a script."""
 
 import json
 import re
@@ -37,7 +37,7 @@ def invalid(message: str, field: str) -> Answer:
 
 
 def scripted_answer(script: dict[str, Any]) -> Answer | None:
-    """The answer that a script asks for; None for one that only waits and then goes well."""
+    """The answer that a script configures; None for one that only delays a success."""
     retry_after = script.get("retry_after")
     wait = {} if retry_after is None else {"Retry_After": str(retry_after)}
     answers: dict[str, Answer] = {
@@ -74,7 +74,7 @@ SCRIPTS = (
 
 
 def check_message(message: Any) -> Answer | None:
-    """What the real service finds wrong with a message; None when it would take it."""
+    """The error of the real service for a message; None when it would accept it."""
     if not isinstance(message, dict):
         return invalid("message must be an object", "message")
     if unknown := set(message) - _FIELDS:

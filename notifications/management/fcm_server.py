@@ -1,15 +1,15 @@
-"""A push service for the laptop: the part of FCM's v1 API that matters, over real sockets.
+"""A local push service for development and tests: a part of FCM's v1 API.
 
 It validates like the real service, records requests, and fails as a script configures.
-Nothing below firebase-admin is replaced: the library signs in here and sends here.
+firebase-admin runs unchanged: it signs in to this server and sends to it.
 
     POST   /token                                   access token for a signed assertion
     POST   /v1/projects/<project>/messages:send     one message
     POST   /_fake/script     {"token": "…" or "*", "answers": [{"kind": "UNAVAILABLE", "retry_after": 5}, …]}
-                             each answer is given once, the last one as long as `"forever": true` stands in it
+                             each answer is used once; one with `"forever": true` is repeated
     POST   /_fake/sign_in    {"works": false}       the token endpoint refuses, or works again
-    GET    /_fake/requests   what was asked and answered; ?token=… of one device only
-    DELETE /_fake            forget requests and scripts
+    GET    /_fake/requests   the recorded requests; ?token=… of one device only
+    DELETE /_fake            delete requests and scripts
 """
 
 import itertools
@@ -37,7 +37,7 @@ _HANG_SECONDS = 60.0
 
 @dataclass
 class Fake:
-    """What the server knows; shared by its threads."""
+    """The state of the server; shared by its threads."""
 
     project: str
     client_email: str
@@ -201,7 +201,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """The inspection endpoint is the log."""
+        """Requests are recorded and served by `/_fake/requests`."""
 
 
 class FcmServer(ThreadingHTTPServer):
@@ -213,4 +213,4 @@ class FcmServer(ThreadingHTTPServer):
         self.fake = fake
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Clients that hang up in the middle are part of the exercise."""
+        """Does not log clients that disconnect early."""

@@ -36,7 +36,7 @@ class Notification(models.Model):
         verbose_name=_("recipient"),
     )
     kind = models.CharField(_("type"), max_length=20, choices=kinds.choices)
-    # What an open row collects: "post:7", "conversation:9", "all", or "" for a row that collects nothing.
+    # Occurrences with this key share an open row: "post:7", "conversation:9", "all"; "" for a row of one occurrence.
     group_key = models.CharField(max_length=40, blank=True)
     # Accepts further occurrences: unread, and not older than the window of its kind.
     is_open = models.BooleanField(_("collects further occurrences"), default=True)
@@ -136,7 +136,7 @@ class IngestedEvent(models.Model):
 
     source = models.CharField(max_length=60)
     event_id = models.CharField(max_length=128)
-    # Of what the event said: the same id with other content is a conflict.
+    # The hash of the content: the same id with other content is a conflict.
     digest = models.CharField(max_length=64)
     created_at = models.DateTimeField(default=timezone.now, db_index=True)
 

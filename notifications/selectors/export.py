@@ -12,7 +12,7 @@ ROWS_AT_ONCE = 1000
 
 
 def export_files(user_id: int) -> Iterator[tuple[str, Any]]:
-    """The feed, the switches, the devices (their tokens masked) and the log of what was sent."""
+    """The feed, the preferences, the devices (their tokens masked) and the log of deliveries."""
     rows = Notification.objects.filter(recipient_id=user_id).select_related("actor").order_by("-created_at", "-id")
     yield "feed.json", (NotificationSerializer.render(row) for row in rows.iterator(ROWS_AT_ONCE))
     yield "preferences.json", PreferencesInput.render(preferences_of(user_id))

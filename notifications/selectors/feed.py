@@ -63,7 +63,7 @@ def unread_counts(user_ids: Iterable[int]) -> dict[int, int]:
 
 
 def notifications_for(viewer_id: int, ids: Iterable[int]) -> dict[int, dict[str, Any]]:
-    """The viewer's rows of these ids as they are now, rendered; one that is gone is missing. One query."""
+    """The viewer's rows with these ids, rendered; deleted ones are missing. One query."""
     distinct_ids = list(set(ids))
     if not distinct_ids:
         return {}

@@ -30,17 +30,17 @@ class PushContent:
     # Replaces an older push of the same group on the screen.
     tag: str
     count: int
-    # The latest occurrence in it.
+    # The time of the latest occurrence.
     occurred_at: datetime
 
 
-def push_contents(wanted: Iterable[tuple[int, str]]) -> dict[tuple[int, str], PushContent]:
-    """The pushes of rows as they are now, by notification id and language. One query.
+def push_contents(ids_and_languages: Iterable[tuple[int, str]]) -> dict[tuple[int, str], PushContent]:
+    """The current content of pushes, by notification id and language. One query.
 
-    A pair is missing when nothing should be sent (any more): the row is gone or read, a block stands
-    between the two, the recipient is blocked by staff, or the preferences have changed since.
+    A pair is missing when nothing should be sent any more: the row was deleted or read, one of the two users blocks
+    the other, the recipient is blocked by staff, or the preferences have changed since.
     """
-    pairs = set(wanted)
+    pairs = set(ids_and_languages)
     rows = (
         Notification.objects.unread()
         .visible()
@@ -48,13 +48,13 @@ def push_contents(wanted: Iterable[tuple[int, str]]) -> dict[tuple[int, str], Pu
         .filter(recipient__in=get_user_model().objects.active())
         .values_list(*_COLUMNS)
     )
-    wanting = {row.id: row for row in starmap(_row, rows) if not row.preferences.is_silent(KINDS[row.kind].switch)}
+    rows_by_id = {row.id: row for row in starmap(_row, rows) if not row.preferences.is_silent(KINDS[row.kind].switch)}
     contents = {}
     for language in {pair[1] for pair in pairs}:
         with translation.override(language):
-            for notification_id, wanted_language in pairs:
-                if wanted_language == language and notification_id in wanting:
-                    contents[notification_id, language] = _content(wanting[notification_id], language)
+            for notification_id, pair_language in pairs:
+                if pair_language == language and notification_id in rows_by_id:
+                    contents[notification_id, language] = _content(rows_by_id[notification_id], language)
     return contents
 
 
@@ -72,7 +72,7 @@ class _Row(NamedTuple):
     created_at: datetime
     recipient_id: int
     actor_id: int
-    how_many: int
+    occurrences: int
     actor_name: tuple[str, str, str]
     preferences: Preferences
 
@@ -104,7 +104,7 @@ def _content(row: _Row, language: str) -> PushContent:
         language=language,
         actor_name=display_name(*row.actor_name),
         target_title=row.target_title,
-        count=row.how_many,
+        count=row.occurrences,
     )
     target_id = row.target_id if kind.has_target else row.actor_id
     return PushContent(
@@ -118,7 +118,7 @@ def _content(row: _Row, language: str) -> PushContent:
             f"{kind.target_type}_id": str(target_id),
         },
         tag=f"{row.kind}:{row.group_key or row.id}",
-        count=row.how_many,
+        count=row.occurrences,
         occurred_at=row.created_at,
     )
 
@@ -142,7 +142,7 @@ def _single_text(kind_name: str, language: str) -> str:
 
 
 def quiet_ids(user_ids: Iterable[int]) -> set[int]:
-    """Those whose calls should show without ringing: quiet mode is on, or notifications are off."""
+    """The users whose calls are shown without ringing: quiet mode is on, or notifications are off."""
     quiet = Preferences.objects.filter(Q(quiet_mode=True) | Q(enabled=False), user_id__in=set(user_ids))
     return set(quiet.values_list("user_id", flat=True))
 

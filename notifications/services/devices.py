@@ -31,7 +31,7 @@ def register(
     """
     now = timezone.now()
     digest = token_digest(token)
-    particulars = {
+    values = {
         "user_id": user_id,
         "session_id": session_id,
         "registration_id": token,
@@ -48,40 +48,40 @@ def register(
         get_user_model().objects.select_for_update(no_key=True).only("id").get(id=user_id)
         device = _own_or_moved(user_id, digest, device_id)
         if device is None:
-            fresh = Device(token_digest=digest, date_created=now, **particulars)
+            new_device = Device(token_digest=digest, date_created=now, **values)
             # Another user may register the same token concurrently: then that row is moved.
-            Device.objects.bulk_create([fresh], ignore_conflicts=True)
+            Device.objects.bulk_create([new_device], ignore_conflicts=True)
             device = Device.objects.select_for_update().get(token_digest=digest)
         if device.user_id != user_id:
             delivery.cancel(reason="token moved", device_ids=[device.id])
-        particulars["token_digest"] = digest
-        Device.objects.filter(id=device.id).update(**particulars)
+        values["token_digest"] = digest
+        Device.objects.filter(id=device.id).update(**values)
         _keep_within_limit(user_id, device.id)
     return Device.objects.get(id=device.id)
 
 
 def remove(*, user_id: int, token: str) -> None:
     """Deletes the user's own token; an unknown token or another user's changes nothing."""
-    _forget(Q(user_id=user_id, token_digest=token_digest(token)), "token removed")
+    _delete(Q(user_id=user_id, token_digest=token_digest(token)), "token removed")
 
 
-def forget_sessions(*, session_ids: Iterable[int]) -> None:
+def remove_of_sessions(*, session_ids: Iterable[int]) -> None:
     """Deletes the devices of sessions that have ended."""
-    _forget(Q(session_id__in=list(session_ids)), "session ended")
+    _delete(Q(session_id__in=list(session_ids)), "session ended")
 
 
-def forget_all(*, user_id: int) -> None:
+def remove_all(*, user_id: int) -> None:
     """Deletes all devices of this user."""
-    _forget(Q(user_id=user_id), "account blocked")
+    _delete(Q(user_id=user_id), "account blocked")
 
 
 def token_digest(token: str) -> str:
-    """What a token is found by: SHA-256 in hex."""
+    """SHA-256 in hex, which is stored with an index."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
 def _own_or_moved(user_id: int, digest: str, device_id: str | None) -> Device | None:
-    """The row that takes the token: its own one, else that of the same device. All of them locked."""
+    """The row of this token, else the one of the same device; both are locked."""
     same_device = Q(user_id=user_id, device_id=device_id) if device_id else Q(pk=None)
     rows = list(Device.objects.select_for_update().filter(Q(token_digest=digest) | same_device).order_by("id"))
     by_token = next((row for row in rows if row.token_digest == digest), None)
@@ -96,12 +96,12 @@ def _keep_within_limit(user_id: int, newest_id: int) -> None:
     others = Device.objects.filter(user_id=user_id).exclude(id=newest_id)
     extra = list(others.order_by("-last_seen_at", "-id").values_list("id", flat=True)[conf.DEVICES_PER_USER - 1 :])
     if extra:
-        _forget(Q(id__in=extra), "too many devices")
+        _delete(Q(id__in=extra), "too many devices")
 
 
-def _forget(which: Q, reason: str) -> None:
+def _delete(condition: Q, reason: str) -> None:
     with unit_of_work():
-        ids = list(Device.objects.select_for_update().filter(which).order_by("id").values_list("id", flat=True))
+        ids = list(Device.objects.select_for_update().filter(condition).order_by("id").values_list("id", flat=True))
         if ids:
             delivery.cancel(reason=reason, device_ids=ids)
             Device.objects.filter(id__in=ids).delete()

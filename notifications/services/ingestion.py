@@ -26,7 +26,7 @@ _EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 # INSERT … ON CONFLICT: a concurrent second insert waits for the first, and then finds the conflict.
-_REMEMBER = """
+_INSERT_EVENT_ID = """
 INSERT INTO {table} (source, event_id, digest, created_at) VALUES (%s, %s, %s, %s)
 ON CONFLICT (source, event_id) DO NOTHING
 """
@@ -49,51 +49,51 @@ class _Event:
     occurred_at: datetime | None
 
     def digest(self) -> str:
-        """Of all that the event says: equal for a repeat, other for a conflict."""
-        said = [
+        """The hash of the event's content: equal for a repeat, different for a conflict."""
+        content = [
             self.kind, self.action, self.recipient_id, self.actor_id, self.target_id, self.title,
             self.comment_id, self.occurred_at.isoformat() if self.occurred_at else None,
         ]  # fmt: skip
-        return hashlib.sha256(json.dumps(said).encode()).hexdigest()
+        return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
 
 class _Rejected(Exception):
-    """With the code that the reporter gets."""
+    """With the code of the result."""
 
 
 def ingest(*, source: Source, events: Sequence[object]) -> list[dict[str, str | None]]:
-    """Takes the events one by one, each in its own transaction; a result for each, in their order.
+    """Ingests the events one by one, each in its own transaction; returns a result for each, in their order.
 
     created, aggregated, retracted, duplicate, suppressed:self|blocked|preference, or rejected:<code>
     with validation_error, type_not_allowed, user_not_found, not_found (nothing to retract), conflict
     (the same event_id with other content).
     """
-    read = [_read(event, source) for event in events]
-    parsed = [event for event in read if isinstance(event, _Event)]
-    people = existing_user_ids({id_ for event in parsed for id_ in (event.recipient_id, event.actor_id)})
+    parsed = [_read(event, source) for event in events]
+    valid = [event for event in parsed if isinstance(event, _Event)]
+    known_ids = existing_user_ids({id_ for event in valid for id_ in (event.recipient_id, event.actor_id)})
     results = []
-    for raw, event in zip(events, read, strict=True):
+    for raw, event in zip(events, parsed, strict=True):
         if isinstance(event, str):
             result = f"rejected:{event}"
-        elif event.recipient_id not in people or event.actor_id not in people:
+        elif event.recipient_id not in known_ids or event.actor_id not in known_ids:
             result = "rejected:user_not_found"
         else:
-            result = _take(source, event)
+            result = _ingest_event(source, event)
         results.append({"event_id": _event_id(raw), "result": result})
     return results
 
 
-def _take(source: Source, event: _Event) -> str:
+def _ingest_event(source: Source, event: _Event) -> str:
     digest = event.digest()
     now = connection.ops.adapt_datetimefield_value(timezone.now())
     with unit_of_work():
         with connection.cursor() as cursor:
-            statement = _REMEMBER.format(table=IngestedEvent._meta.db_table)
+            statement = _INSERT_EVENT_ID.format(table=IngestedEvent._meta.db_table)
             cursor.execute(statement, [source.name, event.event_id, digest, now])
             is_new = cursor.rowcount == 1
         if not is_new:
-            known = IngestedEvent.objects.filter(source=source.name, event_id=event.event_id).first()
-            return "duplicate" if known is None or known.digest == digest else "rejected:conflict"
+            stored = IngestedEvent.objects.filter(source=source.name, event_id=event.event_id).first()
+            return "duplicate" if stored is None or stored.digest == digest else "rejected:conflict"
         outcome = _apply(event)
     return f"rejected:{outcome}" if outcome is feed.Outcome.NOT_FOUND else str(outcome)
 
@@ -152,7 +152,7 @@ def _parse(raw: object, source: Source) -> _Event:
 
 
 def _event_id(raw: object) -> str | None:
-    """The event's own id when it is one: 1 to 128 printable characters."""
+    """The event's id, if it is valid: 1 to 128 printable characters."""
     event_id = raw.get("event_id") if isinstance(raw, dict) else None
     if isinstance(event_id, str) and 1 <= len(event_id) <= MAX_EVENT_ID and event_id.isprintable():
         return event_id

@@ -273,7 +273,7 @@ def test_a_socket_that_saw_it_spares_the_push(fcm, worker, settings, alice, bob,
     settings.NOTIFICATIONS_PUSH_SOCKET_SECONDS = 1.0
     seen, connected, absent = (device_of(bob) for _ in range(3))
     answers = {seen.session_id: "seen", connected.session_id: "connected"}
-    delivery.register_presence(lambda asked: [answers.get(one.session_id, "absent") for one in asked])
+    delivery.register_socket_statuses(lambda asked: [answers.get(one.session_id, "absent") for one in asked])
     try:
         push(message_row(bob, alice))
         worker()
@@ -281,7 +281,7 @@ def test_a_socket_that_saw_it_spares_the_push(fcm, worker, settings, alice, bob,
         wait_for(done)
         sent = Delivery.objects.get(device=connected)
     finally:
-        delivery.register_presence(None)
+        delivery.register_socket_statuses(None)
     assert fcm.messages(seen.registration_id) == [] and len(fcm.messages(connected.registration_id)) == 1
     assert sent.finished_at - sent.touched_at >= timedelta(seconds=1) and sent.tries == 1
 
@@ -292,13 +292,13 @@ def test_a_broken_presence_delays_nothing(fcm, worker, alice, bob, device_of):
     def broken(asked):
         raise RuntimeError
 
-    delivery.register_presence(broken)
+    delivery.register_socket_statuses(broken)
     try:
         push(message_row(bob, alice))
         worker()
         wait_for(done)
     finally:
-        delivery.register_presence(None)
+        delivery.register_socket_statuses(None)
     assert states() == ["sent"]
 
 

@@ -25,19 +25,19 @@ class Command(OperatorCommand):
         if not devices:
             raise NothingMatched(f"{user.email} has no device that pushes could reach.")
         if options["dry_run"]:
-            return self.ask(user.id, options["device"])
+            return self.validate(user.id, options["device"])
         with unit_of_work():
             queued = delivery.enqueue_test_push(recipient_id=user.id, device_ids=[device.id for device in devices])
             audit.record(action="send_test_push", actor_label=actor(), target=user, devices=queued)
         self.note("Queued; a running `serve` or `deliver` sends it.")
         return {"user_id": user.id, "queued": queued, "dry_run": False}
 
-    def ask(self, user_id: int, device_ids: list[int] | None) -> dict[str, Any]:
+    def validate(self, user_id: int, device_ids: list[int] | None) -> dict[str, Any]:
         try:
-            answers = delivery.try_devices(user_id=user_id, device_ids=device_ids)
+            results = delivery.validate_devices(user_id=user_id, device_ids=device_ids)
         except ImproperlyConfigured as error:
             raise CommandError(str(error)) from error
-        if not any(answer["ok"] for answer in answers):
-            reasons = ", ".join(sorted({answer["error"] for answer in answers}))
-            raise CommandError(f"The push service takes none of the {len(answers)} devices: {reasons}.")
-        return {"user_id": user_id, "devices": answers, "dry_run": True}
+        if not any(result["ok"] for result in results):
+            reasons = ", ".join(sorted({result["error"] for result in results}))
+            raise CommandError(f"The push service takes none of the {len(results)} devices: {reasons}.")
+        return {"user_id": user_id, "devices": results, "dry_run": True}

@@ -5,7 +5,7 @@ from notifications.services.delivery.admin_operations import (
     figures,
     retriable,
     retry,
-    try_devices,
+    validate_devices,
 )
 from notifications.services.delivery.mail import discard_mail, enqueue_mail
 from notifications.services.delivery.push_outbox import (
@@ -14,7 +14,7 @@ from notifications.services.delivery.push_outbox import (
     enqueue_push,
     enqueue_test_push,
 )
-from notifications.services.delivery.socket_status import SocketStatusQuery, register_presence
+from notifications.services.delivery.socket_status import SocketStatusQuery, register_socket_statuses
 from notifications.services.delivery.supervisor import run, start_thread, stop
 
 __all__ = [
@@ -27,11 +27,11 @@ __all__ = [
     "enqueue_push",
     "enqueue_test_push",
     "figures",
-    "register_presence",
+    "register_socket_statuses",
     "retriable",
     "retry",
     "run",
     "start_thread",
     "stop",
-    "try_devices",
+    "validate_devices",
 ]

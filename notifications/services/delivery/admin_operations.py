@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 State = Delivery.State
-# So many ids of deliveries an audit row names.
+# The most ids that an audit row names.
 IDS_IN_AUDIT = 100
 
 
@@ -36,7 +36,7 @@ def retriable(
 ) -> QuerySet[Delivery]:
     """Rows that can be sent again, oldest first: failed, or waiting for their next try.
 
-    A mail that failed is wiped, and a call that is over rings no more: those are left out.
+    Failed mails and calls are left out: the content of a failed mail is deleted, and the call is over.
     """
     rows = Delivery.objects.filter(state=state).exclude(kind__in=CALL_KINDS)
     if state != State.PENDING:
@@ -53,51 +53,51 @@ def retriable(
 
 
 def retry(*, ids: Iterable[int], actor: "User | None" = None, actor_label: str = "", reason: str = "") -> int:
-    """Send those of these rows now that can be sent again, with all their tries. Returns how many."""
+    """Send these rows now, with a full number of attempts, where they can be sent again. Returns how many."""
     now = timezone.now()
     with unit_of_work():
-        chosen = list(ids)
-        waiting = retriable(state=State.PENDING, ids=chosen).update(due_at=now)
-        again = retriable(state=State.DEAD, ids=chosen).update(
+        delivery_ids = list(ids)
+        pending = retriable(state=State.PENDING, ids=delivery_ids).update(due_at=now)
+        failed = retriable(state=State.DEAD, ids=delivery_ids).update(
             state=State.PENDING,
             due_at=now,
             tries=0,
             finished_at=None,
             expires_at=now + timedelta(seconds=conf.PUSH_SECONDS),
         )
-        if waiting + again:
+        if pending + failed:
             audit.record(
                 action="retry_deliveries",
                 actor=actor,
                 actor_label=actor_label,
                 reason=reason,
-                count=waiting + again,
-                ids=chosen[:IDS_IN_AUDIT],
+                count=pending + failed,
+                ids=delivery_ids[:IDS_IN_AUDIT],
             )
             wake_on_commit()
-    return waiting + again
+    return pending + failed
 
 
-def try_devices(*, user_id: int, device_ids: Iterable[int] | None = None) -> list[dict[str, Any]]:
+def validate_devices(*, user_id: int, device_ids: Iterable[int] | None = None) -> list[dict[str, Any]]:
     """Validates a user's devices with a dry run of the push service: it sends nothing.
 
     ImproperlyConfigured when push cannot be sent at all.
     """
     channel = push_channel()
-    pauses = []
+    results = []
     for device in devices_of(user_id, device_ids):
         message = test_message(device.registration_id, language=reading_language(device.locale, device.user.language))
         outcome = channel.send(message, dry_run=True) if channel else None
-        is_fine = isinstance(outcome, Sent)
-        pauses.append(
+        is_sent = isinstance(outcome, Sent)
+        results.append(
             {
                 "device_id": device.id,
                 "token": device.masked_token,
-                "ok": is_fine,
-                "error": "" if is_fine else getattr(outcome, "error", "push is switched off"),
+                "ok": is_sent,
+                "error": "" if is_sent else getattr(outcome, "error", "push is switched off"),
             }
         )
-    return pauses
+    return results
 
 
 def devices_of(user_id: int, device_ids: Iterable[int] | None = None) -> list[Device]:

@@ -22,13 +22,13 @@ from notifications.models import Delivery
 
 State = Delivery.State
 
-# Rows that a claim looks at, per row that it takes and at least, to serve many people and not one.
-_LOOK_AHEAD, _LOOK_AT_LEAST = 4, 200
+# Candidates per claimed row, and the fewest candidates: enough to take rows of several recipients in turns.
+_CANDIDATES_PER_ROW, _MIN_CANDIDATES = 4, 200
 
 
 @dataclass(slots=True)
 class Claimed:
-    """A leased row: what its worker needs of it, and no model, for thousands pass a second."""
+    """The columns of a leased row that its worker needs. Not a model: a worker claims thousands a second."""
 
     id: int
     kind: str
@@ -47,7 +47,7 @@ class Claimed:
 
 @dataclass(slots=True)
 class DeliveryResult:
-    """What becomes of a leased row. `count_attempt` keeps the try that the claim counted."""
+    """The new state of a leased row. Without `count_attempt` the attempt that the claim counted is taken back."""
 
     id: int
     lease_until: datetime
@@ -69,9 +69,8 @@ _FIRST = "SELECT id FROM ranked ORDER BY priority, turn, due_at, id LIMIT %s"
 def claim(*, channel: str, limit: int, busy: Collection[int] = ()) -> list[Claimed]:
     """Lease up to `limit` due rows, the urgent ones first, in turns between their recipients.
 
-    `busy` are recipients whose rows this worker already holds; a call or a code does not wait until those are
-    through. Expired rows are among them: they retire
-    when their turn comes, which needs no index of its own.
+    `busy` are recipients whose rows this worker already holds: only their calls and codes are claimed. Expired rows
+    are claimed, too, and the worker finishes them; that needs no index of its own.
     """
     if limit < 1:
         return []
@@ -114,7 +113,7 @@ def claim(*, channel: str, limit: int, busy: Collection[int] = ()) -> list[Claim
                 channel,
                 at,
                 held,
-                max(limit * _LOOK_AHEAD, _LOOK_AT_LEAST),
+                max(limit * _CANDIDATES_PER_ROW, _MIN_CANDIDATES),
                 _moment(now + timedelta(seconds=conf.LEASE_SECONDS)),
                 limit,
             ],
@@ -125,7 +124,7 @@ def claim(*, channel: str, limit: int, busy: Collection[int] = ()) -> list[Claim
 
 
 def _claimed(*columns: Any) -> Claimed:
-    """A row as the database hands it out: JSON as text, and on SQLite times without a zone."""
+    """A row as the database returns it: JSON as text, and on SQLite times without a zone."""
     row = Claimed(*columns)
     # Most pushes have none.
     payload = cast(str, row.payload)
@@ -136,7 +135,7 @@ def _claimed(*columns: Any) -> Claimed:
 
 
 def finish(results: Sequence[DeliveryResult]) -> None:
-    """Write what became of leased rows, in one statement.
+    """Write the results of leased rows, in one statement.
 
     A sent row is recorded as sent even if another worker holds it now. Any other result is recorded only
     while the lease is still the worker's own.
@@ -146,16 +145,16 @@ def finish(results: Sequence[DeliveryResult]) -> None:
     now = _moment(timezone.now())
     rows = [
         {
-            "id": ending.id,
-            "lease": _text(ending.lease_until),
-            "state": str(ending.state),
-            "error": _storable(ending.error)[:300],
-            "due_at": _text(ending.due_at) if ending.due_at else None,
-            "back": 0 if ending.count_attempt else 1,
-            "provider_id": _storable(ending.provider_id)[:200],
-            "payload": ending.payload,
+            "id": result.id,
+            "lease": _text(result.lease_until),
+            "state": str(result.state),
+            "error": _storable(result.error)[:300],
+            "due_at": _text(result.due_at) if result.due_at else None,
+            "back": 0 if result.count_attempt else 1,
+            "provider_id": _storable(result.provider_id)[:200],
+            "payload": result.payload,
         }
-        for ending in results
+        for result in results
     ]
     if connection.vendor == "postgresql":
         source = (
@@ -190,15 +189,15 @@ def sweep() -> None:
     abandoned = Delivery.objects.filter(state=State.LEASED, lease_until__lte=now)
     if abandoned.exists():
         with transaction.atomic():
-            _give_back(Delivery.objects.filter(id__in=_locked(abandoned)))
+            _release(Delivery.objects.filter(id__in=_locked(abandoned)))
 
 
 def release_all_leases() -> int:
     """Return every leased row at once: for the one worker of a database, when it starts."""
-    return _give_back(Delivery.objects.filter(state=State.LEASED))
+    return _release(Delivery.objects.filter(state=State.LEASED))
 
 
-def _give_back(rows: QuerySet[Delivery]) -> int:
+def _release(rows: QuerySet[Delivery]) -> int:
     """Release the rows without counting the attempt: the worker failed, not the delivery."""
     return rows.update(state=State.PENDING, lease_until=None, tries=Greatest(F("tries") - 1, 0))
 

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from cryptography.fernet import MultiFernet
 
 
-# Headers that the queue reads and removes: `code` puts a mail before everything but calls, and
-# seconds say how long it is worth sending at all.
+# Headers that the queue reads and removes: the priority `code` sends a mail before everything but calls, and a mail
+# that was not sent within these seconds expires.
 PRIORITY_HEADER = "X-Delivery-Priority"
 EXPIRES_HEADER = "X-Delivery-Expires-In"
 
@@ -80,7 +80,7 @@ def _mail_row(message: EmailMessage) -> Delivery:
         dedupe_key=f"mail:{headers['Message-ID']}"[:200],
         priority=Delivery.Priority.CODE if is_code else Delivery.Priority.REST,
         recipient_id=Subquery(owner),
-        payload=sealed(payload),
+        payload=encrypt(payload),
         due_at=now,
         expires_at=now + timedelta(seconds=seconds),
         created_at=now,
@@ -109,31 +109,31 @@ def _mail_payload(message: EmailMessage, headers: dict[str, str]) -> dict[str, A
     }
 
 
-class Unreadable(Exception):
+class UnknownKey(Exception):
     """The content was encrypted with a key that is no longer among SECRET_KEY and SECRET_KEY_FALLBACKS."""
 
 
-def sealed(content: dict[str, Any]) -> dict[str, Any]:
-    return {_KEY: _keys().encrypt(json.dumps(content, ensure_ascii=False).encode()).decode()}
+def encrypt(content: dict[str, Any]) -> dict[str, Any]:
+    return {_KEY: _fernet().encrypt(json.dumps(content, ensure_ascii=False).encode()).decode()}
 
 
-def opened(payload: dict[str, Any]) -> dict[str, Any]:
+def decrypt(payload: dict[str, Any]) -> dict[str, Any]:
     """The content of a mail. Unreadable without its key."""
     from cryptography.fernet import InvalidToken
 
     try:
-        content: dict[str, Any] = json.loads(_keys().decrypt(payload[_KEY]))
+        content: dict[str, Any] = json.loads(_fernet().decrypt(payload[_KEY]))
     except (InvalidToken, KeyError) as error:
-        raise Unreadable from error
+        raise UnknownKey from error
     return content
 
 
-def _keys() -> "MultiFernet":
-    return _ring((str(settings.SECRET_KEY), *map(str, settings.SECRET_KEY_FALLBACKS)))
+def _fernet() -> "MultiFernet":
+    return _fernet_of((str(settings.SECRET_KEY), *map(str, settings.SECRET_KEY_FALLBACKS)))
 
 
 @lru_cache(maxsize=4)
-def _ring(secrets: tuple[str, ...]) -> "MultiFernet":
+def _fernet_of(secrets: tuple[str, ...]) -> "MultiFernet":
     # 8 MB, loaded with the first mail.
     from cryptography.fernet import Fernet, MultiFernet
 
@@ -150,13 +150,13 @@ class MailHandler:
         prepared: list[Job | DeliveryResult] = []
         for row in rows:
             try:
-                prepared.append(Job(row, opened(row.payload)))
-            except Unreadable:
+                prepared.append(Job(row, decrypt(row.payload)))
+            except UnknownKey:
                 prepared.append(result(row, Delivery.State.DEAD, "the content needs an earlier SECRET_KEY"))
         return prepared
 
     def send(self, job: Job) -> Outcome:
-        return self._channel.send(job.work)
+        return self._channel.send(job.message)
 
     def idle(self) -> None:
         self._channel.idle()

@@ -17,9 +17,9 @@ log = logging.getLogger(__name__)
 
 # Consecutive failures, of as many users, after which the service counts as failing.
 _FAILURES = 8
-# Tokens of another project without a single success between: it is our credentials, not the tokens.
+# So many tokens of another project without a success between: the credentials are wrong, not the tokens.
 _MISMATCHED_DEVICES = 5
-# Of this many latest answers about tokens at least half are of another project.
+# The latest answers about tokens: if half of them name another project, the credentials are wrong.
 _WINDOW = 20
 
 
@@ -27,14 +27,14 @@ def current(channel: str) -> ChannelPause | None:
     return ChannelPause.objects.filter(channel=channel).first()
 
 
-def pause(channel: str, reason: str, at_least: float = 0) -> None:
+def pause(channel: str, reason: str, min_seconds: float = 0) -> None:
     """Pause the channel, twice as long as the last time, at least `at_least` seconds; logged once."""
-    first, longest = conf.PAUSE_SECONDS
+    shortest, longest = conf.PAUSE_SECONDS
     now = timezone.now()
     with transaction.atomic():
         row = ChannelPause.objects.select_for_update().filter(channel=channel).first()
         if row is None:
-            seconds = max(first, min(at_least, longest))
+            seconds = max(shortest, min(min_seconds, longest))
             _, created = ChannelPause.objects.get_or_create(
                 channel=channel,
                 defaults={"reason": reason[:300], "until": now + timedelta(seconds=seconds), "started_at": now},
@@ -43,8 +43,8 @@ def pause(channel: str, reason: str, at_least: float = 0) -> None:
                 log.error("Delivery by %s is paused, nothing is lost: %s.", channel, reason)
         elif row.until <= now:
             row.failures += 1
-            seconds = min(first * 2 ** min(row.failures - 1, 10), longest)
-            row.until = now + timedelta(seconds=max(seconds, min(at_least, longest)))
+            seconds = min(shortest * 2 ** min(row.failures - 1, 10), longest)
+            row.until = now + timedelta(seconds=max(seconds, min(min_seconds, longest)))
             row.reason = reason[:300]
             row.save(update_fields=["failures", "until", "reason"])
 
@@ -56,7 +56,7 @@ def resume(channel: str) -> None:
 
 @dataclass
 class CircuitBreaker:
-    """Distinguishes a failing service from failing rows, by the answers that one worker got."""
+    """Distinguishes a failing service from failing rows, by the answers to one worker."""
 
     _failed: set[object] = field(default_factory=set)
     _mismatched_devices: set[object] = field(default_factory=set)
@@ -64,7 +64,7 @@ class CircuitBreaker:
     _last_success: float = 0.0
     _first_mismatch: dict[object, float] = field(default_factory=dict)
 
-    def note(self, outcome: Outcome, *, recipient: object, device: object) -> str:
+    def record(self, outcome: Outcome, *, recipient: object, device: object) -> str:
         """The reason to pause the channel after this answer, or an empty string."""
         now = time.monotonic()
         if isinstance(outcome, Sent):
@@ -77,7 +77,7 @@ class CircuitBreaker:
             return outcome.error
         if isinstance(outcome, Retry):
             if outcome.after is not None:
-                # It said when to come back with this one, and nothing about the others.
+                # The service limits this row alone.
                 return ""
             self._failed.add(recipient)
             if len(self._failed) >= _FAILURES:
@@ -85,26 +85,26 @@ class CircuitBreaker:
                 return f"{_FAILURES} people in a row could not be served, at last: {outcome.error}"
             return ""
         if isinstance(outcome, Dead | DeviceGone):
-            # The service works: it looked at what it was given.
+            # The service works: it judged this row.
             self._failed.clear()
             return ""
-        return self._note_mismatch(device, now)
+        return self._record_mismatch(device, now)
 
-    def _note_mismatch(self, device: object, now: float) -> str:
+    def _record_mismatch(self, device: object, now: float) -> str:
         self._answers.append(False)
         self._mismatched_devices.add(device)
         self._first_mismatch.setdefault(device, now)
-        wave = len(self._mismatched_devices) >= _MISMATCHED_DEVICES
-        flood = len(self._answers) == _WINDOW and self._answers.count(False) * 2 >= _WINDOW
-        if wave or flood:
+        are_many_devices = len(self._mismatched_devices) >= _MISMATCHED_DEVICES
+        are_most_answers = len(self._answers) == _WINDOW and self._answers.count(False) * 2 >= _WINDOW
+        if are_many_devices or are_most_answers:
             return "the tokens belong to another project; are these the right credentials?"
         return ""
 
     def is_isolated_mismatch(self, device: object) -> bool:
         """Only this token is of another project: other devices were reached since its first mismatch."""
-        first = self._first_mismatch.get(device)
-        few = self._answers.count(False) * 2 < len(self._answers)
-        return first is not None and self._last_success > first and few
+        first_at = self._first_mismatch.get(device)
+        are_few_answers = self._answers.count(False) * 2 < len(self._answers)
+        return first_at is not None and self._last_success > first_at and are_few_answers
 
     def forget(self, device: object) -> None:
         self._first_mismatch.pop(device, None)

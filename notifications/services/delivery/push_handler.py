@@ -17,7 +17,7 @@ from notifications.channels import Outcome
 from notifications.channels.push import PushChannel, push_channel
 from notifications.conf import conf
 from notifications.models import Delivery, Device
-from notifications.selectors import PushContent, push_contents, quiet_ids, unread_counts
+from notifications.selectors import push_contents, quiet_ids, unread_counts
 from notifications.services.delivery import socket_status
 from notifications.services.delivery.claims import Claimed, DeliveryResult
 from notifications.services.delivery.push_messages import call_message, notification_message, test_message
@@ -40,11 +40,11 @@ class PushHandler:
             self._channel = push_channel()
         if self._channel is None:
             return [result(row, State.CANCELLED, "push is switched off") for row in rows]
-        return _Batch(rows).prepared()
+        return _Batch(rows).prepare()
 
     def send(self, job: Job) -> Outcome:
         assert self._channel is not None
-        return self._channel.send(job.work)
+        return self._channel.send(job.message)
 
     def idle(self) -> None:
         if self._channel is not None:
@@ -67,16 +67,16 @@ class _Batch:
         live = [row for row in rows if row.id not in self.refusals]
         self.calls = [row for row in live if row.kind in CALL_KINDS]
         self.tests = [row for row in live if row.kind == "test"]
-        self.news = [row for row in live if row.kind not in CALL_KINDS and row.kind != "test"]
+        self.notifications = [row for row in live if row.kind not in CALL_KINDS and row.kind != "test"]
 
-    def prepared(self) -> list[Job | DeliveryResult]:
-        found: list[Job | DeliveryResult] = [
+    def prepare(self) -> list[Job | DeliveryResult]:
+        prepared: list[Job | DeliveryResult] = [
             result(row, State.CANCELLED, self.refusals[row.id]) for row in self.rows if row.id in self.refusals
         ]
-        found += self._prepare_calls()
-        found += [Job(row, test_message(self._token(row), language=self._language(row))) for row in self.tests]
-        found += self._prepare_news()
-        return found
+        prepared += self._prepare_calls()
+        prepared += [Job(row, test_message(self._token(row), language=self._language(row))) for row in self.tests]
+        prepared += self._prepare_notifications()
+        return prepared
 
     def _refusal(self, row: Claimed) -> str:
         """The reason not to send this push to this device, or an empty string."""
@@ -99,12 +99,12 @@ class _Batch:
         quiet = quiet_ids(row.recipient_id for row in self.calls if row.recipient_id)
         over = self._calls_over()
         socket_statuses = self._socket_statuses(self.calls)
-        found: list[Job | DeliveryResult] = []
+        prepared: list[Job | DeliveryResult] = []
         for row in self.calls:
             if row.kind == "incoming_call" and (row.device_id, row.group_key) in over:
-                found.append(result(row, State.CANCELLED, "the call is over"))
+                prepared.append(result(row, State.CANCELLED, "the call is over"))
             elif row.kind == "incoming_call" and socket_statuses[row.id] == socket_status.SEEN:
-                found.append(result(row, State.CANCELLED, "seen on the socket"))
+                prepared.append(result(row, State.CANCELLED, "seen on the socket"))
             else:
                 message = call_message(
                     self._token(row),
@@ -113,66 +113,67 @@ class _Batch:
                     expires_at=row.expires_at,
                     now=self.now,
                 )
-                found.append(Job(row, message))
-        return found
+                prepared.append(Job(row, message))
+        return prepared
 
     def _calls_over(self) -> set[tuple[int | None, str]]:
         groups = {row.group_key for row in self.calls if row.kind == "incoming_call"}
         ended = Delivery.objects.filter(group_key__in=groups, kind="call_ended")
         return set(ended.values_list("device_id", "group_key"))
 
-    def _prepare_news(self) -> list[Job | DeliveryResult]:
-        if not self.news:
+    def _prepare_notifications(self) -> list[Job | DeliveryResult]:
+        if not self.notifications:
             return []
-        languages = {row.id: self._language(row) for row in self.news}
-        contents = push_contents((row.notification_id, languages[row.id]) for row in self.news if row.notification_id)
+        languages = {row.id: self._language(row) for row in self.notifications}
+        contents = push_contents(
+            (row.notification_id, languages[row.id]) for row in self.notifications if row.notification_id
+        )
         badges = unread_counts(content.recipient_id for content in contents.values())
-        socket_statuses = self._socket_statuses(self.news)
-        earlier = self._earlier()
-        leaving: set[tuple[int | None, int | None]] = set()
-        found: list[Job | DeliveryResult] = []
-        for row in self.news:
+        socket_statuses = self._socket_statuses(self.notifications)
+        last_pushes = self._last_pushes()
+        sent_groups: set[tuple[int | None, int | None]] = set()
+        prepared: list[Job | DeliveryResult] = []
+        for row in self.notifications:
             content = contents.get((row.notification_id or 0, languages[row.id]))
             if content is None:
-                found.append(result(row, State.CANCELLED, "read, withdrawn or not wanted by now"))
+                prepared.append(result(row, State.CANCELLED, "read, withdrawn or not wanted by now"))
                 continue
-            note = {"count": content.count, "at": content.occurred_at.isoformat()}
+            sent_payload = {"count": content.count, "at": content.occurred_at.isoformat()}
             group = (row.device_id, row.notification_id)
-            waiting = self._wait(row, socket_statuses[row.id], earlier.get(group), note)
-            if waiting is None and group in leaving:
-                # After an outage several wait for one group, and all of them would say this.
-                waiting = result(row, State.CANCELLED, "another push says the same")
-            if waiting is None:
-                leaving.add(group)
-            found.append(waiting or self._news(row, content, badges.get(content.recipient_id, 0), note))
-        return found
+            skipped = self._skip_or_delay(row, socket_statuses[row.id], last_pushes.get(group), sent_payload)
+            if skipped is None and group in sent_groups:
+                # After an outage several rows wait for one group, and all of them would send this content.
+                skipped = result(row, State.CANCELLED, "another push says the same")
+            if skipped is None:
+                sent_groups.add(group)
+            badge = badges.get(content.recipient_id, 0)
+            message = notification_message(self._token(row), content, badge=badge)
+            prepared.append(skipped or Job(row, message, sent_payload))
+        return prepared
 
-    def _news(self, row: Claimed, content: PushContent, badge: int, note: dict[str, Any]) -> Job:
-        return Job(row, notification_message(self._token(row), content, badge=badge), note)
-
-    def _wait(
-        self, row: Claimed, status: str, last: tuple[datetime, dict[str, Any]] | None, note: dict[str, Any]
+    def _skip_or_delay(
+        self, row: Claimed, status: str, last_push: tuple[datetime, dict[str, Any]] | None, sent_payload: dict[str, Any]
     ) -> DeliveryResult | None:
-        """Not now, or not at all: seen on the socket, nothing new, or the minute is not over."""
+        """The result of a push that is not sent now: seen on the socket, nothing new, or too early."""
         if status == socket_status.SEEN:
             return result(row, State.CANCELLED, "seen on the socket")
-        if last is not None and last[1] == note:
+        if last_push is not None and last_push[1] == sent_payload:
             return result(row, State.CANCELLED, "nothing new since the last push")
         if status == socket_status.CONNECTED:
-            patience = row.touched_at + timedelta(seconds=conf.PUSH_SOCKET_SECONDS)
-            if patience > self.now:
-                return result(row, State.PENDING, row.last_error, due_at=patience, count_attempt=False)
-        if last is not None:
-            next_at = last[0] + timedelta(seconds=conf.PUSH_GROUP_SECONDS)
-            if next_at > self.now:
-                return result(row, State.PENDING, row.last_error, due_at=next_at, count_attempt=False)
+            socket_deadline = row.touched_at + timedelta(seconds=conf.PUSH_SOCKET_SECONDS)
+            if socket_deadline > self.now:
+                return result(row, State.PENDING, row.last_error, due_at=socket_deadline, count_attempt=False)
+        if last_push is not None:
+            next_push_at = last_push[0] + timedelta(seconds=conf.PUSH_GROUP_SECONDS)
+            if next_push_at > self.now:
+                return result(row, State.PENDING, row.last_error, due_at=next_push_at, count_attempt=False)
         return None
 
-    def _earlier(self) -> dict[tuple[int | None, int | None], tuple[datetime, dict[str, Any]]]:
-        """The latest push that these devices got about the same rows: when, and what it counted."""
+    def _last_pushes(self) -> dict[tuple[int | None, int | None], tuple[datetime, dict[str, Any]]]:
+        """The last push to each device about each of these notifications: the time, and the payload of its row."""
         sent = Delivery.objects.filter(
-            device__id__any={row.device_id for row in self.news if row.device_id},
-            notification__id__any={row.notification_id for row in self.news if row.notification_id},
+            device__id__any={row.device_id for row in self.notifications if row.device_id},
+            notification__id__any={row.notification_id for row in self.notifications if row.notification_id},
             state=State.SENT,
         ).order_by("finished_at")
         return {
@@ -184,15 +185,15 @@ class _Batch:
         }
 
     def _socket_statuses(self, rows: Sequence[Claimed]) -> dict[int, str]:
-        questions = [
+        queries = [
             SocketStatusQuery(row.recipient_id or 0, self._device(row).session_id, row.touched_at) for row in rows
         ]
         try:
-            answers = socket_status.get_socket_statuses(questions)
+            statuses = socket_status.get_socket_statuses(queries)
         except Exception:
             log.exception("The socket status is unknown; pushes are sent as if no socket were open.")
-            answers = [socket_status.ABSENT] * len(rows)
-        return {row.id: answer for row, answer in zip(rows, answers, strict=True)}
+            statuses = [socket_status.ABSENT] * len(rows)
+        return {row.id: status for row, status in zip(rows, statuses, strict=True)}
 
     def _device(self, row: Claimed) -> "_Target":
         return self.devices[row.device_id or 0]
@@ -206,7 +207,7 @@ class _Batch:
 
 
 class _Target(NamedTuple):
-    """A device with what decides whether it may be reached: its owner and its sign-in."""
+    """A device, with the status of its owner and session, which decide whether it gets pushes."""
 
     id: int
     user_id: int
@@ -235,9 +236,9 @@ def _targets(ids: set[int]) -> dict[int, _Target]:
 
 
 @lru_cache(maxsize=1000)
-def reading_language(*wanted: str) -> str:
+def reading_language(*preferred: str) -> str:
     """The first supported one of these languages (`de-AT` is `de`), else the site's default."""
-    for language in wanted:
+    for language in preferred:
         try:
             return get_supported_language_variant(language.lower().replace("_", "-"))
         except LookupError:

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from notifications.conf import conf
 from notifications.selectors import PushContent
 
-# APNs takes no longer collapse id.
+# The limit of APNs.
 _COLLAPSE_BYTES = 64
 
 
@@ -44,7 +44,7 @@ def notification_message(token: str, content: PushContent, *, badge: int) -> dic
 def call_message(
     token: str, data: dict[str, str], *, quiet: bool, expires_at: datetime, now: datetime
 ) -> dict[str, Any]:
-    """A data-only push about a call: the app decides what to show. It is worth nothing after the ring."""
+    """A data-only push about a call: the app decides what to show. It expires when the call stops ringing."""
     seconds = max(1, math.floor((expires_at - now).total_seconds()))
     return {
         "token": token,

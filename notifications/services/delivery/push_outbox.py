@@ -17,7 +17,7 @@ from notifications.services.delivery.wakeups import wake_on_commit
 State = Delivery.State
 
 CALL_KINDS = ("incoming_call", "call_ended")
-# A phone that was out of reach while it rang should still learn for a while that it stopped.
+# A phone that was offline while the call rang still gets the end of the call for this long.
 _CALL_ENDED_SECONDS = 120
 
 _INSERT = """
@@ -27,10 +27,9 @@ _INSERT = """
     )
 """
 
-# The first push of a group leaves at once; while one waits, it stands for what follows, and after
-# one left the next waits out the minute and carries the final count. A row that was read is another
-# group: its successor leaves at once again. One that was withdrawn is not: liking and unliking in
-# turns is one push a minute.
+# The first push of a group is sent at once. While it waits in the queue, later occurrences join it. The next one is
+# sent a minute after it, with the final count. Once a notification is read, its successor is a new group and is sent
+# at once; after a withdrawal it is not, so liking and unliking in turns sends one push a minute.
 _NOTIFICATION = (
     _INSERT
     + """
@@ -57,7 +56,7 @@ _NOTIFICATION = (
 def enqueue_push(*, recipient_id: int, notification_id: int) -> int:
     """Queue the push of a row of the feed to every device of its recipient. Returns how many rows.
 
-    What it says is decided when it is sent. Part of the caller's transaction.
+    Its content is rendered when it is sent. Part of the caller's transaction.
     """
     now = timezone.now()
     values = {
@@ -77,9 +76,8 @@ def enqueue_push(*, recipient_id: int, notification_id: int) -> int:
 def enqueue_call_push(*, recipient_id: int, data: Mapping[str, str], expires_at: datetime) -> int:
     """Queue a data-only push about a call, before everything else. `data` holds type and call_id.
 
-    `incoming_call` goes to every device and is dropped at `expires_at`. `call_ended` takes back what
-    still waits and goes to the devices that were rung. Returns how many rows. Part of the caller's
-    transaction.
+    `incoming_call` is sent to every device until `expires_at`. `call_ended` cancels those that still wait, and is
+    sent to the devices that were rung. Returns how many rows. Part of the caller's transaction.
     """
     kind, group = data["type"], f"call:{data['call_id']}"
     if kind not in CALL_KINDS:
@@ -140,9 +138,9 @@ def cancel(
     recipient_id: int | None = None,
     queued_since: datetime | None = None,
 ) -> int:
-    """Take back the pushes that still wait and match all that is given. Returns how many.
+    """Cancel the waiting pushes that match all arguments. Returns how many.
 
-    What a worker is just sending leaves; its retries do not.
+    A push that a worker is sending is not stopped, but not retried either.
     """
     which = Q(channel=Delivery.Channel.PUSH)
     if recipient_id is not None:

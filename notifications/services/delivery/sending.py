@@ -21,12 +21,12 @@ FRESH_SECONDS = 2.0
 
 @dataclass(slots=True)
 class Job:
-    """A row that may be sent now, with what the channel needs to send it."""
+    """A row that may be sent now, with its message in the form of the channel."""
 
     row: Claimed
-    work: Any
-    # Kept in the row when it was sent.
-    note: dict[str, Any] = field(default_factory=dict)
+    message: Any
+    # The payload of the row once it is sent.
+    sent_payload: dict[str, Any] = field(default_factory=dict)
     prepared_at: float = field(default_factory=time.monotonic)
 
     def is_stale(self) -> bool:
@@ -52,8 +52,8 @@ def result(row: Claimed, state: str, error: str = "", **more: Any) -> DeliveryRe
 
 log = logging.getLogger(__name__)
 
-# Sorts after every priority: the sentinel that ends a thread.
-_LAST = 99
+# The priority of the sentinel that ends a thread: after all jobs.
+_SENTINEL_PRIORITY = 99
 
 
 class SendingPool:
@@ -80,7 +80,7 @@ class SendingPool:
     def submit(self, job: Job) -> None:
         self._jobs.put((job.row.priority, next(self._numbers), job))
 
-    def take_back_waiting(self) -> None:
+    def return_waiting(self) -> None:
         """Finishes the jobs that no thread has started, without an outcome."""
         try:
             while True:
@@ -93,7 +93,7 @@ class SendingPool:
     def stop(self, deadline: float) -> None:
         """Ends the threads; a thread that is still sending half a second after `deadline` is abandoned."""
         for _ in self._threads:
-            self._jobs.put((_LAST, next(self._numbers), None))
+            self._jobs.put((_SENTINEL_PRIORITY, next(self._numbers), None))
         for thread in self._threads:
             thread.join(max(0.0, deadline - time.monotonic()) + 0.5)
 
@@ -107,7 +107,7 @@ class SendingPool:
             if job is None:
                 self._handler.idle()
                 return
-            begun = time.monotonic()
+            started_at = time.monotonic()
             outcome: Outcome | None = None
             if not job.is_stale():
                 try:
@@ -115,5 +115,5 @@ class SendingPool:
                 except Exception as error:
                     log.exception("Sending by %s failed in an unforeseen way.", self._channel)
                     outcome = Retry(type(error).__name__)
-            self.finished.append((job, outcome, time.monotonic() - begun))
+            self.finished.append((job, outcome, time.monotonic() - started_at))
             self._wake.set()

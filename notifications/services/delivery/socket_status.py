@@ -21,20 +21,20 @@ class SocketStatusQuery(NamedTuple):
     since: datetime
 
 
-# One answer per question, in order: `seen` when a socket of the session acknowledged everything that
+# One status per query, in order: `seen` when a socket of the session acknowledged everything that
 # was written for the user up to `since`, `connected` when one is open that has not yet, else `absent`.
-Presence = Callable[[Sequence[SocketStatusQuery]], Sequence[str]]
+Statuses = Callable[[Sequence[SocketStatusQuery]], Sequence[str]]
 
-_presence: Presence | None = None
+_statuses: Statuses | None = None
 
 
-def register_presence(presence: Presence | None) -> None:
+def register_socket_statuses(statuses: Statuses | None) -> None:
     """Registers the function in every process that sends pushes. It must be fast and may fail."""
-    global _presence
-    _presence = presence
+    global _statuses
+    _statuses = statuses
 
 
-def get_socket_statuses(questions: Sequence[SocketStatusQuery]) -> Sequence[str]:
-    if _presence is None or not questions:
-        return [ABSENT] * len(questions)
-    return _presence(questions)
+def get_socket_statuses(queries: Sequence[SocketStatusQuery]) -> Sequence[str]:
+    if _statuses is None or not queries:
+        return [ABSENT] * len(queries)
+    return _statuses(queries)

@@ -19,7 +19,7 @@ from notifications.services.delivery.worker import ChannelWorker
 log = logging.getLogger(__name__)
 
 _thread: "DeliveryThread | None" = None
-_guard = threading.Lock()
+_thread_lock = threading.Lock()
 
 
 def channel_workers() -> list[ChannelWorker]:
@@ -32,20 +32,20 @@ def channel_workers() -> list[ChannelWorker]:
 
 def run(stopped: threading.Event) -> None:
     """Deliver until `stopped` is set; on SQLite only while no other process delivers from the file."""
-    with _alone(stopped) as may_run:
+    with _exclusive(stopped) as may_run:
         if not may_run:
             return
         listener = Listener() if connection.vendor == "postgresql" else None
         connections.close_all()
-        running = channel_workers()
-        threads = [threading.Thread(target=worker.run, name=f"delivery-{worker.channel}") for worker in running]
+        workers = channel_workers()
+        threads = [threading.Thread(target=worker.run, name=f"delivery-{worker.channel}") for worker in workers]
         for thread in threads:
             thread.daemon = True
             thread.start()
         if listener is not None:
             listener.start()
         stopped.wait()
-        for worker in running:
+        for worker in workers:
             worker.stop()
         if listener is not None:
             listener.stop()
@@ -65,7 +65,7 @@ class DeliveryThread(threading.Thread):
 def start_thread() -> None:
     """Deliver from a thread of this process; a second call changes nothing."""
     global _thread
-    with _guard:
+    with _thread_lock:
         if _thread is None or not _thread.is_alive():
             _thread = DeliveryThread()
             _thread.start()
@@ -74,7 +74,7 @@ def start_thread() -> None:
 def stop() -> None:
     """End the thread: what is being sent is finished, everything else goes back to the queue."""
     global _thread
-    with _guard:
+    with _thread_lock:
         thread, _thread = _thread, None
     if thread is not None:
         thread.stopped.set()
@@ -82,43 +82,43 @@ def stop() -> None:
 
 
 @contextlib.contextmanager
-def _alone(stopped: threading.Event) -> Iterator[bool]:
+def _exclusive(stopped: threading.Event) -> Iterator[bool]:
     """On SQLite: wait until this process is the only one that delivers from the file.
 
-    The lease is a lock of the operating system on a file beside the database. It ends with its
-    process, however that dies, so the successor may take over every leased row at once.
+    The lock is one of the operating system on a file beside the database. It ends with its process, so the next
+    process may release every leased row at once.
     """
     if connection.vendor != "sqlite":
         yield True
         return
     path = Path(f"{connection.settings_dict['NAME']}.delivery")
-    lock = _lock_of(path)
-    said = False
+    lock = _file_lock(path)
+    has_warned = False
     while not stopped.is_set():
         release = lock()
         if release is not None:
             try:
-                yield _take_over(stopped)
+                yield _release_old_leases(stopped)
             finally:
                 release()
             return
-        if not said:
+        if not has_warned:
             log.warning("Another process delivers from this database; waiting for it to end.")
-            said = True
+            has_warned = True
         stopped.wait(1)
     yield False
 
 
-def _take_over(stopped: threading.Event) -> bool:
-    """Releases the leases of the process before this one. Waits for tables that are not migrated yet."""
-    said = False
+def _release_old_leases(stopped: threading.Event) -> bool:
+    """Releases the leases of the process before this one. Waits until the tables are migrated."""
+    has_warned = False
     while not stopped.is_set():
         try:
             claims.release_all_leases()
         except DatabaseError as error:
-            if not said:
+            if not has_warned:
                 log.warning("The database cannot be used for delivery yet: %s. Trying again every second.", error)
-                said = True
+                has_warned = True
             connections.close_all()
             stopped.wait(1)
         else:
@@ -126,10 +126,10 @@ def _take_over(stopped: threading.Event) -> bool:
     return False
 
 
-def _lock_of(path: Path) -> Callable[[], Callable[[], None] | None]:
+def _file_lock(path: Path) -> Callable[[], Callable[[], None] | None]:
     try:
         import fcntl
-    except ImportError:  # no such locks on this system: trust the operator
+    except ImportError:  # This system has no such locks: the operator must start one process only.
         return lambda: lambda: None
 
     def take() -> Callable[[], None] | None:

@@ -34,7 +34,7 @@ def wake_on_commit() -> None:
 def wake() -> None:
     wake_this_process()
     if connection.vendor == "postgresql" and conf.NOTIFY:
-        _notifier.ring()
+        _notifier.notify()
 
 
 def wake_this_process() -> None:
@@ -44,7 +44,7 @@ def wake_this_process() -> None:
 
 @contextlib.contextmanager
 def listening(event: threading.Event) -> Any:
-    """While the block runs, `event` is set whenever there may be something to send."""
+    """While the block runs, every wake-up sets `event`."""
     with _lock:
         _listeners.add(event)
     try:
@@ -58,13 +58,13 @@ class _Notifier:
     """Sends NOTIFY from a thread that ends when it has had nothing to do for a while."""
 
     def __init__(self) -> None:
-        self._asked = threading.Event()
+        self._requested = threading.Event()
         self._thread: threading.Thread | None = None
-        self._guard = threading.Lock()
+        self._thread_lock = threading.Lock()
 
-    def ring(self) -> None:
-        self._asked.set()
-        with self._guard:
+    def notify(self) -> None:
+        self._requested.set()
+        with self._thread_lock:
             if self._thread is None or not self._thread.is_alive():
                 self._thread = threading.Thread(target=self._run, name="delivery-notify", daemon=True)
                 self._thread.start()
@@ -72,8 +72,8 @@ class _Notifier:
     def _run(self) -> None:
         leave_pool()
         try:
-            while self._asked.wait(_IDLE_SECONDS):
-                self._asked.clear()
+            while self._requested.wait(_IDLE_SECONDS):
+                self._requested.clear()
                 with contextlib.suppress(Exception), connection.cursor() as cursor:
                     cursor.execute(f"NOTIFY {CHANNEL}")
                 if connection.connection is not None and not connection.is_usable():
@@ -81,10 +81,10 @@ class _Notifier:
                 time.sleep(_PAUSE_SECONDS)
         finally:
             connections.close_all()
-            with self._guard:
+            with self._thread_lock:
                 self._thread = None
-            if self._asked.is_set():
-                self.ring()
+            if self._requested.is_set():
+                self.notify()
 
 
 _notifier = _Notifier()

@@ -51,7 +51,7 @@ class ChannelWorker:
         self._results: list[DeliveryResult] = []
         self._held: Counter[int] = Counter()
         self._sending: Counter[int] = Counter()
-        self._under_way = 0
+        self._in_flight = 0
         self._seconds_each = 0.05
         self._breaker = pauses.CircuitBreaker()
         self._is_paused = False
@@ -94,22 +94,22 @@ class ChannelWorker:
         if now - self._swept_at >= conf.SWEEP_SECONDS:
             claims.sweep()
             self._swept_at = now
-        took = self._claim()
+        has_claimed = self._claim()
         self._dispatch()
-        if took or self._pool.finished or self._results:
+        if has_claimed or self._pool.finished or self._results:
             return
         seconds = conf.SWEEP_SECONDS
         if self._wake_at > now:
             seconds = min(seconds, self._wake_at - now)
         self.wake.wait(max(seconds, 0.005))
         self.wake.clear()
-        if self._under_way and len(self._pool.finished) < self._under_way:
+        if self._in_flight and len(self._pool.finished) < self._in_flight:
             # Results arrive one by one; a statement for each would cost more than a short wait.
             self._stopping.wait(0.005)
 
     def _claim(self) -> bool:
         """Claim and prepare; whether there was anything."""
-        limit = self._room()
+        limit = self._free_capacity()
         if limit < 1:
             return False
         pause = pauses.current(self.channel)
@@ -132,7 +132,7 @@ class ChannelWorker:
             if isinstance(prepared, DeliveryResult):
                 self._add_result(prepared)
             else:
-                self._held[_owner(prepared.row)] += 1
+                self._held[_recipient_key(prepared.row)] += 1
                 self._ready.append(prepared)
         return True
 
@@ -155,46 +155,46 @@ class ChannelWorker:
     def _unchanged(self, rows: Sequence[Claimed]) -> list[DeliveryResult]:
         return [result(row, State.PENDING, row.last_error, count_attempt=False) for row in rows]
 
-    def _room(self) -> int:
+    def _free_capacity(self) -> int:
         """As many rows as will be sent within about a second."""
-        soon = int(self.threads / max(self._seconds_each, 0.001))
-        room = min(max(soon, self.threads), conf.BATCH) - len(self._ready) - self._under_way
+        per_second = int(self.threads / max(self._seconds_each, 0.001))
+        capacity = min(max(per_second, self.threads), conf.BATCH) - len(self._ready) - self._in_flight
         # While a thousand rows a second pass, half batches would double the statements.
-        return room if soon < conf.BATCH or room * 2 >= conf.BATCH else 0
+        return capacity if per_second < conf.BATCH or capacity * 2 >= conf.BATCH else 0
 
     def _dispatch(self) -> None:
         waiting: deque[Job] = deque()
         while self._ready:
             job = self._ready.popleft()
-            owner = _owner(job.row)
-            is_crowded = self._seconds_each > 0.02 and self._sending[owner] >= conf.THREADS_PER_RECIPIENT
+            recipient_key = _recipient_key(job.row)
+            is_crowded = self._seconds_each > 0.02 and self._sending[recipient_key] >= conf.THREADS_PER_RECIPIENT
             if is_crowded and job.row.priority >= Delivery.Priority.MESSAGE:
                 if job.is_stale():
                     # Back to the queue: rows held here block those of other users.
                     self._results += self._unchanged([job.row])
-                    self._decrement(self._held, owner)
+                    self._decrement(self._held, recipient_key)
                 else:
                     self._wake_after(FRESH_SECONDS / 2)
                     waiting.append(job)
                 continue
-            self._sending[owner] += 1
-            self._under_way += 1
+            self._sending[recipient_key] += 1
+            self._in_flight += 1
             self._pool.submit(job)
         self._ready = waiting
 
     @staticmethod
-    def _decrement(counter: Counter[int], owner: int) -> None:
-        counter[owner] -= 1
-        if counter[owner] <= 0:
-            del counter[owner]
+    def _decrement(counter: Counter[int], recipient_key: int) -> None:
+        counter[recipient_key] -= 1
+        if counter[recipient_key] <= 0:
+            del counter[recipient_key]
 
     def _collect(self) -> None:
         while self._pool.finished:
             job, outcome, seconds = self._pool.finished.popleft()
-            owner = _owner(job.row)
-            self._under_way -= 1
-            self._decrement(self._held, owner)
-            self._decrement(self._sending, owner)
+            recipient_key = _recipient_key(job.row)
+            self._in_flight -= 1
+            self._decrement(self._held, recipient_key)
+            self._decrement(self._sending, recipient_key)
             if outcome is not None:
                 self._seconds_each += (seconds - self._seconds_each) * 0.1
             self._record_outcome(job, outcome)
@@ -204,12 +204,12 @@ class ChannelWorker:
         if outcome is None:
             self._results += self._unchanged([row])
             return
-        reason = self._breaker.note(outcome, recipient=_owner(row), device=row.id)
+        reason = self._breaker.record(outcome, recipient=_recipient_key(row), device=row.id)
         if isinstance(outcome, Sent):
             if self._is_paused:
                 pauses.resume(self.channel)
                 self._is_paused = False
-            self._add_result(result(row, State.SENT, provider_id=outcome.provider_id, payload=job.note))
+            self._add_result(result(row, State.SENT, provider_id=outcome.provider_id, payload=job.sent_payload))
         elif isinstance(outcome, Dead):
             self._add_result(result(row, State.DEAD, outcome.error))
         elif isinstance(outcome, DeviceGone):
@@ -218,10 +218,10 @@ class ChannelWorker:
         elif isinstance(outcome, WrongSender):
             self._record_mismatch(row, outcome, is_paused=bool(reason))
         else:
-            is_free = isinstance(outcome, Unavailable) or bool(reason) or self._is_paused
-            self._retry(row, outcome.error, after=outcome.after, count_attempt=not is_free)
+            is_uncounted = isinstance(outcome, Unavailable) or bool(reason) or self._is_paused
+            self._retry(row, outcome.error, after=outcome.after, count_attempt=not is_uncounted)
         if reason:
-            pauses.pause(self.channel, reason, at_least=getattr(outcome, "after", None) or 0)
+            pauses.pause(self.channel, reason, min_seconds=getattr(outcome, "after", None) or 0)
             self._is_paused = True
 
     def _record_mismatch(self, row: Claimed, outcome: WrongSender, *, is_paused: bool) -> None:
@@ -233,8 +233,8 @@ class ChannelWorker:
 
     def _retry(self, row: Claimed, error: str, *, after: float | None = None, count_attempt: bool = True) -> None:
         """Schedule a retry, or give up after the last attempt."""
-        last = _CALL_TRIES if row.priority == Delivery.Priority.CALL else conf.TRIES
-        if count_attempt and row.tries >= last:
+        max_tries = _CALL_TRIES if row.priority == Delivery.Priority.CALL else conf.TRIES
+        if count_attempt and row.tries >= max_tries:
             self._add_result(result(row, State.DEAD, error))
             return
         seconds = retry_seconds(row.tries)
@@ -265,9 +265,9 @@ class ChannelWorker:
         """Release rows that no thread has started, wait for the others, store their results."""
         self._results += self._unchanged([job.row for job in self._ready])
         self._ready.clear()
-        self._pool.take_back_waiting()
+        self._pool.return_waiting()
         deadline = time.monotonic() + conf.STOP_SECONDS
-        while len(self._pool.finished) < self._under_way and time.monotonic() < deadline:
+        while len(self._pool.finished) < self._in_flight and time.monotonic() < deadline:
             self.wake.wait(0.05)
             self.wake.clear()
         self._collect()
@@ -282,5 +282,5 @@ def retry_seconds(tries: int) -> float:
     return step * random.uniform(1 - conf.RETRY_JITTER, 1 + conf.RETRY_JITTER)
 
 
-def _owner(row: Claimed) -> int:
+def _recipient_key(row: Claimed) -> int:
     return row.recipient_id if row.recipient_id is not None else -row.id

@@ -42,7 +42,7 @@ WHERE recipient_id = %s AND kind = 'message' AND group_key = %s AND is_open
 RETURNING id
 """
 
-_LESSEN = """
+_REDUCE = """
 UPDATE {row} SET count = %s
 WHERE recipient_id = %s AND kind = 'message' AND group_key = %s AND is_open AND count > %s
 RETURNING id
@@ -58,7 +58,7 @@ def message_arrived(*, recipient_id: int, sender_id: int, conversation_id: int, 
         _key(conversation_id), sender_id, conversation_id, message_id, moment, moment, recipient_id, now,
     ]  # fmt: skip
     with unit_of_work(savepoint=False):
-        stored = read_row(_named(_ARRIVE), values)
+        stored = read_row(_with_table_names(_ARRIVE), values)
         if stored is None:
             return
         notification_id, is_silent, has_device = stored[0], bool(stored[1]), bool(stored[2])
@@ -73,10 +73,10 @@ def message_arrived(*, recipient_id: int, sender_id: int, conversation_id: int, 
 
 
 def message_withdrawn(*, recipient_id: int, conversation_id: int, message_id: int) -> None:
-    """An unread message was deleted: it counts no more, and takes an empty row with it.
+    """An unread message was deleted: its row counts one less, and is removed when it is empty.
 
-    The row returns to the time of the newest that is left, so that a push which would only repeat the
-    last one is known as such.
+    The row gets the time of the newest remaining message, so that a push which would only repeat the last one is
+    recognised.
     """
     with unit_of_work():
         row = (
@@ -96,13 +96,13 @@ def message_withdrawn(*, recipient_id: int, conversation_id: int, message_id: in
             remove(row)
             return
         row.count -= 1
-        row.created_at = _newest_left(row, conversation_id) or row.created_at
+        row.created_at = _newest_remaining(row, conversation_id) or row.created_at
         row.save(update_fields=["count", "created_at"])
         notification_changed.send(Notification, recipient_id=recipient_id, notification_id=row.id, silent=True)
 
 
-def _newest_left(row: Notification, conversation_id: int) -> datetime | None:
-    """When the last message was sent that the recipient sees; None when it is not the sender's."""
+def _newest_remaining(row: Notification, conversation_id: int) -> datetime | None:
+    """The time of the last message that the recipient sees; None when another user sent it."""
     conversation = conversations_for(row.recipient_id, [conversation_id]).get(conversation_id)
     last = conversation and conversation["last_message"]
     if not last or last["sender_id"] != row.actor_id:
@@ -118,9 +118,9 @@ def conversation_read(*, reader_id: int, conversation_id: int, unread_count: int
         with connection.cursor() as cursor:
             if unread_count == 0:
                 now = connection.ops.adapt_datetimefield_value(timezone.now())
-                cursor.execute(_named(_RESOLVE), [now, reader_id, key])
+                cursor.execute(_with_table_names(_RESOLVE), [now, reader_id, key])
             else:
-                cursor.execute(_named(_LESSEN), [unread_count, reader_id, key, unread_count])
+                cursor.execute(_with_table_names(_REDUCE), [unread_count, reader_id, key, unread_count])
             changed = cursor.fetchone()
         if changed is None:
             return
@@ -134,7 +134,7 @@ def _key(conversation_id: int) -> str:
 
 
 @cache
-def _named(statement: str) -> str:
+def _with_table_names(statement: str) -> str:
     return (
         statement.replace("{row}", Notification._meta.db_table)
         .replace("{user}", sql.USERS)

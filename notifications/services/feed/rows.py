@@ -1,5 +1,5 @@
-"""What happens to rows of the feed: their owner reads and removes them; they lose actors, one by one, after a block,
-or when an account is erased.
+"""Changes of rows of the feed: their owner reads or removes them; actors are removed after a retraction or a block, or
+when an account is erased.
 """
 
 import zlib
@@ -15,12 +15,12 @@ from notifications.models import Delivery, Device, Member, Notification, Prefere
 from notifications.services import delivery
 from notifications.signals import notification_changed, notifications_read_all
 
-# How many ids a statement may name.
-_AT_ONCE = 10_000
+# The most ids in one statement.
+_BATCH = 10_000
 
 
 def mark_read(*, user_id: int, notification_id: int) -> None:
-    """One row is read; a second time changes nothing. NotificationNotFound for one that is not theirs."""
+    """Marks one row as read; a second call changes nothing. NotificationNotFound for a row of another user."""
     with unit_of_work():
         row = _own_row(user_id, notification_id)
         if row.is_read:
@@ -31,17 +31,17 @@ def mark_read(*, user_id: int, notification_id: int) -> None:
 
 
 def mark_all_read(*, user_id: int, until: datetime) -> int:
-    """Everything up to `until` is read, later occurrences stay; returns how many rows changed.
+    """Marks everything up to `until` as read; returns how many rows changed.
 
-    Pushes that wait need no word here: one of a row that was read is dropped when its turn comes.
+    Waiting pushes are not cancelled here: the worker drops those of read rows.
     """
     updated = 0
     unread = Notification.objects.unread().filter(recipient_id=user_id, created_at__lte=until)
     with unit_of_work():
-        # In the order of their ids, or two of these at once could wait for each other.
+        # Locked in the order of their ids, so that two concurrent calls cannot deadlock.
         ids = list(unread.select_for_update().order_by("id").values_list("id", flat=True))
-        for first in range(0, len(ids), _AT_ONCE):
-            rows = Notification.objects.filter(id__in=ids[first : first + _AT_ONCE])
+        for first in range(0, len(ids), _BATCH):
+            rows = Notification.objects.filter(id__in=ids[first : first + _BATCH])
             updated += _close(rows, timezone.now())
         if updated:
             notifications_read_all.send(Notification, recipient_id=user_id)
@@ -49,7 +49,7 @@ def mark_all_read(*, user_id: int, until: datetime) -> int:
 
 
 def delete(*, user_id: int, notification_id: int) -> None:
-    """Removes one's own row. NotificationNotFound for one that is not theirs."""
+    """Removes one row of the user. NotificationNotFound for a row of another user."""
     with unit_of_work():
         remove(_own_row(user_id, notification_id))
 
@@ -66,14 +66,14 @@ def _close(rows: QuerySet[Notification], now: datetime) -> int:
     return rows.update(is_read=True, read_at=now, is_open=False)
 
 
-def remove_actors(row: Notification, which: Q) -> bool:
+def remove_actors(row: Notification, condition: Q) -> bool:
     """Removes the members of a locked row; False when none matched.
 
-    The row falls back to its latest remaining member, and a push about the removed ones only is dropped;
-    without any member the row goes.
+    The row then shows its latest remaining member, and a push about the removed ones only is cancelled. A row
+    without members is removed.
     """
-    gone, _ = row.members.filter(which).delete()
-    if not gone:
+    deleted, _ = row.members.filter(condition).delete()
+    if not deleted:
         return False
     latest = row.members.order_by("-occurred_at", "-id").first()
     if latest is None:
@@ -81,7 +81,7 @@ def remove_actors(row: Notification, which: Q) -> bool:
         return True
     if latest.occurred_at < row.created_at:
         delivery.cancel(reason="withdrawn", notification_ids=[row.id], queued_since=row.created_at)
-    row.count -= gone
+    row.count -= deleted
     row.actor_id = latest.actor_id
     row.created_at = latest.occurred_at
     row.save(update_fields=["count", "actor", "created_at"])
@@ -90,7 +90,7 @@ def remove_actors(row: Notification, which: Q) -> bool:
 
 
 def remove(row: Notification) -> None:
-    """Deletes a row; a push that still waits for it is dropped."""
+    """Deletes a row and cancels its waiting push."""
     recipient_id, notification_id = row.recipient_id, row.id
     delivery.cancel(reason="withdrawn", notification_ids=[notification_id])
     row.delete()
@@ -98,7 +98,7 @@ def remove(row: Notification) -> None:
 
 
 def remove_users_from_each_others_feed(*, a_id: int, b_id: int) -> None:
-    """After a block: neither appears in the other's feed. An end of the block brings nothing back."""
+    """After a block: removes each user from the feed of the other. The end of the block restores nothing."""
     with unit_of_work():
         lock_pair_exclusive(a_id, b_id)
         for recipient_id, actor_id in sorted(((a_id, b_id), (b_id, a_id))):
@@ -106,29 +106,28 @@ def remove_users_from_each_others_feed(*, a_id: int, b_id: int) -> None:
 
 
 def remove_user(*, user_id: int) -> None:
-    """An account is being erased: its feed, devices and preferences go, and it leaves the feeds of others."""
+    """Deletes feed, devices and preferences of an account that is being erased, and removes it from other feeds."""
     with unit_of_work():
         _remove_everywhere(user_id, Q())
-        # Mail stays: the last one says that the account is gone, and wipes itself when sent.
+        # Mail stays: the last one confirms the deletion. Its content is deleted when it is sent.
         Delivery.objects.filter(recipient_id=user_id, channel=Delivery.Channel.PUSH).delete()
         Device.objects.filter(user_id=user_id).delete()
         Notification.objects.filter(recipient_id=user_id).delete()
         Preferences.objects.filter(user_id=user_id).delete()
 
 
-def _remove_everywhere(actor_id: int, where: Q) -> None:
+def _remove_everywhere(actor_id: int, condition: Q) -> None:
     # Rows without members (messages) name the actor themselves.
     with_actor = Q(actor_id=actor_id) | Q(id__in=Member.objects.filter(actor_id=actor_id).values("notification_id"))
-    rows = Notification.objects.select_for_update().filter(where & with_actor).order_by("id")
+    rows = Notification.objects.select_for_update().filter(condition & with_actor).order_by("id")
     for row in rows:
         if not remove_actors(row, Q(actor_id=actor_id)) and row.actor_id == actor_id:
             remove(row)
 
 
 # A lock for two users, so that a notification between them and a block never run concurrently: else an occurrence that
-# was checked just before the block could be written just after it. SQLite has one writer at a time and needs nothing.
-#
-# Ours among the advisory locks of the database.
+# was checked just before the block could be written just after it. SQLite has one writer at a time and needs no lock.
+# The namespace separates these locks from other advisory locks of the database.
 _NAMESPACE = 0x70617273
 
 

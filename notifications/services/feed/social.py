@@ -73,8 +73,8 @@ def notify(
         )
         row = _open_row(kind_row, row)
         is_first = row.count == 0
-        is_news = _add(kind_row, row, actor_id, comment_id, at, title)
-        if is_news and not is_silent:
+        is_new = _add(kind_row, row, actor_id, comment_id, at, title)
+        if is_new and not is_silent:
             delivery.enqueue_push(recipient_id=recipient_id, notification_id=row.id)
         notification_changed.send(
             Notification,
@@ -93,7 +93,7 @@ def retract(
     target_id: int | None = None,
     comment_id: int | None = None,
 ) -> Outcome:
-    """Retracts the latest matching occurrence; NOT_FOUND if there is none (any more)."""
+    """Retracts the latest matching occurrence; NOT_FOUND without one."""
     kind_row = KINDS[kind]
     matches = Q(
         notification__recipient_id=recipient_id,
@@ -111,27 +111,27 @@ def retract(
                 return Outcome.RETRACTED
 
 
-class _AlreadyGone(Exception):
+class _AlreadyRemoved(Exception):
     """A concurrent retraction has removed the member."""
 
 
 def _withdraw(member: Member) -> bool:
-    """Removes the member under the row's lock; a concurrent second retraction finds it gone.
+    """Removes the member under the row's lock; False if a concurrent retraction has removed it.
 
-    A savepoint, because going on to another row with the lock of this one could block for ever.
+    In a savepoint, which releases the lock: holding it while locking another row could deadlock.
     """
     try:
         with transaction.atomic():
             row = Notification.objects.select_for_update().filter(id=member.notification_id).first()
             if row is None or not remove_actors(row, Q(id=member.id)):
-                raise _AlreadyGone
-    except _AlreadyGone:
+                raise _AlreadyRemoved
+    except _AlreadyRemoved:
         return False
     return True
 
 
 def _preferences_of_recipient(recipient_id: int, actor_id: int, now: datetime) -> Preferences | None:
-    """None if the recipient must not be notified: no such account, blocked by staff, or a block between the two."""
+    """None if the recipient must not be notified: no such account, blocked by staff, or a block between the users."""
     recipients = get_user_model().objects.active(now).filter(id=recipient_id)
     recipient = (
         recipients.exclude(blocked_between(recipient_id, actor_id))
@@ -150,30 +150,30 @@ def _group_key(kind_row: Kind, target_id: int | None) -> str:
     return f"{kind_row.target_type}:{target_id}" if kind_row.grouping is Grouping.TARGET else "all"
 
 
-def _open_row(kind_row: Kind, fresh: Notification) -> Notification:
+def _open_row(kind_row: Kind, new_row: Notification) -> Notification:
     """The open row of the group, locked; `fresh`, saved, when there is none."""
     if kind_row.grouping is Grouping.NONE:
-        fresh.save(force_insert=True)
-        return fresh
+        new_row.save(force_insert=True)
+        return new_row
     window = timedelta(hours=conf.GROUP_HOURS)
     while True:
         row = (
             Notification.objects.select_for_update(no_key=True)
             .filter(
-                recipient_id=fresh.recipient_id,
-                kind=fresh.kind,
-                group_key=fresh.group_key,
+                recipient_id=new_row.recipient_id,
+                kind=new_row.kind,
+                group_key=new_row.group_key,
                 is_open=True,
             )
             .first()
         )
-        if row is not None and (not kind_row.has_window or fresh.created_at - row.first_at < window):
+        if row is not None and (not kind_row.has_window or new_row.created_at - row.first_at < window):
             return row
         if row is not None:
             row.is_open = False
             row.save(update_fields=["is_open"])
         # A concurrent transaction may open it: then this inserts nothing and finds that row.
-        Notification.objects.bulk_create([fresh], ignore_conflicts=True)
+        Notification.objects.bulk_create([new_row], ignore_conflicts=True)
 
 
 def _add(
@@ -184,12 +184,12 @@ def _add(
     at: datetime,
     title: str,
 ) -> bool:
-    """Puts the occurrence into the locked row; says whether it counts."""
+    """Adds the occurrence to the locked row; returns whether it counts."""
     is_single = kind_row.counts is Counts.ACTORS
-    # By the unique index of row and person: a row may have thousands of members, a user thousands of rows.
+    # Uses the unique index of row and actor: a row may have thousands of members, a user thousands of rows.
     own = row.members.filter(actor_id=actor_id, is_single=True)
-    is_news = not is_single or not own.exists()
-    if is_news:
+    is_new = not is_single or not own.exists()
+    if is_new:
         row.members.create(actor_id=actor_id, comment_id=comment_id, is_single=is_single, occurred_at=at)
         row.count += 1
     else:
@@ -200,4 +200,4 @@ def _add(
         if kind_row.has_target and title:
             row.target_title = title[:TITLE_LENGTH]
     row.save(update_fields=["count", "actor", "created_at", "target_title"])
-    return is_news
+    return is_new
