@@ -57,7 +57,8 @@ def granian(target: str, *, env: dict[str, str], workers: int = 2, threads: int 
         sys.executable, "-m", "granian", "--interface", "wsgi", "--host", "127.0.0.1", "--port", str(port),
         "--workers", str(workers), "--blocking-threads", str(threads), "--no-access-log", "--log-level", "error", target,
     ]  # fmt: skip
-    with running(command, port, env) as server:
+    # As in deploy/systemd/parley-http@.service.
+    with running(command, port, {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"} | env) as server:
         yield server
 
 
