@@ -52,7 +52,7 @@ async def http(scope: dict[str, Any], receive: Callable[..., Any], send: Callabl
     await watched.get(scope["path"], pages)(scope, receive, send)
 
 
-router = ProtocolTypeRouter({"http": http, "websocket": websocket_application})
+router = ProtocolTypeRouter({"http": http, "websocket": websocket_application("api/v1/")})
 
 
 async def application(scope: dict[str, Any], receive: Callable[..., Any], send: Callable[..., Any]) -> None:

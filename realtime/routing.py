@@ -1,17 +1,19 @@
-"""Routes the socket's path; any other path is refused.
+"""Routes sockets: one path, for clients from allowed origins."""
 
-Channels' router is not used for a single path: it would copy the scope of every socket and keep two more
-stack frames while it is open.
-"""
+from channels.routing import URLRouter
+from django.urls import path, re_path
 
-from realtime.consumers import refuse, serve
-from realtime.consumers.connection import Receive
-from realtime.consumers.handshake import Scope
-from realtime.consumers.protocol import Send
-
-PATH = "/api/v1/realtime"
+from realtime.consumers import RealtimeConsumer, SiteOriginValidator, refuse
 
 
-async def websocket_application(scope: Scope, receive: Receive, send: Send) -> None:
-    handler = serve if scope.get("path") == PATH else refuse
-    await handler(scope, receive, send)
+def websocket_application(prefix: str) -> SiteOriginValidator:
+    """The socket's path below `prefix` ("api/v1/"); any other path is refused with 403."""
+    return SiteOriginValidator(
+        URLRouter(
+            [
+                path(f"{prefix}realtime", RealtimeConsumer.as_asgi()),
+                # The type stubs know views only.
+                re_path("", refuse),  # type: ignore[arg-type]
+            ]
+        )
+    )

@@ -1,6 +1,7 @@
-"""The WebSocket entry point: a connection, its outbox, its command processor, and the hub of the process."""
+"""The WebSocket entry point: a consumer, its authentication, command queue and outbox, and the hub of the process."""
 
-from realtime.consumers.connection import refuse, serve
+from realtime.consumers.consumer import RealtimeConsumer
 from realtime.consumers.hub import Hub
+from realtime.consumers.origin import SiteOriginValidator, refuse
 
-__all__ = ["Hub", "refuse", "serve"]
+__all__ = ["Hub", "RealtimeConsumer", "SiteOriginValidator", "refuse"]

@@ -1,4 +1,4 @@
-"""The database side of a socket: authenticates a token, executes a command, renders its reply and the events of the log."""
+"""The database side of a socket: executes a command, renders its reply and the events of the log."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, cast
-from uuid import UUID
 
 from django.utils import translation
 from django.utils.translation import gettext_lazy as _
@@ -17,24 +16,10 @@ from accounts.exceptions import AccountBlocked, EmailNotVerified, TokenRevoked
 from accounts.services import sessions
 from core import ratelimits
 from realtime import selectors, socket_commands, socket_events
-from realtime.calls import services as calls
-from realtime.calls.selectors import live_calls_for
-from realtime.conf import conf
 from realtime.consumers import protocol
+from realtime.consumers.protocol import Caller, CommandFrame, Ref
 from realtime.kinds import CommandContext, SocketRef
 from realtime.selectors import LoggedEvent
-from realtime.services import log, presence, sockets
-
-Ref = str | int | None
-
-
-class SignedIn(NamedTuple):
-    user_id: int
-    session_id: int
-    sid: UUID
-    language: str
-    position: log.Position | None
-    ready: dict[str, Any]
 
 
 def checked(serializer: type[Any], data: dict[str, Any]) -> dict[str, Any]:
@@ -43,55 +28,24 @@ def checked(serializer: type[Any], data: dict[str, Any]) -> dict[str, Any]:
     return instance.validated_data
 
 
-def authenticate(token: str, socket_id: str, is_first: bool) -> SignedIn:
-    user, session = sessions.authenticate(token)
-    if not is_first:
-        sockets.renewed(socket_id=socket_id, session_id=session.id)
-        return SignedIn(user.id, session.id, session.sid, user.language, None, {})
-    device = SocketRef(session.id, socket_id)
-    opened = sockets.opened(socket_id=socket_id, user_id=user.id, session_id=session.id)
-    if opened.in_call:
-        calls.note_open(user_id=user.id, device=device)
-    if opened.is_first:
-        presence.user_connected(person=user)
-    ready = _ready(user.id, opened.position, device, in_call=opened.in_call)
-    return SignedIn(user.id, session.id, session.sid, user.language, opened.position, ready)
-
-
-def _ready(user_id: int, position: log.Position, device: SocketRef, *, in_call: bool) -> dict[str, Any]:
-    return {
-        "user_id": user_id,
-        "epoch": position.epoch,
-        "seq": position.head_seq,
-        "min_seq": position.min_seq,
-        "ping_s": conf.PING_SECONDS,
-        "window": conf.WINDOW_EVENTS,
-        "calls": live_calls_for(user_id, device) if in_call else [],
-    }
-
-
-def execute(
-    caller: tuple[UUID, int, int], device: SocketRef, language: str, item: protocol.CommandFrame
-) -> tuple[bool, str, str | None]:
-    """Executes a command. Returns whether it worked, the reply, and the code that closes the socket, if any."""
+def execute(caller: Caller, language: str, frame: CommandFrame) -> tuple[str, str | None]:
+    """Executes a command. Returns the reply, and the code that closes the socket, if any."""
     with translation.override(language):
         try:
-            command = socket_commands.COMMANDS.get(item.type)
+            command = socket_commands.COMMANDS.get(frame.type)
             if command is None:
                 raise ValidationError({"type": [_("There is no such command.")]})
-            sid, user_id, generation = caller
-            user, _session = sessions.recheck(sid=sid, user_id=user_id, generation=generation)
+            user, _session = sessions.recheck(sid=caller.sid, user_id=caller.user_id, generation=caller.generation)
             if command.for_verified and not user.has_verified_email:
                 raise EmailNotVerified
             if command.rate is not None:
                 ratelimits.check(command.rate, user.id)
-            data = checked(command.input, item.data)
-            result = command.run(CommandContext(user, device), data)
-            return True, protocol.write({"type": "reply", "ref": item.ref, "ok": True, "data": result}), None
+            data = checked(command.input, frame.data)
+            result = command.run(CommandContext(user, caller.device), data)
+            return protocol.write({"type": "reply", "ref": frame.ref, "ok": True, "data": result}), None
         except Exception as error:
-            text, code = error_reply(item.ref, error, language)
-            fatal = code if isinstance(error, TokenRevoked | AccountBlocked) else None
-            return False, text, fatal
+            text, code = error_reply(frame.ref, error, language)
+            return text, code if isinstance(error, TokenRevoked | AccountBlocked) else None
 
 
 def error_reply(ref: Ref, error: Exception, language: str) -> tuple[str, str]:

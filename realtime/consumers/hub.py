@@ -11,7 +11,7 @@ import logging
 import random
 import time
 from collections.abc import Coroutine
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 from weakref import WeakKeyDictionary
 
 from channels.layers import get_channel_layer
@@ -22,7 +22,7 @@ from realtime import groups, selectors
 from realtime.calls import services as calls
 from realtime.conf import conf
 from realtime.consumers.database import in_database
-from realtime.consumers.protocol import OpenSocket
+from realtime.consumers.protocol import Caller, Message, OpenSocket
 from realtime.consumers.typing_batcher import TypingBatcher
 from realtime.services import sockets as socket_service
 
@@ -36,13 +36,19 @@ TICK_SECONDS = 1.0
 SWEEP_CHUNK = 500
 
 
+class Sender(Protocol):
+    """The outbox of a socket, for the hub."""
+
+    def check_stuck(self, now: float) -> None: ...
+
+
 class Hub:
     _of_loop: ClassVar[WeakKeyDictionary[asyncio.AbstractEventLoop, Hub]] = WeakKeyDictionary()
 
     def __init__(self) -> None:
         self.sockets: dict[int, set[OpenSocket]] = {}
-        # Connections that are sending now: the tick checks whether their clients read.
-        self.sending: set[OpenSocket] = set()
+        # Outboxes that are sending now: the tick checks whether their clients read.
+        self.sending: set[Sender] = set()
         self.typing_batcher = TypingBatcher()
         self._joined: set[int] = set()
         self._joining: dict[int, asyncio.Task[None]] = {}
@@ -61,9 +67,9 @@ class Hub:
 
     # --- Sockets come and go -------------------------------------------------------------------
 
-    async def join(self, user_id: int, connection: OpenSocket) -> None:
+    async def join(self, user_id: int, socket: OpenSocket) -> None:
         """Subscribes the socket to the messages for this user. While Redis is away, the sweep replaces them."""
-        self.sockets.setdefault(user_id, set()).add(connection)
+        self.sockets.setdefault(user_id, set()).add(socket)
         self.start()
         if not project.REDIS_URL or user_id in self._joined:
             return
@@ -74,20 +80,20 @@ class Hub:
         if project.REDIS_URL and user_id not in self._joined and user_id in self.sockets:
             self._subscribe(user_id)
 
-    def leave(self, user_id: int, connection: OpenSocket) -> None:
-        connections = self.sockets.get(user_id)
-        if connections is None:
+    def leave(self, user_id: int, socket: OpenSocket) -> None:
+        sockets = self.sockets.get(user_id)
+        if sockets is None:
             return
-        connections.discard(connection)
-        if not connections:
+        sockets.discard(socket)
+        if not sockets:
             del self.sockets[user_id]
             if user_id in self._joined:
                 keep_until_done(self._unsubscribe(user_id))
 
-    def deliver(self, message: dict[str, Any]) -> None:
+    def deliver(self, message: Message) -> None:
         """Passes a message of realtime.groups to the sockets of its user in this process."""
-        for connection in tuple(self.sockets.get(message.get("user_id", 0), ())):
-            connection.on_message(message)
+        for socket in tuple(self.sockets.get(message.get("user_id", 0), ())):
+            socket.on_message(message)
 
     # --- Subscriptions -------------------------------------------------------------------------
 
@@ -114,8 +120,7 @@ class Hub:
             return
         self._joined.add(user_id)
         if time.monotonic() - started > JOIN_SECONDS / 2:
-            for connection in tuple(self.sockets.get(user_id, ())):
-                connection.poll_position()
+            self.deliver({"type": "poll_position", "user_id": user_id})
 
     async def _unsubscribe(self, user_id: int) -> None:
         await asyncio.sleep(LINGER_SECONDS)
@@ -154,22 +159,24 @@ class Hub:
 
     async def sweep(self) -> None:
         """Closes sockets of ended sessions and wakes sockets whose log has grown without a wake-up."""
-        connections = [c for group in self.sockets.values() for c in group if c.is_ready]
-        for start in range(0, len(connections), SWEEP_CHUNK):
-            chunk = connections[start : start + SWEEP_CHUNK]
-            ended, heads = await in_database(
-                _read_positions,
-                [c.token for c in chunk],
-                {c.user_id for c in chunk},
-                [c.id for c in chunk],
-            )
-            for connection in chunk:
-                if connection.token in ended:
-                    connection.end(ended[connection.token])
-                elif connection.user_id not in heads:
-                    connection.poll_position()
+        open_sockets = [
+            (socket, socket.caller)
+            for sockets in self.sockets.values()
+            for socket in sockets
+            if socket.caller is not None and not socket.is_closing
+        ]
+        for start in range(0, len(open_sockets), SWEEP_CHUNK):
+            chunk = open_sockets[start : start + SWEEP_CHUNK]
+            ended, heads = await in_database(_read_positions, [caller for _, caller in chunk])
+            for socket, caller in chunk:
+                # A token that was renewed meanwhile was not read.
+                if caller.token in ended and socket.caller == caller:
+                    message: Message = {"type": "end", "session_ids": [caller.session_id], "code": ended[caller.token]}
+                elif caller.user_id in heads:
+                    message = {"type": "new_events", "seq": heads[caller.user_id]}
                 else:
-                    connection.on_message({"type": "new_events", "seq": heads[connection.user_id]})
+                    message = {"type": "poll_position"}
+                socket.on_message(message)
 
     async def _end_calls_for_ever(self) -> None:
         """Ends calls at their deadline. A call whose deadline has passed also ends when it is read."""
@@ -184,8 +191,8 @@ class Hub:
         while True:
             await asyncio.sleep(TICK_SECONDS)
             now = asyncio.get_running_loop().time()
-            for connection in tuple(self.sending):
-                connection.check_stuck(now)
+            for sender in tuple(self.sending):
+                sender.check_stuck(now)
 
     # --- Its own life --------------------------------------------------------------------------
 
@@ -210,8 +217,7 @@ def keep_until_done(work: Coroutine[Any, Any, Any]) -> None:
     task.add_done_callback(_background.discard)
 
 
-def _read_positions(
-    tokens: list[tuple[int, int]], user_ids: set[int], socket_ids: list[str]
-) -> tuple[dict[tuple[int, int], str], dict[int, int]]:
-    socket_service.still_open(socket_ids=socket_ids)
-    return sessions.ended(tokens), selectors.heads(user_ids)
+def _read_positions(callers: list[Caller]) -> tuple[dict[tuple[int, int], str], dict[int, int]]:
+    """The ended tokens with their error codes, and the last event of each user's log."""
+    socket_service.still_open(socket_ids=[caller.socket_id for caller in callers])
+    return sessions.ended(caller.token for caller in callers), selectors.heads({caller.user_id for caller in callers})

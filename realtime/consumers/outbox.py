@@ -1,7 +1,5 @@
-"""Sends the frames of one socket, in one task: replies, ephemeral frames, and the user's log after `sent`.
-
-The window is the only flow control that works on every ASGI server: durable events stop at 200 events or
-512 KiB that the client has not acknowledged; droppable frames are skipped from half of that on.
+"""Sends the frames of one socket, in one task that runs only while there is work: replies and ephemeral frames first,
+then the events of the user's log, then the counters of unread rows.
 """
 
 from __future__ import annotations
@@ -11,253 +9,153 @@ import logging
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from django.utils import timezone
-
 from realtime import socket_events
 from realtime.conf import conf
 from realtime.consumers import protocol
 from realtime.consumers.database import in_database
-from realtime.consumers.execution import read_events, render_events, unpack_event
+from realtime.consumers.execution import error_reply
 from realtime.consumers.hub import Hub
-from realtime.consumers.protocol import Close, OpenSocket
-from realtime.measures import DELIVERY_SECONDS
-from realtime.selectors import LoggedEvent
+from realtime.consumers.log_reader import LogReader
+from realtime.consumers.protocol import Close, OpenSocket, Ref
 from realtime.services import log
 
 logger = logging.getLogger("parley.realtime")
 
-OUTBOX_DROPPABLE = 64
-OUTBOX_FULL = 256
+DROPPABLE_FRAMES = 64
+FRAMES = 256
 RETRY_SECONDS = 1.0
-BATCH = 200
 
 
 class Outbox:
-    __slots__ = (
-        "_badge",
-        "_badge_at",
-        "_badge_due",
-        "_blocked_at",
-        "_connection",
-        "_hub",
-        "_inline",
-        "_outbox",
-        "_resume",
-        "_sync_target",
-        "_task",
-        "_transmitting_at",
-        "_unacked",
-        "_unacked_bytes",
-        "acked",
-        "head",
-        "sent",
-    )
+    __slots__ = ("_badge", "_badge_at", "_frames", "_log", "_socket", "_task", "_transmitting_at")
 
-    def __init__(self, connection: OpenSocket, hub: Hub) -> None:
-        self._connection = connection
-        self._hub = hub
-        # A list, as it is nearly always empty: an empty deque takes ten times the memory.
-        self._outbox: list[str] = []
+    def __init__(self, socket: OpenSocket) -> None:
+        self._socket = socket
+        self._log = LogReader(socket, self._transmit)
         self._task: asyncio.Task[None] | None = None
-        self.sent = self.head = self.acked = 0
-        self._unacked: list[tuple[int, int, tuple[int, int] | None]] = []
-        self._unacked_bytes = 0
-        self._inline: list[LoggedEvent] = []
-        self._resume: tuple[str | None, int] | None = None
-        self._sync_target: int | None = None
+        # A list, as it is nearly always empty: an empty deque takes ten times the memory.
+        self._frames: list[str] = []
+        # When the frame that is being sent began, by the clock of the event loop.
         self._transmitting_at: float | None = None
-        self._blocked_at: float | None = None
         self._badge: dict[str, int] | None = None
         self._badge_at = 0.0
-        self._badge_due = False
 
     # --- Interface for the other parts of the socket -------------------------------------------
 
+    def send_reply(self, ref: Ref, data: dict[str, Any]) -> None:
+        self.send_frame({"type": "reply", "ref": ref, "ok": True, "data": data})
+
+    def send_error(self, ref: Ref, error: Exception) -> None:
+        self.send_text(error_reply(ref, error, self._socket.language)[0])
+
     def send_frame(self, frame: dict[str, Any], *, droppable: bool = False) -> None:
         """Sends a reply or an ephemeral frame; a droppable one only while the client keeps up."""
-        if droppable and (self._is_half_full() or len(self._outbox) >= OUTBOX_DROPPABLE):
+        if droppable and (self._log.window.is_half_full() or self.is_full()):
             return
         self.send_text(protocol.write(frame))
 
     def send_text(self, text: str) -> None:
-        if len(self._outbox) >= OUTBOX_FULL:
-            self._connection.close(Close.SLOW, "slow")
+        if len(self._frames) >= FRAMES:
+            self._socket.close_soon(Close.SLOW, "slow")
             return
-        self._outbox.append(text)
-        self.ensure_running()
+        self._frames.append(text)
+        self._ensure_running()
 
     def is_full(self) -> bool:
         """Too many replies wait: no more commands should be executed."""
-        return len(self._outbox) >= OUTBOX_DROPPABLE
+        return len(self._frames) >= DROPPABLE_FRAMES
 
     def start_at(self, seq: int) -> None:
-        """Starts sending with the event after `seq`."""
-        self.sent = self.acked = self.head = seq
+        """Starts sending with the event after `seq`, the last one of the log."""
+        self._log.start_at(seq)
 
     def resume(self, epoch: str | None, seq: int) -> None:
         """Continues from `seq` of the log, if that is still available."""
-        self._resume = (epoch, seq)
-        self.ensure_running()
+        self._log.resume(epoch, seq)
+        self._ensure_running()
 
     def advance_head(self, head: int, events: Iterable[Sequence[Any]] = ()) -> None:
         """Records that the log has grown to `head`; `events` may hold its last events."""
-        if head > self.head:
-            # Usable only if the socket has sent everything before them.
-            for event in events:
-                if event[0] == (self._inline[-1].seq if self._inline else self.sent) + 1:
-                    self._inline.append(unpack_event(event))
-            self.head = head
-            self.ensure_running()
+        if self._log.advance_head(head, events):
+            self._ensure_running()
 
-    def ack(self, seq: int) -> dict[int, int]:
-        """Records that the client has everything up to `seq`; returns the newest message per conversation in it."""
-        delivered: dict[int, int] = {}
-        while self._unacked and self._unacked[0][0] <= seq:
-            self.acked, size, brings = self._unacked.pop(0)
-            self._unacked_bytes -= size
-            if brings is not None:
-                delivered[brings[0]] = max(brings[1], delivered.get(brings[0], 0))
-        if self._blocked_at is not None and self._room() > 0:
-            self._blocked_at = None
-        if self.head > self.sent or self._badge_due:
-            self.ensure_running()
-        return delivered
+    async def poll_position(self, user_id: int) -> int:
+        """Reads the end of the log, as a wake-up may have been missed."""
+        Hub.here().rejoin(user_id)
+        position = await in_database(log.position, user_id)
+        self.advance_head(position.head_seq)
+        return position.head_seq
 
-    def is_stuck(self, now: float) -> bool:
-        """Nothing could be sent for too long: the client does not read, or does not acknowledge."""
-        since = self._transmitting_at or self._blocked_at
-        return since is not None and now - since >= conf.STUCK_SECONDS
+    def acknowledge(self, seq: int) -> None:
+        """Records that the client has everything up to `seq`."""
+        if self._log.acknowledge(seq):
+            self._ensure_running()
 
-    def ensure_running(self) -> None:
-        """Makes sure that the task runs."""
-        if self._task is None or self._task.done():
-            self._task = asyncio.ensure_future(self._run())
+    def check_stuck(self, now: float) -> None:
+        """Closes the socket if nothing could be sent for too long: the client does not read, or does not acknowledge."""
+        since = self._transmitting_at or self._log.blocked_at
+        if since is not None and now - since >= conf.STUCK_SECONDS:
+            self._socket.close_soon(Close.SLOW, "slow")
 
     async def flush(self, seconds: float) -> None:
         """Waits until replies are sent, at most this long."""
-        if self._outbox:
-            self.ensure_running()
+        if self._frames:
+            self._ensure_running()
         if self._task is not None and not self._task.done():
             await asyncio.wait({self._task}, timeout=seconds)
 
     def stop(self) -> None:
         if self._task is not None:
             self._task.cancel()
+        Hub.here().sending.discard(self)
 
     # --- The task ------------------------------------------------------------------------------
 
+    def _ensure_running(self) -> None:
+        if self._task is None or self._task.done():
+            self._task = asyncio.ensure_future(self._run())
+
+    def _ensure_running_if_open(self) -> None:
+        if not self._socket.is_closing:
+            self._ensure_running()
+
     async def _run(self) -> None:
-        self._hub.sending.add(self._connection)
+        sending = Hub.here().sending
+        sending.add(self)
         try:
             while await self._step():
                 pass
         except OSError:
-            pass  # the client has disconnected; the socket's own task is notified
+            pass  # the client has disconnected; the consumer is notified
         except Exception:
             logger.exception("a socket could not send; once more in a moment")
             asyncio.get_running_loop().call_later(RETRY_SECONDS, self._ensure_running_if_open)
         finally:
-            if self._blocked_at is None:
-                self._hub.sending.discard(self._connection)
-
-    def _ensure_running_if_open(self) -> None:
-        if not self._connection.is_closing:
-            self.ensure_running()
+            if self._log.blocked_at is None:
+                sending.discard(self)
 
     async def _step(self) -> bool:
         """Sends the next frames; False if there is nothing to send."""
-        if self._outbox:
-            await self._transmit(self._outbox.pop(0))
+        if self._frames:
+            await self._transmit(self._frames.pop(0))
             return True
-        if self._connection.is_closing:
+        if self._socket.is_closing:
             return False
-        if self._resume is not None:
-            await self._go_back(*self._resume)
-            return True
-        if self._sync_target is not None and self.sent >= self._sync_target:
-            self._sync_target = None
-            await self._transmit(protocol.write({"type": "synced", "data": {"seq": self.sent}}))
-            return True
-        if self.head > self.sent:
-            if self._room() <= 0:
-                self._blocked_at = self._blocked_at or asyncio.get_running_loop().time()
-                return False
-            await self._send_events()
-            return True
-        return await self._send_badge()
-
-    async def _send_events(self) -> None:
-        user_id = self._connection.user_id
-        happened_at = None
-        if self._inline and self._inline[0].seq == self.sent + 1:
-            # One by one: the first is sent while the next is still being read.
-            events = [self._inline.pop(0)]
-            happened_at = events[0].created_at
-            outgoing = await in_database(render_events, user_id, events, self._connection.device)
-        else:
-            self._inline.clear()
-            limit = min(self._room(), BATCH)
-            outgoing = await in_database(read_events, user_id, self.sent, limit, self._connection.device)
-        if not outgoing or outgoing[0].seq != self.sent + 1:
-            await self._lost_track(user_id)
-            return
-        for event in outgoing:
-            if self._resume is not None or self._room() <= 0 or self._connection.is_closing:
-                return
-            self.sent = event.seq
-            self.head = max(self.head, event.seq)
-            self._unacked.append((event.seq, event.size, event.brings))
-            self._unacked_bytes += event.size
-            self._badge_due = self._badge_due or event.moves_badge
-            await self._transmit(event.text)
-        if happened_at is not None:
-            DELIVERY_SECONDS.observe(max(0.0, (timezone.now() - happened_at).total_seconds()))
-
-    async def _lost_track(self, user_id: int) -> None:
-        """The next event is missing: it was pruned, or the log has a new epoch."""
-        position = await in_database(log.position, user_id)
-        if position.min_seq > self.sent or position.head_seq < self.sent:
-            await self._resync("too_old" if position.min_seq > self.sent else "ahead", position.head_seq)
-        else:
-            self.head = position.head_seq
-
-    async def _go_back(self, epoch: str | None, seq: int) -> None:
-        position = await in_database(log.position, self._connection.user_id)
-        self._resume = None
-        if epoch is not None and epoch != position.epoch:
-            await self._resync("epoch", position.head_seq)
-        elif seq < position.min_seq:
-            await self._resync("too_old", position.head_seq)
-        elif seq > position.head_seq:
-            await self._resync("ahead", position.head_seq)
-        else:
-            self._forget_window(seq)
-            self.head = max(self.head, position.head_seq)
-            self._sync_target = position.head_seq
-
-    async def _resync(self, reason: str, seq: int) -> None:
-        self._forget_window(seq)
-        self.head = seq
-        self._sync_target = None
-        await self._transmit(protocol.write({"type": "resync", "data": {"reason": reason, "seq": seq}}))
-
-    def _forget_window(self, seq: int) -> None:
-        self.sent = self.acked = seq
-        self._unacked.clear()
-        self._unacked_bytes = 0
-        self._blocked_at = None
+        return await self._log.send_next() or await self._send_badge()
 
     async def _send_badge(self) -> bool:
-        if not self._badge_due or self._is_half_full():
+        """Sends the counters of unread rows if they may have changed, at most once in BADGE_SECONDS."""
+        caller = self._socket.caller
+        if caller is None or not self._log.is_badge_due or self._log.window.is_half_full():
             return False
         loop = asyncio.get_running_loop()
         wait = self._badge_at + conf.BADGE_SECONDS - loop.time()
         if wait > 0:
             loop.call_later(wait, self._ensure_running_if_open)
             return False
-        self._badge_due = False
+        self._log.is_badge_due = False
         self._badge_at = loop.time()
-        badge = await in_database(socket_events.badge, self._connection.user_id)
+        badge = await in_database(socket_events.badge, caller.user_id)
         if badge != self._badge:
             self._badge = badge
             await self._transmit(protocol.write({"type": "badge", "data": badge}))
@@ -265,15 +163,5 @@ class Outbox:
 
     async def _transmit(self, text: str) -> None:
         self._transmitting_at = asyncio.get_running_loop().time()
-        await self._connection.send({"type": "websocket.send", "text": text})
+        await self._socket.send(text)
         self._transmitting_at = None
-
-    # --- The window ----------------------------------------------------------------------------
-
-    def _room(self) -> int:
-        if self._unacked_bytes >= conf.WINDOW_BYTES:
-            return 0
-        return conf.WINDOW_EVENTS - len(self._unacked)
-
-    def _is_half_full(self) -> bool:
-        return len(self._unacked) * 2 > conf.WINDOW_EVENTS or self._unacked_bytes * 2 > conf.WINDOW_BYTES

@@ -1,5 +1,5 @@
-"""What goes over a socket and what its parts share: the frames of clients and server, the close codes, and the connection
-as the other parts see it.
+"""What goes over a socket: the frames of clients and server, and the close codes. What its parts share: who is signed in,
+and the consumer as they see it.
 """
 
 import json
@@ -27,9 +27,12 @@ class BadFrame(Exception):
         self.ref = ref
 
 
+Ref = str | int | None
+
+
 class CommandFrame(NamedTuple):
     type: str
-    ref: str | int | None
+    ref: Ref
     data: dict[str, Any]
 
 
@@ -79,6 +82,8 @@ def _no_constant(name: str) -> None:
 
 
 Message = dict[str, Any]
+Scope = dict[str, Any]
+Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
 
@@ -95,41 +100,38 @@ class Close(IntEnum):
     TOO_BIG = 1009
 
 
-class OpenSocket(Protocol):
-    """The connection, for its hub, its outbox and its command processor."""
+class Caller(NamedTuple):
+    """The user, the session and the token that a socket is signed in with."""
 
-    id: str
     user_id: int
     session_id: int
     sid: UUID
+    # Of the token that opened or last renewed the socket.
     generation: int
+    socket_id: str
+
+    @property
+    def token(self) -> tuple[int, int]:
+        return self.session_id, self.generation
+
+    @property
+    def device(self) -> SocketRef:
+        return SocketRef(self.session_id, self.socket_id)
+
+
+class OpenSocket(Protocol):
+    """What the parts of a socket know of its consumer."""
+
+    id: str
+    # None until the socket is signed in.
+    caller: Caller | None
     language: str
-    send: Send
-
-    @property
-    def device(self) -> SocketRef: ...
-
-    @property
-    def token(self) -> tuple[int, int]: ...
-
-    @property
-    def is_ready(self) -> bool: ...
 
     @property
     def is_closing(self) -> bool: ...
 
     def on_message(self, message: Message) -> None: ...
 
-    def replay_buffered(self) -> None: ...
+    def close_soon(self, code: int, reason: str) -> None: ...
 
-    def poll_position(self) -> None: ...
-
-    def check_stuck(self, now: float) -> None: ...
-
-    def signed_in(
-        self, *, session_id: int, generation: int, sid: UUID, language: str, token_expires_at: int
-    ) -> None: ...
-
-    def end(self, code: str) -> None: ...
-
-    def close(self, code: int, reason: str) -> None: ...
+    async def send(self, text_data: str) -> None: ...

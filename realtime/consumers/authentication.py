@@ -1,0 +1,201 @@
+"""Signs a socket in and renews its token; closes it when the token, its session or the socket's time is over."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+from datetime import timedelta
+from typing import Any, NamedTuple
+
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from accounts.exceptions import TokenInvalid
+from accounts.services import sessions
+from accounts.tokens import SessionClaims, decode_session_token
+from core.exceptions import ApiError
+from realtime.calls import services as calls
+from realtime.calls.selectors import live_calls_for
+from realtime.conf import conf
+from realtime.consumers import handshake
+from realtime.consumers.database import in_database
+from realtime.consumers.hub import Hub
+from realtime.consumers.outbox import Outbox
+from realtime.consumers.protocol import Caller, Close, Message, OpenSocket, Ref, Scope
+from realtime.kinds import SocketRef
+from realtime.services import log, presence, sockets
+
+logger = logging.getLogger("parley.realtime")
+
+
+class Authentication:
+    __slots__ = (
+        "_asked_language",
+        "_closes_at",
+        "_expires_at",
+        "_held",
+        "_is_expiry_announced",
+        "_outbox",
+        "_socket",
+        "_timer",
+        "_user_id",
+    )
+
+    def __init__(self, socket: OpenSocket, outbox: Outbox) -> None:
+        self._socket = socket
+        self._outbox = outbox
+        self._asked_language: str | None = None
+        # The user whose messages the hub passes on, from the first token on.
+        self._user_id = 0
+        # Messages that arrived between joining the user's group and `ready`.
+        self._held: list[Message] = []
+        self._timer: asyncio.TimerHandle | None = None
+        self._closes_at = 0.0
+        self._expires_at = 0.0
+        self._is_expiry_announced = False
+
+    async def start(self, scope: Scope) -> None:
+        """Signs in with the token of the handshake, or waits for one in a frame."""
+        loop = asyncio.get_running_loop()
+        self._closes_at = loop.time() + conf.LIFE_SECONDS * random.uniform(0.95, 1.0)
+        self._asked_language = handshake.language_of(scope)
+        if self._asked_language:
+            self._socket.language = self._asked_language
+        token = handshake.bearer_of(scope)
+        if handshake.has_query_token(scope):
+            self._socket.close_soon(Close.UNAUTHORISED, "token_in_query")
+        elif token is not None:
+            await self.sign_in(token, by_header=True)
+        else:
+            self._timer = loop.call_later(conf.AUTH_SECONDS, self._socket.close_soon, Close.SLOW, "no_auth")
+
+    async def sign_in(self, token: str, ref: Ref = None, *, by_header: bool = False) -> bool:
+        """Opens the socket with its first token, or renews it with a later one of the same user; whether it did."""
+        socket = self._socket
+        is_first = socket.caller is None
+        try:
+            claims = decode_session_token(token)
+            if is_first:
+                # Subscribe before reading, so that nothing written in between is missed.
+                self._user_id = claims.user_id
+                await Hub.here().join(claims.user_id, socket)
+            elif claims.user_id != self._user_id:
+                self._outbox.send_error(ref, TokenInvalid(_("This token belongs to another account.")))
+                socket.close_soon(Close.FORBIDDEN, "other_user")
+                return False
+            signed_in = await in_database(_sign_in, token, claims.generation, socket.id, is_first)
+        except Exception as error:
+            if not by_header:
+                self._outbox.send_error(ref, error)
+            if is_first:
+                self._refuse(error)
+            return False
+        self._signed_in(signed_in, claims)
+        if signed_in.ready is None:
+            self._outbox.send_reply(ref, {"user_id": claims.user_id})
+        else:
+            named = {} if by_header else {"ref": ref}
+            self._outbox.send_frame({"type": "ready", **named, "data": signed_in.ready})
+            self._outbox.start_at(signed_in.ready["seq"])
+            held, self._held = self._held, []
+            for message in held:
+                socket.on_message(message)
+        return True
+
+    def hold(self, message: Message) -> None:
+        """Keeps a message of the hub until the socket is signed in."""
+        self._held.append(message)
+
+    async def recheck(self) -> None:
+        """Closes the socket if its session has ended."""
+        caller = self._socket.caller
+        if caller is None:
+            return
+        code = (await in_database(sessions.ended, [caller.token])).get(caller.token)
+        # Renewed meanwhile: what was read is about the earlier token.
+        if code is not None and self._socket.caller == caller:
+            self._socket.close_soon(Close.UNAUTHORISED, code)
+
+    def stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._held.clear()
+        if self._user_id:
+            Hub.here().leave(self._user_id, self._socket)
+
+    def _refuse(self, error: Exception) -> None:
+        if isinstance(error, ApiError) and error.status_code in (401, 403):
+            self._socket.close_soon(Close.UNAUTHORISED, str(error.default_code))
+            return
+        code = str(error.default_code) if isinstance(error, ApiError) else "service_unavailable"
+        self._socket.close_soon(Close.RESTART, code)
+        logger.warning("no sign-in on a socket: %s", error.__class__.__name__)
+
+    def _signed_in(self, signed_in: SignedIn, claims: SessionClaims) -> None:
+        self._socket.caller = signed_in.caller
+        self._socket.language = self._asked_language or signed_in.language
+        self._is_expiry_announced = False
+        remaining = claims.expires_at - timezone.now().timestamp()
+        self._expires_at = asyncio.get_running_loop().time() + remaining
+        self._set_timer()
+
+    def _set_timer(self) -> None:
+        """Sets the timer to the earliest of the expiry warning, the token's expiry and the socket's longest life."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._socket.is_closing:
+            return
+        loop = asyncio.get_running_loop()
+        now = loop.time()
+        if now >= self._expires_at:
+            self._socket.close_soon(Close.UNAUTHORISED, "token_expired")
+            return
+        if now >= self._closes_at:
+            self._outbox.send_frame({"type": "goaway", "data": {"retry_ms": random.randint(500, 5000)}})
+            self._socket.close_soon(Close.RESTART, "goaway")
+            return
+        warning = self._expires_at - conf.EXPIRING_SECONDS
+        if now >= warning and not self._is_expiry_announced:
+            self._is_expiry_announced = True
+            expires_at = timezone.now() + timedelta(seconds=self._expires_at - now)
+            self._outbox.send_frame({"type": "auth.expiring", "data": {"expires_at": expires_at}})
+        moments = [self._expires_at, self._closes_at]
+        if not self._is_expiry_announced:
+            moments.append(warning)
+        self._timer = loop.call_at(min(moments), self._set_timer)
+
+
+class SignedIn(NamedTuple):
+    caller: Caller
+    language: str
+    # The data of the `ready` frame; None for a renewed token.
+    ready: dict[str, Any] | None
+
+
+def _sign_in(token: str, generation: int, socket_id: str, is_first: bool) -> SignedIn:
+    """Checks the token and records the socket. Runs in a thread of `in_database`."""
+    user, session = sessions.authenticate(token)
+    caller = Caller(user.id, session.id, session.sid, generation, socket_id)
+    if not is_first:
+        sockets.renewed(socket_id=socket_id, session_id=session.id)
+        return SignedIn(caller, user.language, None)
+    opened = sockets.opened(socket_id=socket_id, user_id=user.id, session_id=session.id)
+    if opened.in_call:
+        calls.note_open(user_id=user.id, device=caller.device)
+    if opened.is_first:
+        presence.user_connected(person=user)
+    return SignedIn(caller, user.language, _ready(user.id, opened.position, caller.device, in_call=opened.in_call))
+
+
+def _ready(user_id: int, position: log.Position, device: SocketRef, *, in_call: bool) -> dict[str, Any]:
+    return {
+        "user_id": user_id,
+        "epoch": position.epoch,
+        "seq": position.head_seq,
+        "min_seq": position.min_seq,
+        "ping_s": conf.PING_SECONDS,
+        "window": conf.WINDOW_EVENTS,
+        "calls": live_calls_for(user_id, device) if in_call else [],
+    }

@@ -1,0 +1,175 @@
+"""Executes the commands of one socket, one after the other.
+
+The consumer puts frames into a short queue and never waits; a client that sends faster than commands can be executed
+is flooding. A command that fails is answered with an error and never closes the socket.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import NamedTuple
+
+from django.utils import translation
+from rest_framework.exceptions import ParseError, ValidationError
+
+from accounts.exceptions import TokenInvalid
+from core.conf import project
+from core.exceptions import RateLimited
+from realtime.conf import conf
+from realtime.consumers.authentication import Authentication
+from realtime.consumers.database import in_database
+from realtime.consumers.execution import checked, execute
+from realtime.consumers.hub import Hub
+from realtime.consumers.outbox import Outbox
+from realtime.consumers.protocol import BadFrame, Caller, Close, CommandFrame, OpenSocket, Ref, read
+from realtime.consumers.typing_batcher import parse_typing
+from realtime.serializers import AckInput, AuthInput, PositionInput
+
+BAD_FRAMES_BEFORE_SIGN_IN = 3
+WAIT_FOR_ROOM_SECONDS = 0.05
+# A call begins with a burst of candidates; their number is limited per call.
+SIGNAL_COST = 0.25
+
+
+class TooFast(NamedTuple):
+    """A command above the rate limit."""
+
+    ref: Ref
+
+
+class CommandQueue:
+    __slots__ = (
+        "_authentication",
+        "_bad_frames",
+        "_frames",
+        "_outbox",
+        "_refilled_at",
+        "_refused",
+        "_socket",
+        "_task",
+        "_tokens",
+    )
+
+    def __init__(self, socket: OpenSocket, outbox: Outbox, authentication: Authentication) -> None:
+        self._socket = socket
+        self._outbox = outbox
+        self._authentication = authentication
+        self._frames: list[CommandFrame | BadFrame | TooFast] = []
+        self._task: asyncio.Task[None] | None = None
+        # Consecutive ones.
+        self._bad_frames = self._refused = 0
+        self._tokens = float(conf.COMMANDS_BURST)
+        self._refilled_at = asyncio.get_running_loop().time()
+
+    # --- Queueing ------------------------------------------------------------------------------
+
+    def take(self, text: str) -> None:
+        """A text frame of the client."""
+        frame: CommandFrame | BadFrame | TooFast
+        try:
+            frame = read(text)
+            self._bad_frames = 0
+        except BadFrame as error:
+            frame = error
+            self._bad_frames += 1
+            if self._bad_frames > (BAD_FRAMES_BEFORE_SIGN_IN if self._socket.caller is None else conf.BAD_FRAMES):
+                self._socket.close_soon(Close.BAD_FRAME, "bad_frame")
+                return
+        cost = SIGNAL_COST if isinstance(frame, CommandFrame) and frame.type == "call.signal" else 1
+        if project.RATELIMIT_ENABLE and not self._may_command(cost):
+            self._refused += 1
+            if self._refused > conf.COMMANDS_BURST:
+                self._socket.close_soon(Close.FLOODING, "flooding")
+                return
+            frame = TooFast(frame.ref)
+        if isinstance(frame, CommandFrame) and frame.type == "ack" and self._socket.caller is not None:
+            # At once: the full window may be what the queue waits for.
+            self._acknowledge(frame)
+        elif len(self._frames) >= conf.INBOX_FRAMES:
+            self._socket.close_soon(Close.FLOODING, "flooding")
+        else:
+            self._frames.append(frame)
+            if self._task is None or self._task.done():
+                self._task = asyncio.ensure_future(self._run())
+
+    def stop(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+
+    def _may_command(self, cost: float) -> bool:
+        """Takes one of the tokens that come in at 20 a second, up to 60."""
+        now = asyncio.get_running_loop().time()
+        earned = (now - self._refilled_at) * conf.COMMANDS_PER_SECOND
+        self._refilled_at = now
+        self._tokens = min(conf.COMMANDS_BURST, self._tokens + earned)
+        if self._tokens < cost:
+            return False
+        self._tokens -= cost
+        self._refused = 0
+        return True
+
+    # --- Executing -----------------------------------------------------------------------------
+
+    async def _run(self) -> None:
+        while self._frames and not self._socket.is_closing:
+            while self._outbox.is_full():  # noqa: ASYNC110 (only for clients that do not read)
+                await asyncio.sleep(WAIT_FOR_ROOM_SECONDS)
+            frame = self._frames.pop(0)
+            try:
+                # The message of an error is translated when the error is created.
+                with translation.override(self._socket.language):
+                    await self._handle(frame)
+            except Exception as error:
+                self._outbox.send_error(frame.ref, error)
+
+    async def _handle(self, frame: CommandFrame | BadFrame | TooFast) -> None:
+        if isinstance(frame, TooFast):
+            raise RateLimited(retry_after=1)
+        if isinstance(frame, BadFrame):
+            raise ParseError(frame.message)
+        if frame.type == "auth":
+            await self._authenticate(frame)
+        elif (caller := self._socket.caller) is None:
+            self._refuse_token(frame.ref)
+        elif frame.type == "ping":
+            self._outbox.send_frame({"type": "pong", "data": {"seq": await self._outbox.poll_position(caller.user_id)}})
+        elif frame.type == "resume":
+            data = checked(PositionInput, frame.data)
+            self._outbox.resume(data["epoch"], data["seq"])
+        elif frame.type == "ack":
+            self._acknowledge(frame)
+        elif frame.type != "typing" or not await self._relay_typing(frame, caller):
+            text, ended = await in_database(execute, caller, self._socket.language, frame)
+            self._outbox.send_text(text)
+            if ended is not None:
+                self._socket.close_soon(Close.UNAUTHORISED, ended)
+
+    async def _authenticate(self, frame: CommandFrame) -> None:
+        try:
+            data = checked(AuthInput, frame.data)
+        except ValidationError as error:
+            if self._socket.caller is not None or "token" not in error.detail:
+                raise
+            # No token at all, or no text: there is nothing to wait for.
+            self._refuse_token(frame.ref)
+            return
+        is_signed_in = await self._authentication.sign_in(data["token"], frame.ref)
+        if is_signed_in and (resume := data.get("resume")) is not None:
+            self._outbox.resume(resume["epoch"], resume["seq"])
+
+    def _refuse_token(self, ref: Ref) -> None:
+        self._outbox.send_error(ref, TokenInvalid())
+        self._socket.close_soon(Close.UNAUTHORISED, "token_invalid")
+
+    async def _relay_typing(self, frame: CommandFrame, caller: Caller) -> bool:
+        notice = parse_typing(frame, session_id=caller.session_id, user_id=caller.user_id)
+        if notice is None or not await Hub.here().typing_batcher.relay(notice):
+            return False
+        self._outbox.send_reply(frame.ref, {})
+        return True
+
+    def _acknowledge(self, frame: CommandFrame) -> None:
+        try:
+            self._outbox.acknowledge(checked(AckInput, frame.data)["seq"])
+        except ValidationError as error:
+            self._outbox.send_error(frame.ref, error)

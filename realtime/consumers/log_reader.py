@@ -1,0 +1,158 @@
+"""Sends the events of a user's log to one socket, in order and without gaps, as far as the window allows."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Any
+
+from django.utils import timezone
+
+from realtime.consumers import protocol
+from realtime.consumers.database import in_database
+from realtime.consumers.execution import OutgoingEvent, read_events, render_events, unpack_event
+from realtime.consumers.protocol import Caller, OpenSocket
+from realtime.consumers.window import Window
+from realtime.measures import DELIVERY_SECONDS
+from realtime.selectors import LoggedEvent
+from realtime.services import log
+
+BATCH = 200
+
+
+class LogReader:
+    __slots__ = (
+        "_inline",
+        "_resume",
+        "_socket",
+        "_sync_target",
+        "_transmit",
+        "blocked_at",
+        "head",
+        "is_badge_due",
+        "sent",
+        "window",
+    )
+
+    def __init__(self, socket: OpenSocket, transmit: Callable[[str], Awaitable[None]]) -> None:
+        self._socket = socket
+        self._transmit = transmit
+        self.window = Window(socket)
+        # Positions in the log: the last event that was sent, and the last one there is.
+        self.sent = self.head = 0
+        # When the window became full, by the clock of the event loop.
+        self.blocked_at: float | None = None
+        # An event was sent that may have changed the counters of unread rows.
+        self.is_badge_due = False
+        # New events that came with a wake-up.
+        self._inline: list[LoggedEvent] = []
+        self._resume: tuple[str | None, int] | None = None
+        self._sync_target: int | None = None
+
+    def start_at(self, seq: int) -> None:
+        """Starts with the event after `seq`, which is the last one as far as is known."""
+        self.sent = self.head = seq
+        self.window.restart(seq)
+        self.blocked_at = None
+
+    def resume(self, epoch: str | None, seq: int) -> None:
+        """Continues from `seq`, if that is still available."""
+        self._resume = (epoch, seq)
+
+    def advance_head(self, head: int, events: Iterable[Sequence[Any]]) -> bool:
+        """Whether the log has grown to `head`; `events` may hold its last events."""
+        if head <= self.head:
+            return False
+        # Usable only if the socket has sent everything before them.
+        for event in events:
+            if event[0] == (self._inline[-1].seq if self._inline else self.sent) + 1:
+                self._inline.append(unpack_event(event))
+        self.head = head
+        return True
+
+    def acknowledge(self, seq: int) -> bool:
+        """The client has everything up to `seq`; whether there may be something to send now."""
+        self.window.acknowledge(seq)
+        if self.window.room() > 0:
+            self.blocked_at = None
+        return self.head > self.sent or self.is_badge_due
+
+    async def send_next(self) -> bool:
+        """Sends what comes next; False if there is nothing to send, or no room for it."""
+        if self._resume is not None:
+            await self._go_back(*self._resume)
+            return True
+        if self._sync_target is not None and self.sent >= self._sync_target:
+            self._sync_target = None
+            await self._transmit(protocol.write({"type": "synced", "data": {"seq": self.sent}}))
+            return True
+        if self.head <= self.sent:
+            return False
+        if self.window.room() <= 0:
+            self.blocked_at = self.blocked_at or asyncio.get_running_loop().time()
+            return False
+        await self._send_events()
+        return True
+
+    async def _send_events(self) -> None:
+        caller = self._caller
+        happened_at = None
+        if self._inline and self._inline[0].seq == self.sent + 1:
+            # One by one: the first is sent while the next is still being read.
+            events = [self._inline.pop(0)]
+            happened_at = events[0].created_at
+            outgoing = await in_database(render_events, caller.user_id, events, caller.device)
+        else:
+            self._inline.clear()
+            limit = min(self.window.room(), BATCH)
+            outgoing = await in_database(read_events, caller.user_id, self.sent, limit, caller.device)
+        if not outgoing or outgoing[0].seq != self.sent + 1:
+            await self._find_position()
+            return
+        for event in outgoing:
+            if self._resume is not None or self.window.room() <= 0 or self._socket.is_closing:
+                return
+            await self._send_event(event)
+        if happened_at is not None:
+            DELIVERY_SECONDS.observe(max(0.0, (timezone.now() - happened_at).total_seconds()))
+
+    async def _send_event(self, event: OutgoingEvent) -> None:
+        self.sent = event.seq
+        self.head = max(self.head, event.seq)
+        self.window.add(event)
+        self.is_badge_due = self.is_badge_due or event.moves_badge
+        await self._transmit(event.text)
+
+    async def _find_position(self) -> None:
+        """The next event is missing: it was pruned, or the log has a new epoch."""
+        position = await in_database(log.position, self._caller.user_id)
+        if position.min_seq > self.sent or position.head_seq < self.sent:
+            await self._resync("too_old" if position.min_seq > self.sent else "ahead", position.head_seq)
+        else:
+            self.head = position.head_seq
+
+    async def _go_back(self, epoch: str | None, seq: int) -> None:
+        position = await in_database(log.position, self._caller.user_id)
+        self._resume = None
+        if epoch is not None and epoch != position.epoch:
+            await self._resync("epoch", position.head_seq)
+        elif seq < position.min_seq:
+            await self._resync("too_old", position.head_seq)
+        elif seq > position.head_seq:
+            await self._resync("ahead", position.head_seq)
+        else:
+            head = max(self.head, position.head_seq)
+            self.start_at(seq)
+            self.head = head
+            self._sync_target = position.head_seq
+
+    async def _resync(self, reason: str, seq: int) -> None:
+        self.start_at(seq)
+        self._sync_target = None
+        await self._transmit(protocol.write({"type": "resync", "data": {"reason": reason, "seq": seq}}))
+
+    @property
+    def _caller(self) -> Caller:
+        caller = self._socket.caller
+        assert caller is not None, "only a signed-in socket reads the log"
+        return caller
