@@ -1,17 +1,14 @@
 """Queries on users, blocks and sessions, for other apps, too; among them that of every authenticated request."""
 
-from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator
 from uuid import UUID
 
-from django.db import connection
 from django.db.models import Case, Exists, OuterRef, Q, QuerySet, When
 
 from accounts.exceptions import UserNotFound
 from accounts.models import Block, EmailChange, Image, Session, TrustedDevice, User
 from accounts.models.people import blocked_between
-from core.database import row
+from core.compiled import compiled
 from core.text import fold
 
 
@@ -148,27 +145,14 @@ def _begins(column: str, text: str) -> Q:
     return Q(**{f"{column}__gte": text, f"{column}__lt": text + "\U0010ffff"})
 
 
-class _Statement(NamedTuple):
-    sql: str
-    session_fields: list[str]
-    user_fields: list[str]
-    converters: dict[int, tuple[list[Callable[..., Any]], Any]]
-
-
 def session_with_user(*, sid: UUID, user_id: int) -> Session | None:
     """The session of this id and user, with `user` loaded, in one query; None without one."""
-    statement = _statement(connection.vendor)
-    columns = row(statement.sql, [_SID.get_db_prep_value(sid, connection), user_id])
-    if columns is None:
-        return None
-    values = list(columns)
-    for position, (converters, expression) in statement.converters.items():
-        for convert in converters:
-            values[position] = convert(values[position], expression, connection)
-    own = len(statement.session_fields)
-    session = Session.from_db(connection.alias, statement.session_fields, values[:own])
-    session.user = User.from_db(connection.alias, statement.user_fields, values[own:])
-    return session
+    return _sessions_with_user.first(sid, user_id)
+
+
+@compiled
+def _sessions_with_user(sid: UUID, user_id: int) -> QuerySet[Session]:
+    return Session.objects.select_related("user").filter(sid=sid, user_id=user_id)
 
 
 def active_verified_sessions(session_ids: Iterable[int]) -> dict[int, int]:
@@ -179,20 +163,3 @@ def active_verified_sessions(session_ids: Iterable[int]) -> dict[int, int]:
     verified = User.objects.verified().active()
     live = Session.objects.live().filter(id__any=set(session_ids), user__in=verified)
     return dict(live.values_list("id", "user_id"))
-
-
-_SID = Session._meta.get_field("sid")
-
-
-@lru_cache(maxsize=2)
-def _statement(vendor: str) -> _Statement:
-    """The ORM's statement, compiled once: compiling it for each request costs more than running it."""
-    template = Session.objects.select_related("user").filter(sid=UUID(int=0), user_id=0)
-    compiler = template.query.get_compiler(connection=connection)
-    sql, _params = compiler.as_sql()
-    return _Statement(
-        sql,
-        [field.attname for field in Session._meta.concrete_fields],
-        [field.attname for field in User._meta.concrete_fields],
-        compiler.get_converters([column[0] for column in compiler.select]),
-    )

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from typing import Any, cast
+from uuid import UUID
 
 from django.db import connection
 from django.db.models import BigAutoField, BigIntegerField
@@ -81,10 +82,19 @@ def discard_connection() -> None:
         connection.close()
 
 
-def moment(stored: datetime | str) -> datetime:
+def stored(value: Any) -> Any:
+    """A value as a statement passes it on: SQLite has no type for times and UUIDs."""
+    if isinstance(value, datetime):
+        return connection.ops.adapt_datetimefield_value(value)
+    if isinstance(value, UUID) and not connection.features.has_native_uuid_field:
+        return value.hex
+    return value
+
+
+def moment(value: datetime | str) -> datetime:
     """A time as a hand-written statement reads it: PostgreSQL hands out a datetime, SQLite text or one in UTC
     without saying so."""
-    read = datetime.fromisoformat(stored) if isinstance(stored, str) else stored
+    read = datetime.fromisoformat(value) if isinstance(value, str) else value
     return read.replace(tzinfo=UTC) if read.tzinfo is None else read
 
 

@@ -14,6 +14,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from accounts.exceptions import EmailTaken, UsernameTaken
+from core.compiled import compiled
 from core.text import display_name, fold, new_username, normalise_address, row_name
 
 
@@ -61,6 +62,13 @@ class UserManager(BaseUserManager.from_queryset(UserQuerySet)):
                 if chosen:
                     raise UsernameTaken from error
         raise UsernameTaken
+
+    def lock(self, user_id: int) -> "User":
+        """The user as stored now, locked until the transaction ends. DoesNotExist."""
+        user = _locked.first(user_id)
+        if user is None:
+            raise self.model.DoesNotExist
+        return user
 
     def create_superuser(self, email: str, password: str | None = None, **fields: Any) -> "User":
         """Django's `createsuperuser`: a confirmed account that may enter the admin."""
@@ -217,6 +225,11 @@ class User(PasswordLock, AbstractBaseUser, PermissionsMixin):
     def is_active(self) -> bool:  # type: ignore[override]
         """Django's flag: the account is not blocked by staff."""
         return not self.is_blocked(timezone.now())
+
+
+@compiled
+def _locked(user_id: int) -> models.QuerySet[User]:
+    return User.objects.select_for_update(no_key=True).filter(id=user_id)
 
 
 class NetworkLock(PasswordLock):

@@ -159,7 +159,7 @@ def _locked(user: User, actor: User | None) -> User:
     PermissionDenied for the actor's own account, and for another staff member's unless by a superuser:
     staff cannot lock themselves out, and a support agent cannot lock out other staff.
     """
-    account = User.objects.select_for_update(no_key=True).get(id=user.id)
+    account = User.objects.lock(user.id)
     if actor is not None and actor.id == account.id:
         raise PermissionDenied(_("This is your own account: another administrator has to do it."))
     if actor is not None and account.is_staff and not actor.is_superuser:

@@ -73,7 +73,7 @@ def verify(*, user: User, code: str, network: str) -> User:
     checked = codes.check(user=user, purpose=PURPOSE, address=change.new_email, text=code, network=network)
     token, digest = new_opaque_token()
     with unit_of_work():
-        user = User.objects.select_for_update(no_key=True).get(id=user.id)
+        user = User.objects.lock(user.id)
         codes.consume(checked)
         _move(user, change.new_email)
         now = timezone.now()
@@ -109,7 +109,7 @@ def undo(*, token: str) -> Undone:
     """
     change = pending_undo(token)
     with unit_of_work():
-        user = User.objects.select_for_update(no_key=True).get(id=change.user_id)
+        user = User.objects.lock(change.user_id)
         now = timezone.now()
         since = EmailChange.objects.filter(user=user, undone_at=None, id__gte=change.id)
         if not since.filter(id=change.id).update(undone_at=now):

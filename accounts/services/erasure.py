@@ -37,7 +37,7 @@ def schedule(*, user: User, action_token: PendingToken) -> datetime:
     """Erases the account in two weeks and signs it out everywhere; signing in cancels. Returns when."""
     with unit_of_work():
         step_up.consume(action_token)
-        user = User.objects.select_for_update(no_key=True).get(id=user.id)
+        user = User.objects.lock(user.id)
         user.erase_after = timezone.now() + timedelta(days=conf.DELETE_GRACE_DAYS)
         user.save(update_fields=["erase_after"])
         one_time_tokens.end_all(user_id=user.id)

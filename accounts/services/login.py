@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from django.contrib.auth.hashers import make_password
+from django.db.models import QuerySet
 from django.utils import timezone
 from rest_framework.exceptions import APIException
 
@@ -15,6 +16,7 @@ from accounts.models import PasswordLock, TrustedDevice, User
 from accounts.services import audit, login_lockout, rate_counts, sign_in, trusted_devices, two_step
 from accounts.services.sign_in import Caller
 from accounts.tokens import keyed_digest
+from core.compiled import compiled
 from core.request_context import network_of
 from core.transactions import unit_of_work
 
@@ -71,7 +73,7 @@ def _after_password(
     *, email: str, password: str, network: str, device_token: str, on_success: Callable[[User, TrustedDevice | None], T]
 ) -> T:
     """Checks a password; what follows from a right one happens in the same transaction."""
-    user = User.objects.filter(email=email).first()
+    user = _with_email.first(email)
     device = trusted_devices.find_by_token(user=user, token=device_token) if user is not None else None
     lock = login_lockout.row_for(email, user, network)
     wait = login_lockout.seconds_left(lock, timezone.now())
@@ -85,6 +87,18 @@ def _after_password(
     if isinstance(outcome, APIException):
         raise outcome
     return outcome
+
+
+@compiled
+def _with_email(email: str) -> QuerySet[User]:
+    return User.objects.filter(email=email)
+
+
+def _lock(user: User | None) -> User | None:
+    try:
+        return User.objects.lock(user.id) if user is not None else None
+    except User.DoesNotExist:  # erased while the password was hashed
+        return None
 
 
 def _is_right(user: User | None, password: str) -> bool:
@@ -112,7 +126,7 @@ def _apply_result(
     """
     now = timezone.now()
     with unit_of_work():
-        account = User.objects.select_for_update(no_key=True).filter(id=user.id).first() if user else None
+        account = _lock(user)
         lock = login_lockout.locked_row_for(lock, email, account)
         if device is not None:
             device = trusted_devices.lock_row(device)  # it may have been removed while the password was hashed

@@ -8,12 +8,13 @@ out the owner in a known one. Addresses without account have no known networks.
 
 from datetime import datetime, timedelta
 
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from accounts.conf import conf
 from accounts.models import NetworkLock, PasswordLock, Session, TrustedDevice, UnknownAddress, User
 from accounts.tokens import keyed_digest
+from core.compiled import compiled
 from core.request_context import network_of
 
 # How many accounts with a lockout in a known network the admin list shows at most.
@@ -26,20 +27,30 @@ def row_for(email: str, user: User | None, network: str) -> PasswordLock:
     if user is None:
         return UnknownAddress.objects.filter(key=_key(email)).first() or UnknownAddress(key=_key(email))
     if is_known:
-        return NetworkLock.objects.filter(user=user, network=network).first() or NetworkLock(user=user, network=network)
+        return _of_network(user, network)
     return user
 
 
 def locked_row_for(row: PasswordLock, email: str, account: User | None) -> PasswordLock:
-    """Reads and locks that row until the transaction ends; creates it when it is missing.
+    """Reads that row again; it stays locked until the transaction ends.
 
     The caller holds the row of the account, if there is one, locked; it guards the rows of its networks.
     """
     if account is None:
         return locked_unknown(email)
     if isinstance(row, NetworkLock):
-        return NetworkLock.objects.get_or_create(user=account, network=row.network)[0]
+        return _of_network(account, row.network)
     return account
+
+
+def _of_network(user: User, network: str) -> NetworkLock:
+    """The row of a known network; the first wrong password stores it."""
+    return _network_locks.first(user.id, network) or NetworkLock(user=user, network=network)
+
+
+@compiled
+def _network_locks(user_id: int, network: str) -> QuerySet[NetworkLock]:
+    return NetworkLock.objects.filter(user_id=user_id, network=network)
 
 
 def locked_unknown(email: str) -> UnknownAddress:
@@ -93,7 +104,7 @@ def count_wrong(row: PasswordLock, now: datetime) -> bool:
     if isinstance(row, UnknownAddress):
         row.touched_at = now
         changed.append("touched_at")
-    row.save(update_fields=changed)
+    row.save(update_fields=changed if row.pk else None)
     return wait > 0
 
 
@@ -138,11 +149,16 @@ def knows_network(user: User | None, network: str) -> bool:
     those that ended in any other way (removed, reuse of a token) count only while their trusted device lives.
     """
     now = timezone.now()
+    user_id = user.id if user is not None else _NO_USER
+    addresses = _addresses(user_id, now, now - timedelta(days=conf.KNOWN_NETWORK_DAYS))
+    return any(address is not None and network_of(address) == network for (address,) in addresses)
+
+
+@compiled
+def _addresses(user_id: int, now: datetime, since: datetime) -> QuerySet[Session, tuple[str | None]]:
+    """The addresses of the sessions that make a network known, the newest first."""
     trusted = TrustedDevice.objects.live(now).filter(id=OuterRef("trusted_device_id"))
     lately = Session.objects.filter(
-        Q(ended_at=None) | Q(ended_reason__in=_KNOWN_AFTER) | Exists(trusted),
-        user_id=user.id if user is not None else _NO_USER,
-        last_used_at__gt=now - timedelta(days=conf.KNOWN_NETWORK_DAYS),
-    ).order_by("-last_used_at")
-    addresses = lately.values_list("ip", flat=True)[:NEWEST_SESSIONS]
-    return any(address is not None and network_of(address) == network for address in addresses)
+        Q(ended_at=None) | Q(ended_reason__in=_KNOWN_AFTER) | Exists(trusted), user_id=user_id, last_used_at__gt=since
+    )
+    return lately.order_by("-last_used_at").values_list("ip")[:NEWEST_SESSIONS]

@@ -71,7 +71,7 @@ def change(
         raise ValidationError({"new_password": [_("Choose a password that differs from your second one.")]})
     encoded = make_password(new_password)
     with unit_of_work():
-        locked = User.objects.select_for_update(no_key=True).get(id=user.id)
+        locked = User.objects.lock(user.id)
         step_up.consume(action_token)
         if locked.password != user.password:
             # Changed or reset since it was compared: the proof is no longer valid.
@@ -110,7 +110,7 @@ def choose(*, token: str, new_password: str) -> User:
         raise NotFound
     encoded = _encoded(new_password, pending.user)
     with unit_of_work():
-        user = User.objects.select_for_update(no_key=True).get(id=pending.user_id)
+        user = User.objects.lock(pending.user_id)
         if not one_time_tokens.consume(pending):
             raise NotFound
         _set(user, encoded)

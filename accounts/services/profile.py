@@ -29,7 +29,7 @@ def update(*, user: User, **changes: Any) -> User:
     EmailNotVerified for a username before the address is confirmed.
     """
     with unit_of_work():
-        user = User.objects.select_for_update(no_key=True).get(id=user.id)
+        user = User.objects.lock(user.id)
         changed = {name: value for name, value in changes.items() if getattr(user, name) != value}
         if not changed:
             return user
@@ -50,7 +50,7 @@ def update(*, user: User, **changes: Any) -> User:
 def set_privacy(*, user: User, **changes: Any) -> User:
     """Changes some of who_can_message, read_receipts, show_last_seen and relay_calls."""
     with unit_of_work():
-        user = User.objects.select_for_update(no_key=True).get(id=user.id)
+        user = User.objects.lock(user.id)
         for name, value in changes.items():
             setattr(user, name, value)
         if changes:

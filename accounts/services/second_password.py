@@ -34,7 +34,7 @@ def enable(*, user: User, action_token: PendingToken, password: str, hint: str |
     encoded = make_password(password)
     with unit_of_work():
         step_up.consume(action_token)
-        user = User.objects.select_for_update(no_key=True).get(id=user.id)
+        user = User.objects.lock(user.id)
         if user.two_step_enabled:
             raise ValidationError({"password": [_("Two-step verification is already on.")]})
         _set(user, encoded, hint or "")
@@ -69,7 +69,7 @@ def change(
     encoded = make_password(new_password)
     with unit_of_work():
         step_up.consume(action_token)
-        user = User.objects.select_for_update(no_key=True).get(id=user.id)
+        user = User.objects.lock(user.id)
         _set(user, encoded, hint or "")
         Session.objects.filter(user=user).update(second_password_free_until=None)
         emails.send_to(user, "two_step_changed")
@@ -84,7 +84,7 @@ def disable(*, user: User, action_token: PendingToken, password: str) -> None:
     _prove(user, action_token, password)
     with unit_of_work():
         step_up.consume(action_token)
-        user = User.objects.select_for_update(no_key=True).get(id=user.id)
+        user = User.objects.lock(user.id)
         _set(user, "", "")
         recovery_codes.delete_all(user=user)
         emails.send_to(user, "two_step_disabled")
@@ -103,7 +103,7 @@ def new_recovery_codes(*, user: User, action_token: PendingToken) -> list[str]:
 def reset(*, user: User) -> None:
     """Switches two-step off on behalf of support, which has verified the user by other means."""
     with unit_of_work():
-        user = User.objects.select_for_update(no_key=True).get(id=user.id)
+        user = User.objects.lock(user.id)
         if user.two_step_enabled:
             _set(user, "", "")
             recovery_codes.delete_all(user=user)

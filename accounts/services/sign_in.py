@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
@@ -11,6 +12,7 @@ from accounts.exceptions import AccountBlocked
 from accounts.models import Session, TrustedDevice, User
 from accounts.services import sessions
 from core import request_context
+from core.compiled import compiled
 from core.request_context import network_of
 from core.text import clean_name
 
@@ -118,8 +120,12 @@ def _welcome(user: User, caller: Caller, *, announce: bool) -> None:
 
 def _is_new(user: User, caller: Caller) -> bool:
     """There were sign-ins before, and none by this program from this network."""
-    latest = Session.objects.filter(user=user).exclude(ended_reason="contested").order_by("-last_used_at")
-    known = {
-        (network_of(ip), user_agent) for ip, user_agent in latest.values_list("ip", "user_agent")[:REMEMBERED_SESSIONS]
-    }
-    return bool(known) and (network_of(caller.ip), caller.user_agent[:400]) not in known
+    latest = _latest(user.id)
+    program, network = caller.user_agent[:400], network_of(caller.ip)
+    return bool(latest) and not any(agent == program and network_of(ip) == network for ip, agent in latest)
+
+
+@compiled
+def _latest(user_id: int) -> QuerySet[Session, tuple[str | None, str]]:
+    latest = Session.objects.filter(user_id=user_id).exclude(ended_reason="contested").order_by("-last_used_at")
+    return latest.values_list("ip", "user_agent")[:REMEMBERED_SESSIONS]

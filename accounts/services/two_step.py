@@ -150,7 +150,7 @@ def _consume(code: Code) -> None:
 
 def _spend(pending: PendingToken) -> User:
     """Consumes the token. Returns the current user row, locked."""
-    user = User.objects.select_for_update(no_key=True).get(id=pending.user_id)
+    user = User.objects.lock(pending.user_id)
     if user.is_blocked(timezone.now()):
         raise AccountBlocked
     if not one_time_tokens.consume(pending):

@@ -67,7 +67,7 @@ def activate(device: TOTPDevice) -> list[str]:
     PermissionDenied when another device was activated in the meantime.
     """
     with unit_of_work():
-        user = User.objects.select_for_update(no_key=True).get(id=device.user_id)
+        user = User.objects.lock(device.user_id)
         if has_one(user):
             raise PermissionDenied
         device.confirmed = True

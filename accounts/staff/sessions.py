@@ -34,7 +34,7 @@ def is_live(request: HttpRequest) -> bool:
 @receiver(user_logged_in)
 def start(request: HttpRequest, user: User, **kwargs: Any) -> None:
     with unit_of_work():
-        account = User.objects.select_for_update(no_key=True).get(id=user.pk)
+        account = User.objects.lock(user.pk)
         if account.password != user.password:
             return  # changed since it was compared: without a row no page opens
         lifetime = timedelta(seconds=settings.SESSION_COOKIE_AGE)

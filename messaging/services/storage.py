@@ -14,7 +14,7 @@ from django.db import connection
 
 from accounts import sql
 from accounts.services import pictures
-from core.database import placeholders, row, rows
+from core.database import placeholders, row, rows, stored
 from core.exceptions import ApiError
 from core.fields import parse_id
 from messaging import signals
@@ -178,7 +178,7 @@ def insert(message: Message, locked: LockedConversation) -> int | None:
     if connection.vendor == "postgresql":
         counts = rows(_INSERT_AND_COUNT, [*values, *effects])
     else:
-        new = rows(_INSERT, [_as_stored(value) for value in values])
+        new = rows(_INSERT, [stored(value) for value in values])
         counts = new and [(new[0][0], *count) for count in rows(_COUNT, [new[0][0], new[0][0], *effects])]
     if not counts:
         return None
@@ -187,11 +187,6 @@ def insert(message: Message, locked: LockedConversation) -> int | None:
     for user_id in locked.unseen_by:
         signals.conversation_shown.send(Conversation, conversation=locked.conversation, user_id=user_id)
     return next(unread for _, user_id, unread in counts if user_id == locked.other_id)
-
-
-def _as_stored(value: Any) -> Any:
-    """A value of a field as SQLite stores it."""
-    return connection.ops.adapt_datetimefield_value(value) if isinstance(value, datetime) else value
 
 
 def digest_of(*parts: object) -> str:

@@ -16,7 +16,7 @@ from django.db.models import F, QuerySet
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
-from core.database import moment, prepared
+from core.database import moment, prepared, stored
 from notifications.conf import conf
 from notifications.models import Delivery
 
@@ -75,7 +75,7 @@ def claim(*, channel: str, limit: int, busy: Collection[int] = ()) -> list[Claim
     if limit < 1:
         return []
     now = timezone.now()
-    at = _moment(now)
+    at = stored(now)
     is_postgres = connection.vendor == "postgresql"
     held: Any = list(busy) if is_postgres else json.dumps(list(busy))
     is_held = "recipient_id = ANY(%s)" if is_postgres else "recipient_id IN (SELECT value FROM json_each(%s))"
@@ -114,7 +114,7 @@ def claim(*, channel: str, limit: int, busy: Collection[int] = ()) -> list[Claim
                 at,
                 held,
                 max(limit * _CANDIDATES_PER_ROW, _MIN_CANDIDATES),
-                _moment(now + timedelta(seconds=conf.LEASE_SECONDS)),
+                stored(now + timedelta(seconds=conf.LEASE_SECONDS)),
                 limit,
             ],
         )
@@ -142,7 +142,7 @@ def finish(results: Sequence[DeliveryResult]) -> None:
     """
     if not results:
         return
-    now = _moment(timezone.now())
+    now = stored(timezone.now())
     rows = [
         {
             "id": result.id,
@@ -212,11 +212,7 @@ def _locked(rows: QuerySet[Delivery], limit: int = 500) -> list[int]:
     return list(locked.values_list("id", flat=True)[:limit])
 
 
-def _moment(value: datetime) -> Any:
-    return connection.ops.adapt_datetimefield_value(value)
-
-
 @lru_cache(maxsize=100)
 def _text(value: datetime) -> str:
     """Rows that were claimed together have the same lease."""
-    return str(_moment(value))
+    return str(stored(value))

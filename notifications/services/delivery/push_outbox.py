@@ -8,7 +8,7 @@ from django.db import connection
 from django.db.models import Q
 from django.utils import timezone
 
-from core.database import prepared
+from core.database import prepared, stored
 from notifications.conf import conf
 from notifications.kinds import KINDS
 from notifications.models import Delivery, Device
@@ -62,8 +62,8 @@ def enqueue_push(*, recipient_id: int, notification_id: int) -> int:
     values = {
         "notification_id": notification_id,
         "recipient_id": recipient_id,
-        "now": _moment(now),
-        "expires": _moment(now + timedelta(seconds=conf.PUSH_SECONDS)),
+        "now": stored(now),
+        "expires": stored(now + timedelta(seconds=conf.PUSH_SECONDS)),
     }
     with prepared() as cursor:
         cursor.execute(_notification_statement(), values)
@@ -208,7 +208,3 @@ def _notification_statement() -> str:
         rest=f"{Delivery.Priority.REST:d}",
         **dialect,
     )
-
-
-def _moment(value: datetime) -> Any:
-    return connection.ops.adapt_datetimefield_value(value)
