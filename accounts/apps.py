@@ -8,10 +8,15 @@ class AccountsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from accounts import checks  # noqa: F401  (registers them)
+        from accounts import (
+            checks,  # noqa: F401  (registers them)
+            media,
+        )
         from accounts.conf import Defaults
+        from accounts.models import Image
         from accounts.services import rate_counts
         from core import ratelimits
 
         ratelimits.register("ACCOUNTS", Defaults().RATES)
         ratelimits.count_with(rate_counts.count)
+        media.register(Image.Kind.AVATAR, media.avatar_is_visible)

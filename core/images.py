@@ -1,4 +1,4 @@
-"""Images: validation of uploads, storage, and the signed path that serves them.
+"""Images: validation of uploads.
 
 Every upload is decoded, pasted into a new image and encoded again, so that no metadata and no
 trailing byte of the upload survives. Limits are checked before anything is decoded (image_structure), and
@@ -8,18 +8,13 @@ decoding happens in a process of its own with limits of time and memory (image_p
 import hashlib
 import secrets
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import IO
-
-from django.utils import timezone
-from django.utils.crypto import constant_time_compare, salted_hmac
 
 from core import image_processes
 from core.exceptions import FileTooLarge, InvalidImage, UnsupportedMediaType
 from core.image_structure import TooMuch, examine, kind_of
 
 MAX_BYTES = 5_242_880
-SIGNATURE_DAYS = 2
 
 MIMES = {"JPEG": "image/jpeg", "PNG": "image/png", "WEBP": "image/webp", "GIF": "image/gif"}
 EXTENSIONS = {"image/jpeg": "jpg", "image/png": "png", "image/webp": "webp", "image/gif": "gif"}
@@ -56,36 +51,9 @@ def avatar(data: bytes) -> Picture:
     return _picture(data, avatar=True)
 
 
-def media_path(token: str, *, thumb: bool = False) -> str:
-    """The path an `<img>` can use: the same all day, good for one to two days."""
-    expires = _signature_end(timezone.now())
-    path = f"/api/v1/media/{token}" + ("/thumb" if thumb else "")
-    return f"{path}?e={expires}&s={_signature(token, thumb, expires)}"
-
-
-def signature_is_valid(token: str, *, thumb: bool, expires: str, signature: str) -> bool:
-    """Whether the signature belongs to this image and has not expired."""
-    if not expires.isascii() or not expires.isdigit() or len(expires) > 12:
-        return False
-    expected = _signature(token, thumb, int(expires))
-    if not constant_time_compare(expected, signature):
-        return False
-    return timezone.now().timestamp() < int(expires)
-
-
 def new_token() -> str:
     """A name of 128 random bits."""
     return secrets.token_urlsafe(16)
-
-
-def _signature(token: str, thumb: bool, expires: int) -> str:
-    value = f"{token}|{'thumb' if thumb else 'full'}|{expires}"
-    return salted_hmac("core.images", value, algorithm="sha256").hexdigest()[:40]
-
-
-def _signature_end(now: datetime) -> int:
-    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    return int((midnight + timedelta(days=SIGNATURE_DAYS)).timestamp())
 
 
 def _picture(data: bytes, *, avatar: bool) -> Picture:

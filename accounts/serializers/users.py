@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 from rest_framework import serializers
 from rest_framework.fields import SkipField, empty
 
+from accounts.media import media_path
 from accounts.models import Block, User
 from core.fields import IdField, LanguageField, NameField, StrictBooleanField, TextField
-from core.images import media_path
 from core.serializers import OkReply, PageReply
 
 

@@ -2,6 +2,7 @@
 
 from typing import Any, cast
 
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.permissions import AllowAny
@@ -149,7 +150,7 @@ def _set_cookie(response: Response, token: str) -> None:
         DEVICE_COOKIE,
         token,
         max_age=conf.TRUSTED_DEVICE_DAYS * SECONDS_A_DAY,
-        path="/api/v1/auth/login",
+        path=reverse("accounts:login"),
         secure=True,
         httponly=True,
         samesite="Lax",

@@ -8,7 +8,6 @@ from django.db.models import Q, QuerySet
 
 from accounts import sql
 from accounts.exceptions import EmailNotVerified, UserBlocked
-from accounts.selectors import image_by_token
 from core.database import row, rows_unprepared
 from core.exceptions import ApiError
 from core.fields import parse_id
@@ -151,16 +150,7 @@ def presence_viewers_of(user_id: int) -> QuerySet[Any, Any]:
     return others.values("user_id")
 
 
-def picture_for(viewer_id: int | None, token: str, *, signed: bool) -> "Image | None":
-    """The image with this token, for a request with a signed path or a user who may see it.
-
-    Every signed-in user may see an avatar; a participant may see the image of a message while the
-    message is visible to them. None in all other cases.
-    """
-    picture = image_by_token(token)
-    if picture is None:
-        return None
-    if picture.kind == picture.Kind.AVATAR:
-        return picture if signed or viewer_id is not None else None
+def message_image_is_visible(image: "Image", viewer_id: int | None, signed: bool) -> bool:
+    """A participant may see the image of a message while the message is visible to them."""
     messages = Message.objects.not_deleted() if signed else Message.objects.visible_to(viewer_id)
-    return picture if messages.filter(image=picture).exists() else None
+    return messages.filter(image=image).exists()

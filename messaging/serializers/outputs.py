@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from rest_framework import serializers
 
+from accounts.media import media_path
 from accounts.serializers import PersonRow, PersonSerializer
-from core.images import media_path
 from core.serializers import OkReply, PageReply
 from core.text import json_time
 from messaging.conf import conf

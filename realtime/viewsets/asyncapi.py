@@ -5,6 +5,7 @@ from functools import cache
 from typing import Any, cast
 
 from django.conf import settings
+from django.urls import reverse
 from django.utils import translation
 from drf_spectacular.plumbing import ComponentRegistry
 from drf_spectacular.types import OpenApiTypes
@@ -24,7 +25,6 @@ from realtime.serializers import EPHEMERAL, OWN_COMMANDS, RenewedData
 from realtime.socket_events import EVENTS
 from realtime.viewsets import asyncapi_texts
 
-ADDRESS = "/api/v1/realtime"
 CHANNEL = "#/channels/realtime"
 
 MOMENT = "2026-11-20T08:01:00Z"
@@ -44,6 +44,11 @@ class RealtimeSchemaView(APIView):
     def get(self, request: Request) -> Response:
         server = {"host": request.get_host(), "protocol": "wss" if request.is_secure() else "ws"}
         return Response(document() | {"servers": {"here": server}})
+
+
+def address() -> str:
+    """The path of the socket, which is above that of this description."""
+    return reverse("realtime:schema").removesuffix("/schema")
 
 
 @cache
@@ -69,7 +74,7 @@ def document() -> dict[str, Any]:
         "defaultContentType": "application/json",
         "channels": {
             "realtime": {
-                "address": ADDRESS,
+                "address": address(),
                 "description": CLOSING,
                 "x-close-codes": [row._asdict() for row in asyncapi_texts.CLOSE_CODES],
                 "messages": {name: {"$ref": f"#/components/messages/{name}"} for name in messages},
@@ -98,7 +103,7 @@ class _Shapes:
         reader: Any = api_settings.DEFAULT_SCHEMA_CLASS
         self._reader = reader()
         self._reader.registry = ComponentRegistry()
-        self._reader.method, self._reader.path = "POST", ADDRESS
+        self._reader.method, self._reader.path = "POST", address()
         view = APIView()
         cast(Any, view).request = None
         self._reader.view = view

@@ -1,5 +1,6 @@
 """Runs one flow through every installed app; prints what each did. Run by tests/bare_project/test_bare_project.py."""
 
+import io
 import os
 import re
 import sys
@@ -11,9 +12,12 @@ django.setup()
 
 from django.apps import apps  # noqa: E402
 from django.core import mail  # noqa: E402
+from django.core.files.uploadedfile import SimpleUploadedFile  # noqa: E402
 from django.core.management import call_command  # noqa: E402
 from django.test import Client  # noqa: E402
+from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart  # noqa: E402
 from django.test.utils import setup_test_environment  # noqa: E402
+from PIL import Image  # noqa: E402
 
 
 class Caller:
@@ -34,6 +38,15 @@ class Caller:
         assert reply.status_code < 300, (path, reply.status_code, reply.content)
         return reply.json()
 
+    def set_avatar(self):
+        picture = io.BytesIO()
+        Image.new("RGB", (300, 200), "teal").save(picture, "PNG")
+        body = encode_multipart(BOUNDARY, {"file": SimpleUploadedFile("me.png", picture.getvalue(), "image/png")})
+        headers = {"Authorization": f"Bearer {self.token}"}
+        reply = self.http.put("/api/v1/profile/avatar", body, content_type=MULTIPART_CONTENT, headers=headers)
+        assert reply.status_code == 200, reply.content
+        return reply.json()
+
 
 def run():
     call_command("check")
@@ -41,6 +54,8 @@ def run():
     setup_test_environment()
     ada, ben = Caller("Ada"), Caller("Ben")
     assert ada.call("get", "auth/me")["user"]["email"] == ada.email
+    avatar = ada.set_avatar()["avatar_url"]
+    assert ben.http.get(avatar).headers["Content-Type"] == "image/png"
     print("accounts")
     if apps.is_installed("messaging"):
         conversation = ada.call("post", "messages/conversations", {"user_id": ben.id})["conversation"]

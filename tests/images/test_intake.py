@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from accounts import media
 from core import image_processes, images
 from core.exceptions import ApiError, InvalidImage, ServiceUnavailable
 from tests.images import corpus
@@ -223,15 +224,15 @@ def test_a_request_without_a_slot_is_asked_to_retry(pool):
 
 
 def test_a_path_is_signed_for_one_picture_and_one_size(settings):
-    path = images.media_path("abc")
+    path = media.media_path("abc")
     token, _, query = path.removeprefix("/api/v1/media/").partition("?")
     parameters = dict(pair.split("=") for pair in query.split("&"))
     valid = {"expires": parameters["e"], "signature": parameters["s"]}
     assert token == "abc"
-    assert images.signature_is_valid("abc", thumb=False, **valid)
-    assert not images.signature_is_valid("abd", thumb=False, **valid)
-    assert not images.signature_is_valid("abc", thumb=True, **valid)
+    assert media.signature_is_valid("abc", thumb=False, **valid)
+    assert not media.signature_is_valid("abd", thumb=False, **valid)
+    assert not media.signature_is_valid("abc", thumb=True, **valid)
     later = {"expires": str(int(parameters["e"]) + 1), "signature": parameters["s"]}
-    assert not images.signature_is_valid("abc", thumb=False, **later)
+    assert not media.signature_is_valid("abc", thumb=False, **later)
     for odd in ("", "x", "-1", "1e9", "٣", "9" * 40):
-        assert not images.signature_is_valid("abc", thumb=False, expires=odd, signature=parameters["s"])
+        assert not media.signature_is_valid("abc", thumb=False, expires=odd, signature=parameters["s"])

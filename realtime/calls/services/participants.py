@@ -11,11 +11,11 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from accounts.media import media_path
 from accounts.selectors import users_by_ids
 from core.conf import project
 from core.exceptions import NotFound
 from core.fields import parse_id
-from core.images import media_path
 from core.text import json_time
 from notifications.selectors import is_quiet
 from notifications.services import delivery

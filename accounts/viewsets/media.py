@@ -9,12 +9,12 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.viewsets import ViewSet
 
+from accounts import media
 from accounts.authentication import BearerAuthentication, bearer_token
+from accounts.selectors import image_by_token
 from accounts.services import pictures
 from core.conf import project
 from core.exceptions import ApiError, NotFound, ServiceUnavailable
-from core.images import signature_is_valid
-from messaging import selectors
 
 STORE_RETRY_SECONDS = 5
 
@@ -57,15 +57,15 @@ class MediaViewSet(ViewSet):
         return self._bytes(request, token, thumb=True)
 
     def _bytes(self, request: Request, token: str, *, thumb: bool) -> HttpResponseBase:
-        signed = signature_is_valid(
+        signed = media.signature_is_valid(
             token,
             thumb=thumb,
             expires=request.query_params.get("e", ""),
             signature=request.query_params.get("s", ""),
         )
         viewer_id = request.user.id if request.user else None
-        picture = selectors.picture_for(viewer_id, token, signed=signed)
-        if picture is None:
+        picture = image_by_token(token)
+        if picture is None or not media.is_visible(picture, viewer_id=viewer_id, signed=signed):
             raise NotFound
         name = pictures.file_name(picture.token, picture.mime, thumb=thumb)
         response = _file(name, picture.mime)
