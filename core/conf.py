@@ -65,6 +65,8 @@ conf = prefixed("CORE", Defaults())
 class ProjectDefaults:
     """Settings without a prefix that several apps read, as they are in a project that does not set them."""
 
+    # The name in mails, titles and file names.
+    PRODUCT_NAME: str = "Chat"
     # Where links in mails lead.
     SITE_URL: str = "http://127.0.0.1:8000"
     # The folder of what commands write.

@@ -3,6 +3,7 @@
 import logging
 from typing import Any
 
+from django.contrib import admin
 from django.core.exceptions import (
     ImproperlyConfigured,
     PermissionDenied,
@@ -138,7 +139,7 @@ def _for_staff(request: HttpRequest, code: int, why: str) -> HttpResponse | None
     """The error as an HTML page, for staff in the admin."""
     if not request.path_info.startswith(ADMIN_PREFIX):
         return None
-    context = {"why": why, "request_id": request_context.request_id()}
+    context = {"why": why, "request_id": request_context.request_id(), "site_header": admin.site.site_header}
     return render(request, "admin/refused.html", context, status=code)
 
 

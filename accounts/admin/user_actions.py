@@ -77,7 +77,7 @@ def _exported(by: User, user: User, data: dict[str, Any]) -> None:
 def _archive(_page: Any, request: HttpRequest, users: list[User]) -> Any:  # a FileResponse is no HttpResponse
     (user,) = users
     file = export.archive(user_id=user.id, reader=cast(User, request.user))
-    return archive(file, filename=f"parley-{user.username}.zip")
+    return archive(file, filename=export.file_name(user.username))
 
 
 def _download(kind: str) -> Any:

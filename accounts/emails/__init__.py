@@ -55,6 +55,7 @@ def render(kind: str, to: str, language: str, context: Mapping[str, Any] | None 
             "before": [str(sentence) % filling for sentence in template.before],
             "code": filling.get("code", ""),
             "link": filling.get("link", ""),
+            "product": project.PRODUCT_NAME,
             "after": [str(sentence) % filling for sentence in template.after],
         }
         text = render_to_string("accounts/email/body.txt", content)

@@ -12,6 +12,7 @@ from django.core.files.storage import default_storage
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import QuerySet
 from django.utils import timezone
+from django.utils.text import slugify
 
 from accounts.models import (
     AuditEntry,
@@ -25,6 +26,7 @@ from accounts.models import (
 )
 from accounts.selectors import blocks_made_by
 from accounts.services import pictures, step_up
+from core.conf import project
 from core.text import json_time
 
 # What an exporter gives: names of files with JSON values, iterators of rows, or bytes as they are.
@@ -48,6 +50,11 @@ PROFILE = (
 SESSION = (
     "id", "device_name", "ip", "user_agent", "created_at", "last_used_at", "expires_at", "ended_at", "ended_reason",
 )  # fmt: skip
+
+
+def file_name(username: str, suffix: str = "") -> str:
+    """The name of the archive, for example parley-ada-2026-11-23.zip."""
+    return "-".join(filter(None, (slugify(project.PRODUCT_NAME), username, suffix))) + ".zip"
 
 
 def register(folder: str, exporter: Exporter, *, staff_permission: str = "") -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
+from django.utils.text import slugify
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from rest_framework.exceptions import ValidationError
@@ -14,11 +15,12 @@ from accounts.conf import conf
 from accounts.exceptions import EmailNotVerified, UsernameTaken
 from accounts.models import User
 from accounts.signals import profile_changed
+from core.conf import project
 from core.transactions import unit_of_work
 
 USERNAME = re.compile(r"[A-Za-z0-9_]{3,32}")
 # Names that could be taken for the service itself, and the names of erased accounts.
-RESERVED = frozenset({"admin", "administrator", "help", "moderator", "official", "parley", "root", "staff", "support"})
+RESERVED = frozenset({"admin", "administrator", "help", "moderator", "official", "root", "staff", "support"})
 RESERVED_PREFIX = "deleted_"
 
 
@@ -64,7 +66,7 @@ def _check_username(user: User, username: str) -> None:
     lowered = username.lower()
     if not USERNAME.fullmatch(username):
         raise _not_right(_("Use 3 to 32 letters (a to z), digits and underscores."))
-    if lowered in RESERVED or lowered.startswith(RESERVED_PREFIX):
+    if lowered in RESERVED or lowered == slugify(project.PRODUCT_NAME) or lowered.startswith(RESERVED_PREFIX):
         raise _not_right(_("This username is reserved."))
     last = user.username_changed_at
     if last is not None and timezone.now() - last < timedelta(days=conf.USERNAME_DAYS):

@@ -13,6 +13,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.decorators import method_decorator
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django_otp.admin import OTPAdminSite
@@ -25,6 +26,7 @@ from accounts.staff.forms import FirstCodeForm, SecondPasswordForm, StaffLoginFo
 from accounts.staff.lookups import ShownColumnsOnly
 from accounts.throttles import network_and_email
 from core import errors, ratelimits
+from core.conf import project
 from core.exceptions import RateLimited
 from core.request_context import network_of_request
 from core.throttles import WRITES, Throttle, network, throttles
@@ -55,8 +57,7 @@ BACKEND = "django.contrib.auth.backends.ModelBackend"
 class StaffSite(OTPAdminSite):
     """The admin site of django-otp with this project's sign-in and dashboard; every page requires a second factor."""
 
-    site_header = _("Parley support")
-    site_title = _("Parley support")
+    site_header = site_title = format_lazy(_("{product} support"), product=project.PRODUCT_NAME)
     index_title = _("Overview")
     index_template = "admin/overview.html"
     login_form = StaffLoginForm

@@ -19,6 +19,7 @@ from accounts.serializers.security import ChoosePasswordInput, EmailUndoInput
 from accounts.serializers.users import SentenceOutput
 from accounts.services import email_change, password
 from core import ratelimits
+from core.conf import project
 from core.exceptions import NotFound, RateLimited
 from core.fields import checked
 from core.request_context import network_of_request
@@ -82,7 +83,8 @@ def _page(
     request: HttpRequest, state: str, language: str | None, *, status: int = 200, **shown: object
 ) -> HttpResponse:
     with translation.override(language or translation.get_language()):
-        response = render(request, "accounts/email_undo.html", {"state": state, **shown}, status=status)
+        context = {"state": state, "product": project.PRODUCT_NAME, **shown}
+        response = render(request, "accounts/email_undo.html", context, status=status)
     response["Cache-Control"] = "no-store"
     response["Referrer-Policy"] = "no-referrer"
     return response

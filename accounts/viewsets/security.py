@@ -152,7 +152,7 @@ class ExportViewSet(ViewSet):
     def export(self, request: Request) -> FileResponse:
         action_token = require_action_token(request, step_up.EXPORT_DATA)
         file = export.export(user=person(request), action_token=action_token)
-        name = f"parley-{person(request).username}-{timezone.now():%Y-%m-%d}.zip"
+        name = export.file_name(person(request).username, f"{timezone.now():%Y-%m-%d}")
         return archive(file, filename=name)
 
 

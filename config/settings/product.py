@@ -6,6 +6,8 @@ from config import environment
 from config.settings.base import BASE_DIR, TRUSTED_PROXIES, VAR_DIR, env
 from config.settings.data import EMBEDDED, REDIS_URL
 
+PRODUCT_NAME = "Parley"
+
 # --- Accounts -------------------------------------------------------------------------------
 
 AUTH_USER_MODEL = "accounts.User"

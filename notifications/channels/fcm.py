@@ -102,7 +102,7 @@ def _open() -> tuple[Any, Any, Any]:
         raise ImproperlyConfigured(
             f"PUSH_FCM_CREDENTIALS is not a readable service-account file ({type(error).__name__})."
         ) from error
-    name = f"parley-{time.monotonic_ns()}"
+    name = f"delivery-{time.monotonic_ns()}"
     app = firebase_admin.initialize_app(certificate, {"httpTimeout": conf.PUSH_TIMEOUT_SECONDS}, name=name)
     service = messaging._get_messaging_service(app)
     if endpoint:

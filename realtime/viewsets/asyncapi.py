@@ -18,6 +18,7 @@ from rest_framework.serializers import Serializer
 from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 
+from core.conf import project
 from core.json_schema import is_nullable, parts, resolved, types
 from core.serializers import OkReply
 from realtime import socket_commands
@@ -64,7 +65,7 @@ def document() -> dict[str, Any]:
     return {
         "asyncapi": "3.0.0",
         "info": {
-            "title": "Parley, real time",
+            "title": f"{project.PRODUCT_NAME}, real time",
             "version": "1.0.0",
             "description": asyncapi_texts.ABOUT,
             "contact": _contact(),

@@ -15,7 +15,7 @@ def default_path(username: str) -> Path:
     """A new file below VAR_DIR."""
     folder = Path(project.VAR_DIR) / "exports"
     folder.mkdir(parents=True, exist_ok=True)
-    return folder / f"parley-{username}-{timezone.now():%Y-%m-%dT%H%M%S}.zip"
+    return folder / export.file_name(username, f"{timezone.now():%Y-%m-%dT%H%M%S}")
 
 
 class Command(OperatorCommand):

@@ -137,7 +137,7 @@ def _fernet_of(secrets: tuple[str, ...]) -> "MultiFernet":
     # 8 MB, loaded with the first mail.
     from cryptography.fernet import Fernet, MultiFernet
 
-    salt = "parley.notifications.mail"
+    salt = "notifications.delivery.mail"
     digests = (salted_hmac(salt, "key", secret=secret, algorithm="sha256").digest() for secret in secrets)
     return MultiFernet([Fernet(base64.urlsafe_b64encode(digest)) for digest in digests])
 
