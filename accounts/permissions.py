@@ -1,11 +1,27 @@
-"""DRF permission classes that depend on the account."""
+"""What a view asks of its user: a confirmed address, and an action token for what protects the account."""
 
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from accounts.authentication import person
+from accounts.authentication import person, session_of
 from accounts.exceptions import EmailNotVerified
+from accounts.services import step_up
+
+HEADER = "X-Action-Token"
+PARAMETER = OpenApiParameter(
+    HEADER,
+    OpenApiTypes.STR,
+    OpenApiParameter.HEADER,
+    required=True,
+    description="From action-verify; good for one use of one action by one session.",
+)
 
 
 class IsVerified(IsAuthenticated):
@@ -16,3 +32,27 @@ class IsVerified(IsAuthenticated):
         if allowed and not person(request).has_verified_email:
             raise EmailNotVerified
         return allowed
+
+
+def needs_action_token(action: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Declares that a method of a view needs an action token for `action`, and passes it as `action_token`.
+
+    Not a permission class: those run before the throttles, and a wrong token must count. ActionTokenRequired,
+    ActionTokenInvalid.
+    """
+
+    def decorate(method: Callable[..., Any]) -> Callable[..., Any]:
+        @extend_schema(parameters=[PARAMETER])
+        @wraps(method)
+        def handler(self: APIView, request: Request) -> Any:
+            token = step_up.verify_action_token(
+                user=person(request),
+                session=session_of(request),
+                action=action,
+                token=request.headers.get(HEADER, "").strip(),
+            )
+            return method(self, request, action_token=token)
+
+        return handler
+
+    return decorate

@@ -7,7 +7,7 @@ from django.http import FileResponse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -16,7 +16,7 @@ from rest_framework.viewsets import ViewSet
 from accounts.authentication import person, session_of
 from accounts.conf import conf
 from accounts.models import PendingToken
-from accounts.permissions import IsVerified
+from accounts.permissions import IsVerified, needs_action_token
 from accounts.serializers.security import (
     ActionOutput,
     ActionVerifyInput,
@@ -41,24 +41,6 @@ from core.renderers import archive
 from core.request_context import network_of_request
 from core.serializers import OkReply
 from core.throttles import Throttle, throttles, user
-
-ACTION_TOKEN = OpenApiParameter(
-    "X-Action-Token",
-    OpenApiTypes.STR,
-    OpenApiParameter.HEADER,
-    required=True,
-    description="From action-verify; good for one use of one action by one session.",
-)
-
-
-def require_action_token(request: Request, action: str) -> PendingToken:
-    """The action token in the request's X-Action-Token header. ActionTokenRequired, ActionTokenInvalid."""
-    return step_up.verify_action_token(
-        user=person(request),
-        session=session_of(request),
-        action=action,
-        token=request.headers.get("X-Action-Token", "").strip(),
-    )
 
 
 class ActionViewSet(ViewSet):
@@ -91,24 +73,22 @@ class SecurityViewSet(ViewSet):
 
     @extend_schema(
         operation_id="auth_change_password",
-        parameters=[ACTION_TOKEN],
         request=ChangePasswordInput,
         responses=NewTokenOutput,
     )
-    def change_password(self, request: Request) -> Response:
-        action_token = require_action_token(request, step_up.CHANGE_PASSWORD)
+    @needs_action_token(step_up.CHANGE_PASSWORD)
+    def change_password(self, request: Request, action_token: PendingToken) -> Response:
         form = checked(ChangePasswordInput, request)
         token = password.change(user=person(request), session=session_of(request), action_token=action_token, **form)
         return Response({"message": _("Your password was changed."), "token": token})
 
     @extend_schema(
         operation_id="auth_change_email",
-        parameters=[ACTION_TOKEN],
         request=ChangeEmailInput,
         responses=SentenceOutput,
     )
-    def change_email(self, request: Request) -> Response:
-        action_token = require_action_token(request, step_up.CHANGE_EMAIL)
+    @needs_action_token(step_up.CHANGE_EMAIL)
+    def change_email(self, request: Request, action_token: PendingToken) -> Response:
         form = checked(ChangeEmailInput, request)
         email_change.start(user=person(request), session=session_of(request), action_token=action_token, **form)
         return Response({"message": _("A code was sent to the new address.")})
@@ -126,12 +106,11 @@ class SecurityViewSet(ViewSet):
 
     @extend_schema(
         operation_id="auth_delete_account",
-        parameters=[ACTION_TOKEN],
         request=None,
         responses=DeletionOutput,
     )
-    def delete_account(self, request: Request) -> Response:
-        action_token = require_action_token(request, step_up.DELETE_ACCOUNT)
+    @needs_action_token(step_up.DELETE_ACCOUNT)
+    def delete_account(self, request: Request, action_token: PendingToken) -> Response:
         erase_after = erasure.schedule(user=person(request), action_token=action_token)
         message = _("Your account will be deleted. Sign in before then to keep it.")
         return Response({"message": message, "erase_after": erase_after})
@@ -146,11 +125,10 @@ class ExportViewSet(ViewSet):
 
     @extend_schema(
         operation_id="auth_export",
-        parameters=[ACTION_TOKEN],
         responses={(200, "application/zip"): OpenApiTypes.BINARY},
     )
-    def export(self, request: Request) -> FileResponse:
-        action_token = require_action_token(request, step_up.EXPORT_DATA)
+    @needs_action_token(step_up.EXPORT_DATA)
+    def export(self, request: Request, action_token: PendingToken) -> FileResponse:
         file = export.export(user=person(request), action_token=action_token)
         name = export.file_name(person(request).username, f"{timezone.now():%Y-%m-%d}")
         return archive(file, filename=name)
@@ -166,47 +144,43 @@ class SecondPasswordViewSet(ViewSet):
 
     @extend_schema(
         operation_id="auth_two_step_enable",
-        parameters=[ACTION_TOKEN],
         request=TwoStepEnableInput,
         responses=RecoveryCodesOutput,
     )
-    def enable(self, request: Request) -> Response:
-        action_token = require_action_token(request, step_up.TWO_STEP_ENABLE)
+    @needs_action_token(step_up.TWO_STEP_ENABLE)
+    def enable(self, request: Request, action_token: PendingToken) -> Response:
         form = checked(TwoStepEnableInput, request)
         codes = second_password.enable(user=person(request), action_token=action_token, **form)
         return Response({"recovery_codes": codes})
 
     @extend_schema(
         operation_id="auth_two_step_change",
-        parameters=[ACTION_TOKEN],
         request=TwoStepChangeInput,
         responses=OkReply,
     )
-    def change(self, request: Request) -> Response:
-        action_token = require_action_token(request, step_up.TWO_STEP_CHANGE)
+    @needs_action_token(step_up.TWO_STEP_CHANGE)
+    def change(self, request: Request, action_token: PendingToken) -> Response:
         form = checked(TwoStepChangeInput, request)
         second_password.change(user=person(request), session=session_of(request), action_token=action_token, **form)
         return Response({})
 
     @extend_schema(
         operation_id="auth_two_step_disable",
-        parameters=[ACTION_TOKEN],
         request=TwoStepDisableInput,
         responses=OkReply,
     )
-    def disable(self, request: Request) -> Response:
-        action_token = require_action_token(request, step_up.TWO_STEP_DISABLE)
+    @needs_action_token(step_up.TWO_STEP_DISABLE)
+    def disable(self, request: Request, action_token: PendingToken) -> Response:
         form = checked(TwoStepDisableInput, request)
         second_password.disable(user=person(request), action_token=action_token, **form)
         return Response({})
 
     @extend_schema(
         operation_id="auth_two_step_recovery_codes",
-        parameters=[ACTION_TOKEN],
         request=None,
         responses=RecoveryCodesOutput,
     )
-    def recovery_codes(self, request: Request) -> Response:
-        action_token = require_action_token(request, step_up.RECOVERY_CODES)
+    @needs_action_token(step_up.RECOVERY_CODES)
+    def recovery_codes(self, request: Request, action_token: PendingToken) -> Response:
         codes = second_password.new_recovery_codes(user=person(request), action_token=action_token)
         return Response({"recovery_codes": codes})
