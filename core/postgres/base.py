@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 from django.db.backends.postgresql import base, operations
 from django.utils.asyncio import async_unsafe
-from psycopg.pq import Format, TransactionStatus
+from psycopg.pq import Format
 from psycopg.types.numeric import Int8Dumper
 
 # The driver's own loader of times, written in C. Django's Python loader took a seventh of the time of a message page.
@@ -32,14 +32,6 @@ class PreparedCursor(base.ServerBindingCursor):
     def close(self) -> None:
         """Leaves the cursor to the connection's next statement: making one costs as much as a short statement."""
         self.connection.idle_cursor = self
-
-    def execute(self, *args: Any, **kwargs: Any) -> Any:
-        """Sends the first statement of a transaction together with BEGIN: one round trip instead of two."""
-        connection = self.connection
-        if connection.autocommit or connection.info.transaction_status != TransactionStatus.IDLE:
-            return super().execute(*args, **kwargs)
-        with connection.pipeline():
-            return super().execute(*args, **kwargs)
 
 
 class DatabaseOperations(operations.DatabaseOperations):
