@@ -1,6 +1,8 @@
 """Deletes expired codes, tokens and counters, old sessions, and accounts that were never confirmed."""
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from django.db.models import Model, Q, QuerySet
@@ -26,31 +28,36 @@ KEPT_COUNTS = timedelta(days=2)
 
 
 def purge(now: datetime, batch: int) -> dict[str, int]:
-    """Deletes at most `batch` rows of each kind in short transactions. Returns the number per kind.
+    """Runs each of the jobs once. Returns the number of rows per kind."""
+    return {kind: delete(batch) for kind, delete in jobs(now).items()}
 
-    Call again while the numbers are not 0. Two callers at once delete nothing twice.
+
+def jobs(now: datetime) -> dict[str, Callable[[int], int]]:
+    """For each kind of row a function that deletes at most `batch` of them in short transactions and returns how many.
+
+    Call it again while that is not 0. Two callers at once delete nothing twice.
     """
     unconfirmed_since = now - timedelta(days=conf.UNCONFIRMED_DAYS)
     quiet_since = now - timedelta(hours=conf.LOCK_QUIET_HOURS)
     sessions_before = now - timedelta(days=conf.SESSIONS_KEPT_DAYS)
+    past_sessions = Q(ended_at__lt=sessions_before) | Q(token_expires_at__lt=sessions_before)
+    past: dict[str, QuerySet[Any, Any]] = {
+        "codes": Code.objects.filter(expires_at__lt=now - KEPT_STEPS),
+        "code_tries": CodeTries.objects.filter(created_at__lt=now - KEPT_STEPS),
+        "pending_tokens": PendingToken.objects.filter(expires_at__lt=now - KEPT_STEPS),
+        "email_changes": EmailChange.objects.filter(expires_at__lt=now - KEPT_STEPS),
+        "trusted_devices": TrustedDevice.objects.filter(expires_at__lt=now),
+        "sessions": Session.objects.filter(past_sessions, token_expires_at__lt=now),
+        "network_locks": NetworkLock.objects.filter(wrong_password_at__lt=quiet_since),
+        "unknown_addresses": UnknownAddress.objects.filter(touched_at__lt=quiet_since),
+        "rate_counts": RateCount.objects.filter(window_starts_at__lt=now - KEPT_COUNTS),
+    }
     return {
-        "accounts_unconfirmed": registration.purge_unconfirmed(created_before=unconfirmed_since, batch=batch),
-        "accounts_erased": erasure.erase_due(now=now, batch=batch),
-        "codes": _delete(Code.objects.filter(expires_at__lt=now - KEPT_STEPS), batch),
-        "code_tries": _delete(CodeTries.objects.filter(created_at__lt=now - KEPT_STEPS), batch),
-        "pending_tokens": _delete(PendingToken.objects.filter(expires_at__lt=now - KEPT_STEPS), batch),
-        "email_changes": _delete(EmailChange.objects.filter(expires_at__lt=now - KEPT_STEPS), batch),
-        "trusted_devices": _delete(TrustedDevice.objects.filter(expires_at__lt=now), batch),
-        "sessions": _delete(
-            Session.objects.filter(
-                Q(ended_at__lt=sessions_before) | Q(token_expires_at__lt=sessions_before),
-                token_expires_at__lt=now,
-            ),
-            batch,
+        "accounts_unconfirmed": lambda batch: registration.purge_unconfirmed(
+            created_before=unconfirmed_since, batch=batch
         ),
-        "network_locks": _delete(NetworkLock.objects.filter(wrong_password_at__lt=quiet_since), batch),
-        "unknown_addresses": _delete(UnknownAddress.objects.filter(touched_at__lt=quiet_since), batch),
-        "rate_counts": _delete(RateCount.objects.filter(window_starts_at__lt=now - KEPT_COUNTS), batch),
+        "accounts_erased": lambda batch: erasure.erase_due(now=now, batch=batch),
+        **{kind: partial(_delete, rows) for kind, rows in past.items()},
     }
 
 

@@ -1,6 +1,8 @@
 """Retention: deletes messages that both participants have cleared, and images without a message."""
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import partial
 
 from django.db.models import Exists, Min, OuterRef
 from django.db.models.functions import Greatest
@@ -14,11 +16,14 @@ from messaging.models import BETWEEN, MESSAGE, OLDEST_FIRST, Conversation, Messa
 
 
 def purge(now: datetime, batch: int) -> dict[str, int]:
-    """Deletes at most about `batch` rows of each kind in short transactions; returns the number of each.
+    """Runs each of the jobs once; returns the number of rows of each kind."""
+    return {kind: delete(batch) for kind, delete in jobs(now).items()}
 
-    Call again while the numbers are not 0.
-    """
-    return {"messages": _purge_cleared(batch), "images": _purge_images(now, batch)}
+
+def jobs(now: datetime) -> dict[str, Callable[[int], int]]:
+    """For each kind of row a function that deletes at most about `batch` of them in short transactions and returns
+    how many. Call it again while that is not 0."""
+    return {"messages": _purge_cleared, "images": partial(_purge_images, now)}
 
 
 def _purge_cleared(batch: int) -> int:

@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 from django.core.management import call_command
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import AuditEntry, Code, User
@@ -45,6 +46,16 @@ def test_batches_go_on_until_nothing_is_left(alice, capsys):
     assert not Code.objects.exists()
     assert AuditEntry.objects.filter(action="purge_expired").count() == 1
     assert not any(value for value in purge(capsys).values())
+
+
+def test_each_kind_is_looked_for_until_it_is_gone_and_not_again_with_every_batch_of_another(alice, capsys):
+    left_behind(5)
+    with CaptureQueriesContext(connection) as queries:
+        purge(capsys, "--limit", "1")
+    long_feeds = [
+        query for query in queries if "notifications_notification" in query["sql"] and "HAVING" in query["sql"]
+    ]
+    assert len(long_feeds) == 1
 
 
 @pytest.mark.django_db(transaction=True)

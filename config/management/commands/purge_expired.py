@@ -1,3 +1,5 @@
+from collections.abc import Callable, Iterator
+from datetime import datetime
 from typing import Any
 
 from django.core.management.base import CommandParser
@@ -24,25 +26,29 @@ class Command(OperatorCommand):
         parser.add_argument("--limit", type=positive, default=1000, help="rows of a kind in one transaction (1000)")
 
     def act(self, **options: Any) -> dict[str, Any]:
-        removed: dict[str, int] = {}
-        for name, app in self.progress(APPS.items(), total=len(APPS), what="purge"):
-            while True:
-                counts = self.once(app, options["limit"], dry_run=options["dry_run"])
-                for kind, count in counts.items():
-                    removed[f"{name}.{kind}"] = removed.get(f"{name}.{kind}", 0) + count
-                # A dry run would see the same rows again, so it reports the first batch only.
-                if options["dry_run"] or not any(counts.values()):
-                    break
-        if not options["dry_run"]:
-            removed["files"] = pictures.purge_orphans()
-            if any(removed.values()):
-                audit.record(action="purge_expired", actor_label=actor(), removed=removed)
-        return {**removed, "dry_run": options["dry_run"]}
+        now, limit = timezone.now(), options["limit"]
+        if options["dry_run"]:
+            # Another batch would be the same rows again.
+            return {**self.first_batches(now, limit), "dry_run": True}
+        jobs = {f"{name}.{kind}": delete for name, app in APPS.items() for kind, delete in app.jobs(now).items()}
+        removed = dict.fromkeys(jobs, 0)
+        for kind, count in self.progress(self.batches(jobs, limit), what="purge, batches"):
+            removed[kind] += count
+        removed["files"] = pictures.purge_orphans()
+        if any(removed.values()):
+            audit.record(action="purge_expired", actor_label=actor(), removed=removed)
+        return {**removed, "dry_run": False}
 
-    def once(self, app: Any, batch: int, *, dry_run: bool) -> dict[str, int]:
-        if not dry_run:
-            return app.purge(timezone.now(), batch)
-        with transaction.atomic():
-            counts = app.purge(timezone.now(), batch)
-            transaction.set_rollback(True)
+    def batches(self, jobs: dict[str, Callable[[int], int]], limit: int) -> Iterator[tuple[str, int]]:
+        """Deletes one kind after the other until none of its rows is left: the kind and the size of each batch."""
+        for kind, delete in jobs.items():
+            while count := delete(limit):
+                yield kind, count
+
+    def first_batches(self, now: datetime, limit: int) -> dict[str, int]:
+        counts: dict[str, int] = {}
+        for name, app in APPS.items():
+            with transaction.atomic():
+                counts |= {f"{name}.{kind}": count for kind, count in app.purge(now, limit).items()}
+                transaction.set_rollback(True)
         return counts
