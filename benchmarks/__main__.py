@@ -33,12 +33,14 @@ BENCHMARKS = {
     "login": ["--rounds", "1"],
     "memory": ["--logins", "50", "--requests", "500"],
     "delivery": ["--rows", "2000", "--enqueue", "200"],
+    "batch": ["--rows", "10000"],
     "scale": ["--rows", "20000", "--rounds", "5"],
     "growth": ["--sizes", "1000,10000", "--rounds", "5"],
     "sockets": ["--sockets", "100", "--rounds", "1", "--seconds", "1"],
     "client": ["--rounds", "1", "--frames", "30", "--sends", "3", "--hour", "900"],
 }
 DRAIN_GOAL = 5_000
+TWO_WORKERS_GOAL = 1.7
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,7 @@ def rows_of(name: str, answer: Any) -> list[Row]:
             Row("P11 rows queued a second, a commit each", answer["enqueue_per_second"]),
             Row("P11 rows drained a second by one worker", answer["drain_per_second"], DRAIN_GOAL),
             Row("P11 CPU of the worker for a row, µs", answer["drain_cpu_us_per_row"]),
+            Row("P11 rows a second by two workers beside one", answer["two_workers_beside_one"], TWO_WORKERS_GOAL),
         ]
     if name == "http":
         return [

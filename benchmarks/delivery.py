@@ -4,15 +4,16 @@
 
 Runs on the database that DATABASE_URL names, in a database of its own beside it; on SQLite in a
 scratch file. Measures pushes queued one event at a time (each with its own commit), and the rate at
-which a worker claims, checks, renders, hands over and finishes them.
+which one worker, and on PostgreSQL two, claim, check, render, hand over and finish them.
 """
 
 import argparse
 import json
+import multiprocessing
 import os
+import resource
 import shutil
 import tempfile
-import threading
 import time
 import uuid
 from datetime import timedelta
@@ -43,11 +44,7 @@ from notifications.services.delivery import push_handler, supervisor
 class Instant:
     """A push service that accepts everything immediately."""
 
-    def __init__(self) -> None:
-        self.count = 0
-
     def send(self, message: dict[str, Any], *, dry_run: bool = False) -> Outcome:
-        self.count += 1
         return Sent("instant")
 
     def idle(self) -> None:
@@ -96,22 +93,55 @@ def measure_enqueue(rows: list[Notification]) -> float:
     return len(rows) / (time.perf_counter() - begun)
 
 
-def measure_drain(count: int) -> float:
+def queue(rows: list[Notification]) -> None:
+    """A push for each row, all of them due."""
+    expires_at = timezone.now() + timedelta(hours=1)
+    devices = dict(Device.objects.values_list("user_id", "id"))
+    Delivery.objects.all().delete()
+    Delivery.objects.bulk_create(
+        [
+            Delivery(
+                channel="push", kind=row.kind, dedupe_key=f"b:{row.id}", group_key=f"comment:{row.group_key}",
+                priority=3, recipient_id=row.recipient_id, device_id=devices[row.recipient_id],
+                notification=row, expires_at=expires_at,
+            )
+            for row in rows
+        ],
+        batch_size=1000,
+    )  # fmt: skip
+    database.settle()
+
+
+def work(stopped: Any) -> None:
+    """A worker's process, until `stopped` is set."""
     instant = Instant()
     push_handler.push_channel = lambda: instant  # type: ignore[assignment]
-    stopped = threading.Event()
-    thread = threading.Thread(target=supervisor.run, args=(stopped,))
+    supervisor.run(stopped)
+
+
+def measure_drain(rows: list[Notification], workers: int) -> tuple[float, float]:
+    """Rows a second by this many processes, and their CPU seconds."""
+    queue(rows)
+    connection.close()
+    fork = multiprocessing.get_context("fork")
+    stopped = fork.Event()
+    processes = [fork.Process(target=work, args=(stopped,)) for _ in range(workers)]
+    cpu = _cpu_of_children()
     begun = time.perf_counter()
-    thread.start()
-    try:
-        while instant.count < count:
-            time.sleep(0.002)
-        while Delivery.objects.exclude(state="sent").exists():
-            time.sleep(0.002)
-        return count / (time.perf_counter() - begun)
-    finally:
-        stopped.set()
-        thread.join()
+    for process in processes:
+        process.start()
+    while Delivery.objects.exclude(state="sent").exists():
+        time.sleep(0.01)
+    taken = time.perf_counter() - begun
+    stopped.set()
+    for process in processes:
+        process.join()
+    return len(rows) / taken, _cpu_of_children() - cpu
+
+
+def _cpu_of_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def main() -> None:
@@ -131,23 +161,9 @@ def main() -> None:
         Delivery.objects.all().delete()
         Notification.objects.all().delete()
         rows = events(users, options.rows)
-        now = timezone.now()
-        devices = dict(Device.objects.values_list("user_id", "id"))
-        Delivery.objects.bulk_create(
-            [
-                Delivery(
-                    channel="push", kind=row.kind, dedupe_key=f"b:{row.id}", group_key=f"comment:{row.group_key}",
-                    priority=3, recipient_id=row.recipient_id, device_id=devices[row.recipient_id],
-                    notification=row, expires_at=now + timedelta(hours=1),
-                )
-                for row in rows
-            ],
-            batch_size=1000,
-        )  # fmt: skip
-        database.settle()
-        cpu = time.process_time()
-        drain = measure_drain(options.rows)
-        cpu = time.process_time() - cpu
+        drain, cpu = measure_drain(rows, workers=1)
+        # SQLite has one worker at a time.
+        pair = measure_drain(rows, workers=2)[0] if connection.vendor == "postgresql" else None
     finally:
         connection.creation.destroy_test_db(settings.DATABASES["default"]["NAME"], verbosity=0)
         shutil.rmtree(SCRATCH, ignore_errors=True)
@@ -157,6 +173,7 @@ def main() -> None:
         "drain_per_second": round(drain),
         # On a busy machine this says more than the rate: the worker's own time for a row.
         "drain_cpu_us_per_row": round(cpu / options.rows * 1e6),
+        "two_workers_beside_one": pair and round(pair / drain, 2),
         "rows": options.rows,
     }
     if options.json:

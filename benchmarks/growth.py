@@ -86,7 +86,7 @@ def prepare(size: int) -> dict[str, Callable[[], Any]]:
     row = Notification.objects.create(recipient=third, actor=other, kind="comment", is_open=False, target_id=1)
     copies(row, size, target_id="n")
     copies(row, OWN_FEED, target_id="n", recipient_id=str(one.id))
-    copies(_delivery("sent", finished=True), size, dedupe_key="'sent-' || n", recipient_id=str(third.id))
+    copies(delivery("sent", finished=True), size, dedupe_key="'sent-' || n", recipient_id=str(third.id))
     database.settle()
     return _works(one, talk)
 
@@ -105,7 +105,7 @@ def _fill_conversations(cursor: Any, ids: list[int], count: int) -> None:
     )
 
 
-def _delivery(state: str, *, finished: bool = False) -> Any:
+def delivery(state: str, *, finished: bool = False) -> Any:
     from django.utils import timezone
 
     from notifications.models import Delivery
@@ -154,7 +154,7 @@ def cost(run: Callable[[], Any]) -> float:
 def answer(size: int) -> None:
     """The process of one size: a line of costs for each line that it is given."""
     works = prepare(size)
-    pending = _delivery("dead")
+    pending = delivery("dead")
     number = itertools.count()
     print("ready", flush=True)
     for _ in sys.stdin:
