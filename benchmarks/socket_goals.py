@@ -38,6 +38,12 @@ def rows_of(measured: Measured, *, pairs: int, rounds: int) -> list[Row]:
             at_least=False,
         ),
         _row("P8 message.send: rate beside POST", median(a / b for a, b in zip(sent, rest, strict=True)), 0.9),
+        _row(
+            "P8 message.send: CPU beside a POST to the same open sockets",
+            ratio("message ours", "message rest to sockets", pairs, "cpu_ms"),
+            1.1,
+            at_least=False,
+        ),
         _row("P9 1,000 idle sockets: memory beside a Channels consumer", idle / channels, 1, at_least=False),
         _row(
             f"P10 REST p95 while {back['sockets']} sockets resume, beside before",

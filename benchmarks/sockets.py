@@ -190,6 +190,27 @@ async def posted(http, world, clients, seconds):
     return {"per_second": round(result.per_second), "p50_ms": round(result.p50, 2), "wrong": result.wrong}
 
 
+async def cpu_of(servers, seconds, work):
+    """What the awaitable `work` measured, with the CPU of the servers for each of its messages in ms."""
+    before = sum(server.cpu_seconds() for server in servers)
+    result = await work
+    messages = result["per_second"] * seconds
+    spent = sum(server.cpu_seconds() for server in servers) - before
+    return result | {"cpu_ms": round(spent * 1000 / max(1, messages), 2)}
+
+
+async def posted_to_sockets(http, ours, world, clients, seconds):
+    """Messages over REST while the sockets of both users are open."""
+    async with AsyncExitStack() as stack:
+        tokens = world["tokens"][: 2 * clients]
+        wired = [await stack.enter_async_context(Wired(ours, token)) for token in tokens]
+        readers = [asyncio.ensure_future(one.until("never")) for one in wired]
+        result = await cpu_of((http, ours), seconds, posted(http, world, clients, seconds))
+        for reader in readers:
+            reader.cancel()
+    return result
+
+
 async def after_post(http, server, world, seconds):
     """POST over HTTP, receipt on the other's socket: both counted from the start of the POST."""
     posts, receipts = [], []
@@ -295,8 +316,11 @@ async def measure(ours, bare, http, world, options):
             note(f"relay channels, {label}", await relay_bare(bare, "channels", pairs, options.seconds))
             note(f"relay core layer, {label}", await relay_bare(bare, "core", pairs, options.seconds))
             note(f"typing ours, {label}", await relay_ours(ours, world, pairs, options.seconds, "typing"))
-            note(f"message ours, {label}", await relay_ours(ours, world, pairs, options.seconds, "message.send"))
+            sent = relay_ours(ours, world, pairs, options.seconds, "message.send")
+            note(f"message ours, {label}", await cpu_of((ours,), options.seconds, sent))
             note(f"message rest, {label}", await posted(http, world, pairs, options.seconds))
+            received = posted_to_sockets(http, ours, world, pairs, options.seconds)
+            note(f"message rest to sockets, {label}", await received)
     note("after a POST", await after_post(http, ours, world, options.seconds))
     note("come back", await come_back(http, ours, world, min(500, count)))
     return rows
