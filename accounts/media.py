@@ -31,7 +31,8 @@ def register(kind: str, rule: Rule) -> None:
 
 def is_visible(image: "Image", *, viewer_id: int | None, signed: bool) -> bool:
     """Whether a request with a signed path, or of this user, may see the image."""
-    return _rules[image.kind](image, viewer_id, signed)
+    rule = _rules.get(image.kind)
+    return rule is not None and rule(image, viewer_id, signed)
 
 
 def avatar_is_visible(_image: "Image", viewer_id: int | None, signed: bool) -> bool:

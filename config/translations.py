@@ -34,8 +34,6 @@ KEYWORDS = {
     "npgettext": ((1, "c"), 2, 3),
     "npgettext_lazy": ((1, "c"), 2, 3),
 }
-# Folders of templates that bear another name than their app.
-TEMPLATES = {"accounts": ("admin",)}
 # Texts of Django and REST framework that they have not translated into all supported languages: the catalogs of config
 # take precedence.
 OF_LIBRARIES = (
@@ -161,9 +159,7 @@ def collected(app: str) -> Catalog:
     occurrences = [
         (f"{app}/{file}", line, text, comments, context) for file, line, text, comments, context in extracted
     ]
-    folders = [settings.BASE_DIR / app / "templates"]
-    folders += [settings.BASE_DIR / "templates" / name for name in TEMPLATES.get(app, (app,))]
-    for path in (path for folder in folders for path in folder.rglob("*.*")):
+    for path in (settings.BASE_DIR / app / "templates").rglob("*.*"):
         name = path.relative_to(settings.BASE_DIR).as_posix()
         source = io.BytesIO(templatize(path.read_text(encoding="utf-8"), origin=name).encode())
         for line, text, comments, context in extract("python", source, KEYWORDS, (), {"encoding": "utf-8"}):
