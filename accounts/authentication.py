@@ -1,8 +1,6 @@
 """The bearer token of a request. DRF loads this while its views module is still loading, so nothing
 here, nor what it imports, may import rest_framework views, generics or viewsets."""
 
-from typing import cast
-
 from django.utils import translation
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
@@ -22,21 +20,6 @@ def bearer_token(request: Request) -> str | None:
     if scheme.lower() != "bearer" or not token.strip() or " " in token.strip():
         raise TokenInvalid
     return token.strip()
-
-
-def session_of(request: Request) -> Session:
-    """The session of the request's token; for views that require authentication."""
-    return cast(Session, request.auth)
-
-
-def second_step_of(request: Request) -> PendingToken:
-    """The pending sign-in of a two-step token; for views that accept only that token."""
-    return cast(PendingToken, request.auth)
-
-
-def person(request: Request) -> User:
-    """The signed-in user; for views that require authentication."""
-    return cast(User, request.user)
 
 
 class BearerAuthentication(BaseAuthentication):

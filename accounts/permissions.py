@@ -10,7 +10,6 @@ from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from accounts.authentication import person, session_of
 from accounts.exceptions import EmailNotVerified
 from accounts.services import step_up
 
@@ -29,7 +28,7 @@ class IsVerified(IsAuthenticated):
 
     def has_permission(self, request: Request, view: APIView) -> bool:
         allowed = super().has_permission(request, view)
-        if allowed and not person(request).has_verified_email:
+        if allowed and not request.user.has_verified_email:
             raise EmailNotVerified
         return allowed
 
@@ -46,8 +45,8 @@ def needs_action_token(action: str) -> Callable[[Callable[..., Any]], Callable[.
         @wraps(method)
         def handler(self: APIView, request: Request) -> Any:
             token = step_up.verify_action_token(
-                user=person(request),
-                session=session_of(request),
+                user=request.user,
+                session=request.auth,
                 action=action,
                 token=request.headers.get(HEADER, "").strip(),
             )

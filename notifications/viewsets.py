@@ -10,7 +10,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
-from accounts.authentication import person
 from core.fields import checked, parse_id
 from core.pagination import decode_cursor, flag, page, page_size, whole_number
 from core.serializers import OkReply
@@ -58,7 +57,7 @@ class FeedViewSet(ViewSet):
         query = request.query_params
         cursor = decode_cursor(query.get("cursor"), largest=selectors.LAST_MICROSECOND)
         offset = min(whole_number(query, "offset", minimum=0) or 0, MAX_OFFSET)
-        user_id = person(request).id
+        user_id = request.user.id
         rows, following = selectors.feed_page(
             viewer_id=user_id,
             limit=page_size(query, default=DEFAULT_LIMIT, maximum=MAX_LIMIT),
@@ -76,7 +75,7 @@ class FeedViewSet(ViewSet):
 
     @extend_schema(operation_id="notifications_unread_count", responses={200: CountsOutput, 304: None})
     def unread_count(self, request: Request) -> Response | HttpResponseNotModified:
-        user_id = person(request).id
+        user_id = request.user.id
         counts = selectors.counts(user_id)
         etag = f'"{user_id}-{counts["unread_count"]}-{counts["message_unread_count"]}"'
         if_none_match = request.META.get("HTTP_IF_NONE_MATCH", "")
@@ -91,13 +90,13 @@ class FeedViewSet(ViewSet):
 
     @extend_schema(operation_id="notifications_read_all", request=None, responses=ReadAllOutput)
     def read_all(self, request: Request) -> Response:
-        user_id = person(request).id
+        user_id = request.user.id
         updated = feed.mark_all_read(user_id=user_id, until=timezone.now())
         return Response({"updated": updated, **selectors.counts(user_id)})
 
     @extend_schema(operation_id="notifications_read", request=None, responses=ReadOutput)
     def read(self, request: Request, notification_id: str) -> Response:
-        user_id, row_id = person(request).id, _row_id(notification_id)
+        user_id, row_id = request.user.id, _row_id(notification_id)
         feed.mark_read(user_id=user_id, notification_id=row_id)
         row = selectors.notifications_for(user_id, [row_id]).get(row_id)
         if row is None:
@@ -106,7 +105,7 @@ class FeedViewSet(ViewSet):
 
     @extend_schema(operation_id="notifications_delete", request=None, responses=RemovedOutput)
     def remove(self, request: Request, notification_id: str) -> Response:
-        user_id, row_id = person(request).id, _row_id(notification_id)
+        user_id, row_id = request.user.id, _row_id(notification_id)
         feed.delete(user_id=user_id, notification_id=row_id)
         return Response({"notification_id": row_id, **selectors.counts(user_id)})
 
@@ -127,7 +126,7 @@ def _matches_etag(if_none_match: str, etag: str) -> bool:
 class PreferencesViewSet(ViewSet):
     @extend_schema(operation_id="notifications_preferences", responses=PreferencesOutput)
     def show(self, request: Request) -> Response:
-        return _reply(selectors.preferences_of(person(request).id))
+        return _reply(selectors.preferences_of(request.user.id))
 
     @extend_schema(operation_id="notifications_preferences_set", request=PreferencesInput, responses=PreferencesOutput)
     def replace(self, request: Request) -> Response:
@@ -144,7 +143,7 @@ class PreferencesViewSet(ViewSet):
     def _change(self, request: Request, *, partial: bool) -> Response:
         form = PreferencesInput(data=request.data, partial=partial)
         form.is_valid(raise_exception=True)
-        return _reply(preferences.change(user_id=person(request).id, choices=form.validated_data))
+        return _reply(preferences.change(user_id=request.user.id, choices=form.validated_data))
 
 
 def _reply(choice: Preferences) -> Response:
@@ -154,11 +153,11 @@ def _reply(choice: Preferences) -> Response:
 class PushTokenViewSet(ViewSet):
     @extend_schema(operation_id="profile_push_token_set", request=PushTokenInput, responses=OkReply)
     def register(self, request: Request) -> Response:
-        user_id = person(request).id
+        user_id = request.user.id
         data = checked(PushTokenInput, request)
         devices.register(
             user_id=user_id,
-            session_id=cast(Any, request.auth).id,
+            session_id=request.auth.id,
             token=data["token"],
             platform=data["platform"],
             device_id=data["device_id"] or None,
@@ -170,7 +169,7 @@ class PushTokenViewSet(ViewSet):
     @extend_schema(operation_id="profile_push_token_remove", request=PushTokenRemoval, responses=OkReply)
     def remove(self, request: Request) -> Response:
         form = checked(PushTokenRemoval, request)
-        devices.remove(user_id=person(request).id, token=form["token"])
+        devices.remove(user_id=request.user.id, token=form["token"])
         return Response({})
 
 
@@ -178,7 +177,7 @@ class TestPushViewSet(ViewSet):
     @throttles(Throttle("test_push", by=user))
     @extend_schema(operation_id="notifications_test_push", request=None, responses=TestPushOutput)
     def send(self, request: Request) -> Response:
-        return Response({"devices": delivery.enqueue_test_push(recipient_id=person(request).id)})
+        return Response({"devices": delivery.enqueue_test_push(recipient_id=request.user.id)})
 
 
 _SIGNATURE_HEADERS = [

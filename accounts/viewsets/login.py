@@ -1,6 +1,6 @@
 """Signing in and out, the second step, sessions and trusted devices."""
 
-from typing import Any, cast
+from typing import Any
 
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -11,10 +11,9 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from accounts import selectors
-from accounts.authentication import TwoStepAuthentication, bearer_token, person, second_step_of
+from accounts.authentication import TwoStepAuthentication, bearer_token
 from accounts.conf import conf
 from accounts.exceptions import TokenInvalid
-from accounts.models import Session
 from accounts.serializers.security import (
     DeviceSerializer,
     DevicesOutput,
@@ -90,7 +89,7 @@ class OwnSessionViewSet(ViewSet):
 
     @extend_schema(operation_id="auth_me", responses=MeOutput)
     def me(self, request: Request) -> Response:
-        return Response({"user": OwnAccountOutput.render(person(request))})
+        return Response({"user": OwnAccountOutput.render(request.user)})
 
     @throttles(SIGN_OUT)
     @extend_schema(operation_id="auth_logout", request=None, responses=OkReply)
@@ -107,7 +106,7 @@ class TwoStepViewSet(ViewSet):
     @extend_schema(operation_id="auth_two_step", request=TwoStepInput, responses=SecondStepOutput)
     def verify(self, request: Request) -> Response:
         form = checked(TwoStepInput, request)
-        done = two_step.with_password(pending=second_step_of(request), **form, caller=caller_of(request._request))
+        done = two_step.with_password(pending=request.auth, **form, caller=caller_of(request._request))
         body: dict[str, Any] = {"token": done.token, "user": AccountOutput.render(done.user)}
         is_browser = "Origin" in request.headers
         if done.device_token is not None and not is_browser:
@@ -123,7 +122,7 @@ class TwoStepViewSet(ViewSet):
     )
     @extend_schema(operation_id="auth_two_step_resend", request=None, responses=SentenceOutput)
     def resend(self, request: Request) -> Response:
-        two_step.resend(pending=second_step_of(request), network=network(request))
+        two_step.resend(pending=request.auth, network=network(request))
         return Response({"message": _("We have sent you an e-mail.")})
 
     @throttles(Throttle("two_step_forgot", by=network_and_account))
@@ -131,7 +130,7 @@ class TwoStepViewSet(ViewSet):
     def recover(self, request: Request) -> Response:
         form = checked(RecoveryInput, request)
         done = two_step.with_recovery_code(
-            pending=second_step_of(request),
+            pending=request.auth,
             typed=form["recovery_code"],
             caller=caller_of(request._request),
         )
@@ -160,31 +159,31 @@ def _set_cookie(response: Response, token: str) -> None:
 class SessionListViewSet(ViewSet):
     @extend_schema(operation_id="auth_sessions_list", responses=SessionsOutput)
     def list(self, request: Request) -> Response:
-        current = cast(Session, request.auth)
-        rows = selectors.sessions_of(person(request).id)
+        current = request.auth
+        rows = selectors.sessions_of(request.user.id)
         return Response({"sessions": [SessionSerializer.render(row, current=current) for row in rows]})
 
     @throttles(SIGN_OUT)
     @extend_schema(operation_id="auth_sessions_end", request=None, responses=OkReply)
     def end(self, request: Request, session_id: str) -> Response:
-        sessions.end(user=person(request), session_id=parse_id(session_id))
+        sessions.end(user=request.user, session_id=parse_id(session_id))
         return Response()
 
     @throttles(SIGN_OUT)
     @extend_schema(operation_id="auth_sessions_end_others", request=None, responses=RevokedOutput)
     def end_others(self, request: Request) -> Response:
-        revoked = sessions.revoke_all(user_id=person(request).id, reason="revoked", but=cast(Session, request.auth))
+        revoked = sessions.revoke_all(user_id=request.user.id, reason="revoked", but=request.auth)
         return Response({"revoked": revoked})
 
 
 class DeviceViewSet(ViewSet):
     @extend_schema(operation_id="auth_devices_list", responses=DevicesOutput)
     def list(self, request: Request) -> Response:
-        rows = selectors.live_devices(person(request).id)
+        rows = selectors.live_devices(request.user.id)
         return Response({"devices": [DeviceSerializer.render(row) for row in rows]})
 
     @throttles(SIGN_OUT)
     @extend_schema(operation_id="auth_devices_remove", request=None, responses=OkReply)
     def remove(self, request: Request, device_id: str) -> Response:
-        trusted_devices.remove(user=person(request), device_id=parse_id(device_id))
+        trusted_devices.remove(user=request.user, device_id=parse_id(device_id))
         return Response()

@@ -6,7 +6,6 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from accounts import selectors
-from accounts.authentication import person
 from accounts.conf import conf
 from accounts.permissions import IsVerified
 from accounts.serializers.users import (
@@ -35,24 +34,24 @@ from core.uploads import PictureFormParser
 class ProfileViewSet(ViewSet):
     @extend_schema(operation_id="profile_get", responses=ProfileOutput)
     def get(self, request: Request) -> Response:
-        return Response({"profile": ProfileSerializer.render(person(request))})
+        return Response({"profile": ProfileSerializer.render(request.user)})
 
     @extend_schema(operation_id="profile_update", request=ProfileInput, responses=ProfileOutput)
     def update(self, request: Request) -> Response:
         form = checked(ProfileInput, request)
-        user = profile.update(user=person(request), **form)
+        user = profile.update(user=request.user, **form)
         return Response({"profile": ProfileSerializer.render(user)})
 
 
 class PrivacyViewSet(ViewSet):
     @extend_schema(operation_id="profile_privacy_get", responses=PrivacyOutput)
     def get(self, request: Request) -> Response:
-        return Response({"privacy": PrivacySerializer.render(person(request))})
+        return Response({"privacy": PrivacySerializer.render(request.user)})
 
     @extend_schema(operation_id="profile_privacy_set", request=PrivacyInput, responses=PrivacyOutput)
     def set(self, request: Request) -> Response:
         form = checked(PrivacyInput, request)
-        user = profile.set_privacy(user=person(request), **form)
+        user = profile.set_privacy(user=request.user, **form)
         return Response({"privacy": PrivacySerializer.render(user)})
 
 
@@ -70,7 +69,7 @@ class BlockViewSet(ViewSet):
     def list(self, request: Request) -> Response:
         query = request.query_params
         rows, last_id = selectors.blocks_page(
-            person(request).id,
+            request.user.id,
             limit=page_size(query, default=conf.BLOCKS_PAGE, maximum=conf.BLOCKS_PAGE_MAX),
             cursor=decode_cursor(query.get("cursor")),
         )
@@ -85,12 +84,12 @@ class BlockViewSet(ViewSet):
     @extend_schema(operation_id="profile_blocks_add", request=BlockInput, responses=BlockOutput)
     def add(self, request: Request) -> Response:
         form = checked(BlockInput, request)
-        row = blocks.block(blocker=person(request), blocked_id=form["user_id"])
+        row = blocks.block(blocker=request.user, blocked_id=form["user_id"])
         return Response({"block": BlockSerializer.render(row)})
 
     @extend_schema(operation_id="profile_blocks_remove", request=None, responses=OkReply)
     def remove(self, request: Request, user_id: str) -> Response:
-        blocks.unblock(blocker=person(request), blocked_id=parse_id(user_id))
+        blocks.unblock(blocker=request.user, blocked_id=parse_id(user_id))
         return Response()
 
 
@@ -106,10 +105,10 @@ class AvatarViewSet(ViewSet):
     )
     def set(self, request: Request) -> Response:
         form = checked(PictureInput, request)
-        user = pictures.set_avatar(user=person(request), upload=form["file"])
+        user = pictures.set_avatar(user=request.user, upload=form["file"])
         return Response({"avatar_url": avatar_url(user)})
 
     @extend_schema(operation_id="profile_avatar_remove", request=None, responses=AvatarOutput)
     def remove(self, request: Request) -> Response:
-        pictures.remove_avatar(user=person(request))
+        pictures.remove_avatar(user=request.user)
         return Response({"avatar_url": None})

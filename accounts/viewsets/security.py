@@ -13,7 +13,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
-from accounts.authentication import person, session_of
 from accounts.conf import conf
 from accounts.models import PendingToken
 from accounts.permissions import IsVerified, needs_action_token
@@ -53,15 +52,15 @@ class ActionViewSet(ViewSet):
         action = step_up.action_named(form["action"])
         if action is None:
             raise ValidationError({"action": [_("There is no such action.")]})
-        token = step_up.challenge(user=person(request), session=session_of(request), action=action)
+        token = step_up.challenge(user=request.user, session=request.auth, action=action)
         return Response({"challenge_token": token, "expires_in": conf.CHALLENGE_MINUTES * 60})
 
     @extend_schema(operation_id="auth_action_verify", request=ActionVerifyInput, responses=ActionOutput)
     def verify(self, request: Request) -> Response:
         form = checked(ActionVerifyInput, request)
         token = step_up.verify(
-            user=person(request),
-            session=session_of(request),
+            user=request.user,
+            session=request.auth,
             network=network_of_request(request._request),
             **form,
         )
@@ -79,7 +78,7 @@ class SecurityViewSet(ViewSet):
     @needs_action_token(step_up.CHANGE_PASSWORD)
     def change_password(self, request: Request, action_token: PendingToken) -> Response:
         form = checked(ChangePasswordInput, request)
-        token = password.change(user=person(request), session=session_of(request), action_token=action_token, **form)
+        token = password.change(user=request.user, session=request.auth, action_token=action_token, **form)
         return Response({"message": _("Your password was changed."), "token": token})
 
     @extend_schema(
@@ -90,7 +89,7 @@ class SecurityViewSet(ViewSet):
     @needs_action_token(step_up.CHANGE_EMAIL)
     def change_email(self, request: Request, action_token: PendingToken) -> Response:
         form = checked(ChangeEmailInput, request)
-        email_change.start(user=person(request), session=session_of(request), action_token=action_token, **form)
+        email_change.start(user=request.user, session=request.auth, action_token=action_token, **form)
         return Response({"message": _("A code was sent to the new address.")})
 
     @extend_schema(
@@ -101,7 +100,7 @@ class SecurityViewSet(ViewSet):
     def verify_email(self, request: Request) -> Response:
         form = checked(ChangeEmailVerifyInput, request)
         network = network_of_request(request._request)
-        user = email_change.verify(user=person(request), network=network, **form)
+        user = email_change.verify(user=request.user, network=network, **form)
         return Response({"message": _("Your e-mail address was changed."), "email": user.email})
 
     @extend_schema(
@@ -111,7 +110,7 @@ class SecurityViewSet(ViewSet):
     )
     @needs_action_token(step_up.DELETE_ACCOUNT)
     def delete_account(self, request: Request, action_token: PendingToken) -> Response:
-        erase_after = erasure.schedule(user=person(request), action_token=action_token)
+        erase_after = erasure.schedule(user=request.user, action_token=action_token)
         message = _("Your account will be deleted. Sign in before then to keep it.")
         return Response({"message": message, "erase_after": erase_after})
 
@@ -129,8 +128,8 @@ class ExportViewSet(ViewSet):
     )
     @needs_action_token(step_up.EXPORT_DATA)
     def export(self, request: Request, action_token: PendingToken) -> FileResponse:
-        file = export.export(user=person(request), action_token=action_token)
-        name = export.file_name(person(request).username, f"{timezone.now():%Y-%m-%d}")
+        file = export.export(user=request.user, action_token=action_token)
+        name = export.file_name(request.user.username, f"{timezone.now():%Y-%m-%d}")
         return archive(file, filename=name)
 
 
@@ -139,7 +138,7 @@ class SecondPasswordViewSet(ViewSet):
 
     @extend_schema(operation_id="auth_two_step_status", responses=TwoStepStatusOutput)
     def status(self, request: Request) -> Response:
-        user = person(request)
+        user = request.user
         return Response(TwoStepStatusOutput.render(user, codes_left=recovery_codes.left(user=user)))
 
     @extend_schema(
@@ -150,7 +149,7 @@ class SecondPasswordViewSet(ViewSet):
     @needs_action_token(step_up.TWO_STEP_ENABLE)
     def enable(self, request: Request, action_token: PendingToken) -> Response:
         form = checked(TwoStepEnableInput, request)
-        codes = second_password.enable(user=person(request), action_token=action_token, **form)
+        codes = second_password.enable(user=request.user, action_token=action_token, **form)
         return Response({"recovery_codes": codes})
 
     @extend_schema(
@@ -161,7 +160,7 @@ class SecondPasswordViewSet(ViewSet):
     @needs_action_token(step_up.TWO_STEP_CHANGE)
     def change(self, request: Request, action_token: PendingToken) -> Response:
         form = checked(TwoStepChangeInput, request)
-        second_password.change(user=person(request), session=session_of(request), action_token=action_token, **form)
+        second_password.change(user=request.user, session=request.auth, action_token=action_token, **form)
         return Response({})
 
     @extend_schema(
@@ -172,7 +171,7 @@ class SecondPasswordViewSet(ViewSet):
     @needs_action_token(step_up.TWO_STEP_DISABLE)
     def disable(self, request: Request, action_token: PendingToken) -> Response:
         form = checked(TwoStepDisableInput, request)
-        second_password.disable(user=person(request), action_token=action_token, **form)
+        second_password.disable(user=request.user, action_token=action_token, **form)
         return Response({})
 
     @extend_schema(
@@ -182,5 +181,5 @@ class SecondPasswordViewSet(ViewSet):
     )
     @needs_action_token(step_up.RECOVERY_CODES)
     def recovery_codes(self, request: Request, action_token: PendingToken) -> Response:
-        codes = second_password.new_recovery_codes(user=person(request), action_token=action_token)
+        codes = second_password.new_recovery_codes(user=request.user, action_token=action_token)
         return Response({"recovery_codes": codes})
