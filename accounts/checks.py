@@ -1,4 +1,4 @@
-"""System checks of the settings: each names its remedy, none opens a connection."""
+"""System checks of the settings: each has a hint, none opens a connection."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ def token_keys(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
 
 
 @register(Tags.security)
-def secrets_are_apart(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+def distinct_secrets(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     """accounts.E002: the secrets differ, so that one leaked secret does not reveal another."""
     if settings.SECRET_KEY and settings.SECRET_KEY in conf.TOKEN_KEYS:
         hint = "Give TOKEN_KEYS a random secret of its own."
@@ -66,7 +66,7 @@ def trusted_proxies(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
 
 
 @register(Tags.security, deploy=True)
-def rates_are_on(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+def rates_enabled(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     """accounts.W001: only tests and benchmarks switch rates off."""
     if not project.RATELIMIT_ENABLE:
         hint = "Remove RATELIMIT_ENABLE=0 from the environment."
@@ -75,7 +75,7 @@ def rates_are_on(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
 
 
 @register(Tags.security, deploy=True)
-def passwords_are_looked_at(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+def password_validators(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     """accounts.W002: Django's validators refuse common and short passwords."""
     validators: Any = settings.AUTH_PASSWORD_VALIDATORS
     names = {entry["NAME"].rpartition(".")[2] for entry in validators}

@@ -67,7 +67,7 @@ class Defaults:
     # Networks where the account was used in these days are known: they have limits of their own.
     KNOWN_NETWORK_DAYS: int = 90
 
-    # What a rate is counted by stands where it is declared, on the views; docs/security.md has the table.
+    # The views declare what each rate is counted by; docs/security.md has the table.
     RATES: dict[str, Rate | tuple[Rate, ...]] = field(
         default_factory=lambda: {
             "login": (5, 60, COUNT_IN_DATABASE),

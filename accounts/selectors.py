@@ -24,7 +24,7 @@ def existing_user_ids(ids: Iterable[int]) -> set[int]:
 
 def blockable_user(user_id: int) -> User:
     """A user that others can block: confirmed and not erased. UserNotFound otherwise."""
-    return _only(User.objects.verified(), user_id)
+    return _get_user(User.objects.verified(), user_id)
 
 
 def blocks_made_by(user_id: int) -> QuerySet[Block]:
@@ -37,16 +37,16 @@ def blocks_made_by(user_id: int) -> QuerySet[Block]:
         blocker_id=OuterRef("blocked_id"), blocked_id=OuterRef("blocker_id"), id__lt=OuterRef("id")
     )
     hidden = Exists(had_blocked) | ~Exists(User.objects.contactable().filter(id=OuterRef("blocked_id")))
-    made = Block.objects.filter(blocker_id=user_id).select_related("blocked")
-    return made.annotate(card_is_hidden=Case(When(hidden, then=True), default=False)).order_by("-id")
+    blocks = Block.objects.filter(blocker_id=user_id).select_related("blocked")
+    return blocks.annotate(card_is_hidden=Case(When(hidden, then=True), default=False)).order_by("-id")
 
 
 def blocks_page(user_id: int, *, limit: int, cursor: tuple[int, int] | None) -> tuple[list[Block], int | None]:
     """A page of `blocks_made_by`, and the id of its last row when there are more."""
-    made = blocks_made_by(user_id)
+    blocks = blocks_made_by(user_id)
     if cursor is not None:
-        made = made.filter(id__lt=cursor[1])
-    rows = list(made[: limit + 1])
+        blocks = blocks.filter(id__lt=cursor[1])
+    rows = list(blocks[: limit + 1])
     return rows[:limit], rows[limit - 1].id if len(rows) > limit else None
 
 
@@ -69,8 +69,8 @@ def address_is_taken(email: str, *, asked_by: int | None = None) -> bool:
     """Registered, or reserved for another user who may still undo a change away from it."""
     if User.objects.filter(email=email).exists():
         return True
-    left = EmailChange.objects.undoable().filter(old_email=email)
-    return left.exclude(user_id=asked_by).exists() if asked_by else left.exists()
+    undoable = EmailChange.objects.undoable().filter(old_email=email)
+    return undoable.exclude(user_id=asked_by).exists() if asked_by else undoable.exists()
 
 
 def blocked_either_way(a_id: int, b_id: int) -> bool:
@@ -86,12 +86,12 @@ def ids_blocked_either_way(user_id: int, among: Iterable[int]) -> set[int]:
 
 def user_by_id(user_id: int) -> User:
     """The user with this id, whatever the account status. UserNotFound."""
-    return _only(User.objects.all(), user_id)
+    return _get_user(User.objects.all(), user_id)
 
 
 def contactable_user(user_id: int) -> User:
     """A user that others can contact: confirmed, no deletion scheduled, not blocked by staff. UserNotFound."""
-    return _only(User.objects.contactable(), user_id)
+    return _get_user(User.objects.contactable(), user_id)
 
 
 def image_by_token(token: str) -> Image | None:
@@ -123,7 +123,7 @@ def search_people(viewer: User, q: str, limit: int) -> list[User]:
     return list(people.values())[:limit]
 
 
-def _only(users: QuerySet[User], user_id: int) -> User:
+def _get_user(users: QuerySet[User], user_id: int) -> User:
     user = users.filter(id=user_id).first()
     if user is None:
         raise UserNotFound
@@ -131,16 +131,16 @@ def _only(users: QuerySet[User], user_id: int) -> User:
 
 
 def _matches(folded: str) -> Iterator[tuple[Q, tuple[str, ...]]]:
-    yield _begins("username_folded", folded), ("username_folded",)
-    yield _begins("first_name_folded", folded), ("first_name_folded", "last_name_folded")
+    yield _starts_with("username_folded", folded), ("username_folded",)
+    yield _starts_with("first_name_folded", folded), ("first_name_folded", "last_name_folded")
     words = folded.split(" ")
     for cut in range(1, min(len(words), 4)):
         first, last = " ".join(words[:cut]), " ".join(words[cut:])
-        yield Q(first_name_folded=first) & _begins("last_name_folded", last), ("last_name_folded",)
-    yield _begins("last_name_folded", folded), ("last_name_folded", "first_name_folded")
+        yield Q(first_name_folded=first) & _starts_with("last_name_folded", last), ("last_name_folded",)
+    yield _starts_with("last_name_folded", folded), ("last_name_folded", "first_name_folded")
 
 
-def _begins(column: str, text: str) -> Q:
+def _starts_with(column: str, text: str) -> Q:
     """A prefix as a range: an index serves it on both databases, and no character is a wildcard."""
     return Q(**{f"{column}__gte": text, f"{column}__lt": text + "\U0010ffff"})
 

@@ -1,4 +1,4 @@
-"""What the rates of sign-in, codes and sessions are counted by (`core.throttles`)."""
+"""The keys by which the rates of sign-in, codes and sessions are counted (`core.throttles`)."""
 
 from typing import cast
 
@@ -31,7 +31,7 @@ def session(request: Request) -> str:
 
 
 def session_of_token(request: Request) -> str | None:
-    """The session that a token names, for the view that reads it by itself."""
+    """The session of a token, for the view without authentication that reads it."""
     token = bearer_token(request)
     return None if token is None else decode_session_token(token).sid
 

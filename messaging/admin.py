@@ -14,7 +14,7 @@ from accounts.staff import tasks
 from accounts.staff.actions import ReasonForm, confirmed_action
 from accounts.staff.audit_actions import name_actions
 from accounts.staff.lists import StaffAdmin
-from accounts.staff.overview import Chart, Figure, about, add_chart, add_section
+from accounts.staff.overview import Chart, Figure, add_chart, add_section, capped_count
 from accounts.staff.panels import Panel, add_panel
 from messaging.models import Conversation, Message, Report
 from messaging.selectors.messages import first_id_since, messages_around
@@ -99,8 +99,8 @@ class MessageAdmin(StaffAdmin):
         label=_("Reveal the text"),
         permission="messaging.reveal_message",
         form_class=RevealForm,
-        at_most=50,
-        consequences=lambda chosen: [
+        max_rows=50,
+        consequences=lambda rows: [
             _("You see the text of these messages and their earlier versions."),
             _("Your name and the reason are kept in the audit log."),
         ],
@@ -136,7 +136,7 @@ class ReportAdmin(StaffAdmin):
         label=_("Resolve"),
         permission="messaging.resolve_report",
         form_class=ResolutionForm,
-        consequences=lambda chosen: [_("The report is closed as justified. Nothing else happens automatically.")],
+        consequences=lambda rows: [_("The report is closed as justified. Nothing else happens automatically.")],
         perform=lambda by, report, data: _close(by, report, Report.State.RESOLVED, data),
     )
     dismiss = confirmed_action(
@@ -144,7 +144,7 @@ class ReportAdmin(StaffAdmin):
         label=_("Dismiss"),
         permission="messaging.resolve_report",
         form_class=ResolutionForm,
-        consequences=lambda chosen: [_("The report is closed as unjustified.")],
+        consequences=lambda rows: [_("The report is closed as unjustified.")],
         perform=lambda by, report, data: _close(by, report, Report.State.DISMISSED, data),
     )
     actions = ("resolve", "dismiss")
@@ -161,7 +161,7 @@ def _close(by: "User", report: Report, state: str, data: dict[str, Any]) -> None
 
 
 def _figures() -> list[Figure]:
-    waiting = about(Report.objects.filter(state=Report.State.OPEN))
+    waiting = capped_count(Report.objects.filter(state=Report.State.OPEN))
     return [Figure(_("Open reports"), waiting, "/admin/messaging/report/?state__exact=open")]
 
 

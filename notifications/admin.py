@@ -11,7 +11,7 @@ from accounts.staff import tasks
 from accounts.staff.actions import NoChange, NoForm, ReasonForm, confirmed_action
 from accounts.staff.audit_actions import name_actions
 from accounts.staff.lists import StaffAdmin
-from accounts.staff.overview import Chart, Figure, about, add_chart, add_section
+from accounts.staff.overview import Chart, Figure, add_chart, add_section, capped_count
 from accounts.staff.panels import Panel, add_panel
 from core.transactions import unit_of_work
 from notifications.models import ChannelPause, Delivery, Device, Notification
@@ -77,7 +77,7 @@ class DeviceAdmin(StaffAdmin):
         label=_("Send a test push"),
         permission="notifications.send_test_push",
         form_class=NoForm,
-        consequences=lambda chosen: [_("The device shows a notification that says it is a test.")],
+        consequences=lambda rows: [_("The device shows a notification that says it is a test.")],
         perform=_test_push,
     )
     actions = ("test_push",)
@@ -107,7 +107,7 @@ class DeliveryAdmin(StaffAdmin):
         label=_("Try again"),
         permission="notifications.retry_delivery",
         form_class=ReasonForm,
-        consequences=lambda chosen: [_("Failed pushes are retried now, unless they have expired.")],
+        consequences=lambda rows: [_("Failed pushes are retried now, unless they have expired.")],
         perform=_retry,
     )
     actions = ("retry",)
@@ -125,8 +125,8 @@ class ChannelPauseAdmin(StaffAdmin):
 def _figures() -> list[Figure]:
     path = "/admin/notifications/delivery/?state__exact="
     return [
-        Figure(_("Pending deliveries"), about(Delivery.objects.filter(state="pending")), f"{path}pending"),
-        Figure(_("Failed deliveries"), about(Delivery.objects.filter(state="dead")), f"{path}dead"),
+        Figure(_("Pending deliveries"), capped_count(Delivery.objects.filter(state="pending")), f"{path}pending"),
+        Figure(_("Failed deliveries"), capped_count(Delivery.objects.filter(state="dead")), f"{path}dead"),
         Figure(_("Paused channels"), ChannelPause.objects.count(), "/admin/notifications/channelpause/"),
     ]
 

@@ -2,4 +2,4 @@
 
 from accounts.admin import people, records, sign_ins, staff_members
 
-__all__ = ["people", "records", "sign_ins", "staff_members", "user_panels"]
+__all__ = ["people", "records", "sign_ins", "staff_members"]

@@ -1,5 +1,5 @@
-"""Users in the admin: staff search by what a user says on the phone; confirmed actions make changes. Below: what the page
-of a user and the index page show of accounts.
+"""Users in the admin: the list with its search, the page of a user with its panels, and charts of the index page.
+Confirmed actions make changes.
 """
 
 from collections.abc import Callable
@@ -39,14 +39,14 @@ class AccountStatusFilter(SimpleListFilter):
         ]
 
     def queryset(self, request: HttpRequest, queryset: Any) -> QuerySet:
-        chosen: dict[str | None, Callable[[], QuerySet]] = {
+        querysets: dict[str | None, Callable[[], QuerySet]] = {
             "verified": queryset.verified,
             "unverified": queryset.unverified,
             "blocked": queryset.blocked,
             "locked": lambda: queryset.filter(is_locked(timezone.now())),
             "leaving": lambda: queryset.filter(erase_after__isnull=False),
         }
-        return chosen.get(self.value(), queryset.all)()
+        return querysets.get(self.value(), queryset.all)()
 
 
 class TwoStepFilter(SimpleListFilter):
@@ -116,7 +116,7 @@ class UserAdmin(UserActions, AuditedAdmin):
     def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **options: Any) -> Any:
         if context["original"] is not None:
             context["facts"] = panels.facts(context["original"], self, self.shown_first)
-            context["panels"] = panels.about(context["original"], self.admin_site, request)
+            context["panels"] = panels.panel_data(context["original"], self.admin_site, request)
         return super().render_change_form(request, context, *args, **options)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
@@ -146,7 +146,7 @@ class UserAdmin(UserActions, AuditedAdmin):
 
     @admin.display(description=_("recovery codes left"))
     def recovery_codes_left(self, user: User) -> int:
-        return recovery_codes.left(user=user)
+        return recovery_codes.count_unused(user=user)
 
     def get_search_results(self, request: HttpRequest, queryset: QuerySet, search_term: str) -> tuple[QuerySet, bool]:
         """Prefixes that indexes answer; never `%word%` over a million rows."""
@@ -167,7 +167,7 @@ class UserAdmin(UserActions, AuditedAdmin):
     def audit_label(self, row: Any) -> str:
         return str(row.email)
 
-    def worth_keeping(self, row: Any) -> dict[str, Any]:
+    def audit_details(self, row: Any) -> dict[str, Any]:
         groups = sorted(row.groups.values_list("name", flat=True))
         return {"is_staff": row.is_staff, "is_superuser": row.is_superuser, "groups": groups}
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Code, Session, TrustedDevice, User
-from accounts.services import account_status as account_status
+from accounts.services import account_status
 from accounts.staff import tasks
 from accounts.staff.actions import NoChange, confirmed_action
 from accounts.staff.lists import StaffAdmin
@@ -67,7 +67,7 @@ class SessionAdmin(StaffAdmin):
         name="end",
         label=_("End these sessions"),
         permission="accounts.sign_out_user",
-        consequences=lambda chosen: [_("The token stops working, sockets close, pushes to this device stop.")],
+        consequences=lambda rows: [_("The token stops working, sockets close, pushes to this device stop.")],
         perform=_end,
     )
     actions = ("end",)
@@ -89,7 +89,7 @@ class TrustedDeviceAdmin(StaffAdmin):
         name="forget",
         label=_("Stop trusting these devices"),
         permission="accounts.sign_out_user",
-        consequences=lambda chosen: [
+        consequences=lambda rows: [
             _("The next sign-in there asks for the second password again."),
             _("Sessions that skipped the second step on these devices end."),
         ],

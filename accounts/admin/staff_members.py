@@ -23,12 +23,12 @@ from core.transactions import unit_of_work
 
 admin.site.unregister(Group)
 
-# What Django allows with the rows of any model; the permissions of our models bring their own words.
+# Django's permissions of every model. The permissions that our models add are translated by their names.
 OF_EVERY_MODEL = {"add": _("Add"), "change": _("Change"), "delete": _("Delete"), "view": _("View")}
 
 
 def _permission_name(permission: Permission) -> str:
-    """In the reader's language: what the database holds is English."""
+    """The name in the reader's language; the database holds the English one."""
     action, _underscore, model = permission.codename.partition("_")
     is_stock = action in OF_EVERY_MODEL and model == permission.content_type.model
     return f"{permission.content_type} | {OF_EVERY_MODEL[action] if is_stock else gettext(permission.name)}"
@@ -51,9 +51,7 @@ class GroupAdmin(AuditedAdmin, DjangosGroupAdmin):
         name="remove",
         label=_("Remove these groups"),
         permission="auth.delete_group",
-        consequences=lambda chosen: [
-            _("Users who have their permissions only from these groups lose them immediately.")
-        ],
+        consequences=lambda rows: [_("Users who have their permissions only from these groups lose them immediately.")],
         perform=_remove_group,
     )
     actions = ("remove",)
@@ -75,7 +73,7 @@ class GroupAdmin(AuditedAdmin, DjangosGroupAdmin):
     def audit_label(self, row: Any) -> str:
         return f"group {row.name}"
 
-    def worth_keeping(self, row: Any) -> dict[str, Any]:
+    def audit_details(self, row: Any) -> dict[str, Any]:
         return {"permissions": sorted(row.permissions.values_list("codename", flat=True))}
 
 
@@ -129,7 +127,7 @@ class AppAdmin(StaffAdmin):
         name="remove",
         label=_("Remove the second factor"),
         permission="otp_totp.delete_totpdevice",
-        consequences=lambda chosen: [
+        consequences=lambda rows: [
             _(
                 "The authenticator apps and recovery codes of these users stop working, and they are signed out of the support pages immediately."
             ),

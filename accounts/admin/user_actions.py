@@ -1,4 +1,4 @@
-"""What staff does to an account: the same actions on the list of users and on the page of one."""
+"""The actions of staff on accounts, in the list of users and on the page of a user."""
 
 from typing import Any, cast
 
@@ -85,7 +85,7 @@ def _download(kind: str) -> Any:
         kind=kind,
         columns=EXPORTED,
         permission="accounts.export_user",
-        consequences=lambda chosen: [
+        consequences=lambda rows: [
             _("You download a file with the names and addresses of these users."),
             _("Your name and the reason are kept in the audit log, for each user."),
         ],
@@ -101,7 +101,7 @@ class UserActions:
         label=_("Block"),
         permission="accounts.block_user",
         form_class=BlockForm,
-        consequences=lambda chosen: [
+        consequences=lambda rows: [
             _("All sessions end immediately, on phones and in browsers."),
             _("Sign-in attempts are refused with a notice that the account is blocked."),
             _("The account receives no pushes and no messages."),
@@ -114,7 +114,7 @@ class UserActions:
         name="unblock",
         label=_("Unblock"),
         permission="accounts.block_user",
-        consequences=lambda chosen: [_("The user can sign in again. Sessions that ended stay ended.")],
+        consequences=lambda rows: [_("The user can sign in again. Sessions that ended stay ended.")],
         perform=_unblock,
         is_offered=lambda user: user.blocked_at is not None,
     )
@@ -122,7 +122,7 @@ class UserActions:
         name="unlock",
         label=_("Unlock"),
         permission="accounts.unlock_user",
-        consequences=lambda chosen: [_("The count of wrong passwords is reset; the user can sign in at once.")],
+        consequences=lambda rows: [_("The count of wrong passwords is reset; the user can sign in at once.")],
         perform=_unlock,
         is_offered=lambda user: user.wrong_passwords > 0 or bool(user.network_locks.all()),
     )
@@ -131,7 +131,7 @@ class UserActions:
         label=_("Send the confirmation code again"),
         permission="accounts.unlock_user",
         form_class=NoForm,
-        consequences=lambda chosen: [_("A new code is sent by e-mail; the previous one stops working.")],
+        consequences=lambda rows: [_("A new code is sent by e-mail; the previous one stops working.")],
         perform=_resend,
         is_offered=lambda user: not user.has_verified_email,
     )
@@ -139,7 +139,7 @@ class UserActions:
         name="sign_out",
         label=_("Sign out everywhere"),
         permission="accounts.sign_out_user",
-        consequences=lambda chosen: [_("All sessions end, and no device is trusted any longer."), _("Pushes stop.")],
+        consequences=lambda rows: [_("All sessions end, and no device is trusted any longer."), _("Pushes stop.")],
         perform=_sign_out,
         is_dangerous=True,
     )
@@ -147,7 +147,7 @@ class UserActions:
         name="reset_two_step",
         label=_("Turn off two-step verification"),
         permission="accounts.reset_two_step",
-        consequences=lambda chosen: [
+        consequences=lambda rows: [
             _("The second password and the recovery codes are removed."),
             _("The user is notified by mail."),
         ],
@@ -159,8 +159,8 @@ class UserActions:
         name="export",
         label=_("Export all data"),
         permission="accounts.export_user",
-        at_most=1,
-        consequences=lambda chosen: [
+        max_rows=1,
+        consequences=lambda rows: [
             _("You download the archive that the user can download themselves."),
             _("Messages are in it only if you may reveal them."),
             _("Your name and the reason are kept in the audit log."),
@@ -173,7 +173,7 @@ class UserActions:
         name="erase",
         label=_("Erase"),
         permission="accounts.erase_user",
-        consequences=lambda chosen: [
+        consequences=lambda rows: [
             _("The account and everything personal is erased now. This cannot be undone."),
         ],
         perform=_erase,

@@ -1,4 +1,4 @@
-"""Mails about an account, in its language: one function, one table of texts, two templates."""
+"""Mails about an account, in its language: a table of texts and two templates."""
 
 import re
 import unicodedata
@@ -26,7 +26,7 @@ _LINK = re.compile(
 # Full stops of other scripts; browsers take some of them for a dot in a host name. Compatibility forms are gone before.
 _DOTS = re.compile("[\u3002\u06d4\u0701\u0702\u16eb\u2e3c\ua4f8\ua60e]|[\\[({](?:\\.|dot)[\\])}]", re.IGNORECASE)
 # Marks and invisible characters: they would hide a link from the pattern, and the endings of some scripts have marks.
-_LEFT_OUT = {"Cf", "Mc", "Me", "Mn"}
+_IGNORED_CATEGORIES = {"Cf", "Mc", "Me", "Mn"}
 # Mail programs turn longer numbers into links that dial, and readers take them for codes.
 MAX_DIGITS = 5
 MAX_NAME = 50
@@ -45,18 +45,18 @@ def render(kind: str, to: str, language: str, context: Mapping[str, Any] | None 
     template = EMAIL_TEXTS[kind]
     values = dict(context or {})
     name = _without_numbers(clean(str(values.pop("name", ""))))
-    filling = {key: clean_name(str(value)) for key, value in values.items()}
+    variables = {key: clean_name(str(value)) for key, value in values.items()}
     with translation.override(language):
         content: dict[str, Any] = {
             "language": translation.get_language(),
             "right_to_left": translation.get_language_bidi(),
-            "subject": str(template.subject) % filling,
+            "subject": str(template.subject) % variables,
             "name": name,
-            "before": [str(sentence) % filling for sentence in template.before],
-            "code": filling.get("code", ""),
-            "link": filling.get("link", ""),
+            "before": [str(sentence) % variables for sentence in template.before],
+            "code": variables.get("code", ""),
+            "link": variables.get("link", ""),
             "product": project.PRODUCT_NAME,
-            "after": [str(sentence) % filling for sentence in template.after],
+            "after": [str(sentence) % variables for sentence in template.after],
         }
         text = render_to_string("accounts/email/body.txt", content)
         html = render_to_string("accounts/email/body.html", content)
@@ -87,7 +87,7 @@ def _is_link(word: str) -> bool:
 
 
 def _letters(text: str) -> str:
-    return "".join(character for character in text if unicodedata.category(character) not in _LEFT_OUT)
+    return "".join(character for character in text if unicodedata.category(character) not in _IGNORED_CATEGORIES)
 
 
 def _without_numbers(name: str) -> str:

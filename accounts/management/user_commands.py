@@ -40,7 +40,7 @@ class UserCommand(OperatorCommand):
 def find_user(text: str) -> User:
     """The account of an e-mail address or id. NothingMatched without one."""
     if not text.isprintable():
-        # Bytes of a shell that are no UTF-8 arrive as lone surrogates, which no database takes.
+        # Bytes that are not UTF-8 arrive as lone surrogates, which databases refuse.
         raise NothingMatched(f"There is no account {text!r}.")
     query = Q(email=text.strip().lower())
     if (user_id := parse_id(text)) is not None:

@@ -9,6 +9,7 @@ from accounts.media import media_path
 from accounts.models import Block, User
 from core.fields import IdField, LanguageField, NameField, StrictBooleanField, TextField
 from core.serializers import OkReply, PageReply
+from core.text import display_name
 
 
 class PersonRow(NamedTuple):
@@ -22,7 +23,7 @@ class PersonRow(NamedTuple):
 
     @property
     def display_name(self) -> str:
-        return f"{self.first_name} {self.last_name}".strip() or self.username
+        return display_name(self.first_name, self.last_name, self.username)
 
 
 def avatar_url(user: User | PersonRow) -> str | None:

@@ -40,7 +40,7 @@ def block(
         account.blocked_reason = reason[:500]
         account.save(update_fields=["blocked_at", "blocked_until", "blocked_reason"])
         one_time_tokens.end_all(user_id=account.id)
-        trusted_devices.forget_all(user_id=account.id)
+        trusted_devices.remove_all(user_id=account.id)
         ended = sessions.revoke_all(user_id=account.id, reason="blocked")
         audit.record(
             action="user.blocked",
@@ -57,7 +57,7 @@ def block(
 
 
 def unblock(*, user: User, reason: str = "", actor: User | None = None, actor_label: str = "") -> None:
-    """Lets a blocked account sign in again; sign-ins that ended stay ended."""
+    """Lets a blocked account sign in again; its ended sessions stay ended."""
     with _audited("user.unblocked", user, reason, actor, actor_label) as account:
         account.blocked_at = account.blocked_until = None
         account.blocked_reason = ""
@@ -89,7 +89,7 @@ def sign_out_everywhere(*, user: User, reason: str = "", actor: User | None = No
     """Ends every sign-in and every trusted device. Returns how many sign-ins ended."""
     with unit_of_work():
         account = _locked(user, actor)
-        trusted_devices.forget_all(user_id=account.id)
+        trusted_devices.remove_all(user_id=account.id)
         ended = sessions.revoke_all(user_id=account.id, reason="staff")
         audit.record(
             action="user.signed_out",

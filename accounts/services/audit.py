@@ -1,4 +1,4 @@
-"""The audit log: who did what to whom, and why. Rows are only ever added."""
+"""The audit log: actor, action, target and reason. Rows are only added."""
 
 from typing import Any
 

@@ -1,9 +1,9 @@
 """One-time codes: mailed once, good for one purpose and one address.
 
-A try is counted and committed before anything is compared, so no error, rollback or race gives one
-guess more. A network has five tries and all networks together fifteen, so that one client uses up only the tries of
-its own network. Using a code up is a conditional update, so of many parallel uses one wins. Many failed codes on one
-account make its next codes longer instead of locking it.
+A try is counted and committed before anything is compared, so no error, rollback or race allows an extra guess. A
+network has five tries and all networks together fifteen, so that one client uses up only the tries of its own
+network. Consuming a code is a conditional update, so that only one of many parallel requests succeeds. Many failed
+codes on one account make its next codes longer instead of locking it.
 """
 
 import secrets

@@ -31,7 +31,7 @@ PURPOSE = "change_email"
 
 
 @dataclass(frozen=True, slots=True)
-class Undone:
+class UndoResult:
     user: User
     # Lets its bearer choose a new first password.
     password_token: str
@@ -75,7 +75,7 @@ def verify(*, user: User, code: str, network: str) -> User:
     with unit_of_work():
         user = User.objects.lock(user.id)
         codes.consume(checked)
-        _move(user, change.new_email)
+        _change_address(user, change.new_email)
         now = timezone.now()
         until = now + timedelta(days=conf.EMAIL_UNDO_DAYS)
         # Gone when another change was started after the code was checked.
@@ -100,7 +100,7 @@ def pending_undo(token: str) -> EmailChange:
     return change
 
 
-def undo(*, token: str) -> Undone:
+def undo(*, token: str) -> UndoResult:
     """Gives the account its old address back and ends everything that was signed in or begun.
 
     Later changes of the address are undone with it. So are a password, a second password and recovery
@@ -115,28 +115,28 @@ def undo(*, token: str) -> Undone:
         if not since.filter(id=change.id).update(undone_at=now):
             raise NotFound
         since.update(undone_at=now)
-        moved_to = user.email
-        _move(user, change.old_email)
+        current_email = user.email
+        _change_address(user, change.old_email)
         sessions.revoke_all(user_id=user.id, reason="email_change_undone")
-        trusted_devices.forget_all(user_id=user.id)
+        trusted_devices.remove_all(user_id=user.id)
         one_time_tokens.end_all(user_id=user.id)
         codes.end_all(user_id=user.id)
-        _take_credentials_back(user, change.created_at - timedelta(hours=conf.EMAIL_UNDO_HOURS_BEFORE))
-        if moved_to != user.email:
-            emails.send("email_change_was_undone", moved_to, user.language, {"name": user.first_name})
+        _revoke_credentials(user, change.created_at - timedelta(hours=conf.EMAIL_UNDO_HOURS_BEFORE))
+        if current_email != user.email:
+            emails.send("email_change_was_undone", current_email, user.language, {"name": user.first_name})
         emails.send_to(user, "email_change_undone")
-        password_token = password.may_choose(user=user)
-    return Undone(user, password_token)
+        password_token = password.issue_token(user=user)
+    return UndoResult(user, password_token)
 
 
-def _take_credentials_back(user: User, since: datetime) -> None:
+def _revoke_credentials(user: User, since: datetime) -> None:
     if user.password_changed_at is not None and user.password_changed_at >= since:
         user.set_unusable_password()
         user.save(update_fields=["password"])
-    second_password.take_back(user=user, since=since)
+    second_password.undo_changes(user=user, since=since)
 
 
-def _move(user: User, email: str) -> None:
+def _change_address(user: User, email: str) -> None:
     if user.email == email:
         return
     Code.objects.unused().filter(Q(address=user.email) | Q(purpose=PURPOSE), user=user).delete()

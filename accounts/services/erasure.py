@@ -30,7 +30,7 @@ from accounts.services import one_time_tokens, pictures, sessions, step_up
 from accounts.signals import account_erased
 from core.transactions import unit_of_work
 
-GONE_OVER_FOR = timedelta(days=1)
+REPEATED_FOR = timedelta(days=1)
 
 
 def schedule(*, user: User, action_token: PendingToken) -> datetime:
@@ -55,16 +55,16 @@ def erase(*, user_id: int) -> bool:
         sessions.revoke_all(user_id=user_id, reason="account_erased")
         account_erased.send(User, user_id=user_id)
         _delete_rows(user_id)
-        _forget_in_audit(user_id)
-        _make_nameless(user)
+        _anonymise_audit(user_id)
+        _anonymise(user)
     return True
 
 
 def erase_due(*, now: datetime, batch: int) -> int:
     """Erases accounts whose two weeks are over. Returns how many.
 
-    Accounts erased within the last day are gone over once more: what a live session had on its way
-    while staff erased its account may have arrived afterwards.
+    Accounts erased within the last day are erased once more: a request that ran while staff erased its account may
+    have written data afterwards.
     """
     due = User.objects.not_erased().filter(erase_after__lte=now).order_by("erase_after")
     erased = 0
@@ -73,8 +73,8 @@ def erase_due(*, now: datetime, batch: int) -> int:
             # Signing in at the last moment still cancels the deletion.
             still_due = User.objects.select_for_update(no_key=True).filter(id=user_id, erase_after__lte=now)
             erased += still_due.exists() and erase(user_id=user_id)
-    lately = User.objects.filter(erased_at__gt=now - GONE_OVER_FOR).order_by("id")
-    for user_id in list(lately.values_list("id", flat=True)[:batch]):
+    recent = User.objects.filter(erased_at__gt=now - REPEATED_FOR).order_by("id")
+    for user_id in list(recent.values_list("id", flat=True)[:batch]):
         with unit_of_work():
             account_erased.send(User, user_id=user_id)
             _delete_rows(user_id)
@@ -83,25 +83,25 @@ def erase_due(*, now: datetime, batch: int) -> int:
 
 def _delete_rows(user_id: int) -> None:
     pictures.discard(Image.objects.filter(owner_id=user_id).values_list("id", flat=True))
-    own: tuple[Callable[[], object], ...] = tuple(
+    deletions: tuple[Callable[[], object], ...] = tuple(
         model.objects.filter(user_id=user_id).delete
         for model in (PendingToken, Session, TrustedDevice, Code, RecoveryCode, EmailChange, NetworkLock)
     )
-    for delete in own:
+    for delete in deletions:
         delete()
     Block.objects.filter(blocker_id=user_id).delete()
     Block.objects.filter(blocked_id=user_id).delete()
     LogEntry.objects.filter(user_id=user_id).delete()
 
 
-def _forget_in_audit(user_id: int) -> None:
+def _anonymise_audit(user_id: int) -> None:
     """Keeps the audit rows with the user's id only; removes reasons, details and client addresses."""
     label = f"user {user_id}"
     AuditEntry.objects.filter(target_id=user_id).update(target_label=label, reason="", details={})
     AuditEntry.objects.filter(actor_id=user_id).update(actor_label=label, ip=None)
 
 
-def _make_nameless(user: User) -> None:
+def _anonymise(user: User) -> None:
     blank = User(
         id=user.id,
         email=f"erased-{user.id}@invalid",

@@ -29,7 +29,7 @@ from accounts.services import pictures, step_up
 from core.conf import project
 from core.text import json_time
 
-# What an exporter gives: names of files with JSON values, iterators of rows, or bytes as they are.
+# What an exporter yields: names of files with JSON values, iterators of rows, or bytes.
 Files = Iterator[tuple[str, Any]]
 Exporter = Callable[[int], Files]
 
@@ -61,8 +61,8 @@ def register(folder: str, exporter: Exporter, *, staff_permission: str = "") -> 
     """Registers the exporter of another app; called from its AppConfig.ready().
 
     `exporter(user_id)` yields (name of a file, value): bytes are written as they are, an iterator as a JSON list
-    whose rows are never all in memory, all else as JSON, into `folder` of the zip. `staff_permission` is what a staff
-    member needs to get this folder of another person.
+    whose rows are never all in memory, all else as JSON, into `folder` of the zip. Staff need `staff_permission` to
+    get this folder of another user.
     """
     _exporters[folder] = (exporter, staff_permission)
 
@@ -161,13 +161,13 @@ def _write_rows(zipped: zipfile.ZipFile, name: str, items: Iterator[Any]) -> Non
     info = zipfile.ZipInfo(name, timezone.localtime().timetuple()[:6])
     info.compress_type = zipped.compression
     info.external_attr = 0o600 << 16
-    before = b"[\n  "
+    separator = b"[\n  "
     with zipped.open(info, "w") as file:
         while batch := list(islice(items, ROWS_WRITTEN_AT_ONCE)):
             # Without the brackets of this part of the list.
-            file.write(before + _json(batch)[len(b"[\n  ") : -len(b"\n]")])
-            before = b",\n  "
-        file.write(b"[]" if before.startswith(b"[") else b"\n]")
+            file.write(separator + _json(batch)[len(b"[\n  ") : -len(b"\n]")])
+            separator = b",\n  "
+        file.write(b"[]" if separator.startswith(b"[") else b"\n]")
 
 
 def _json(value: Any) -> bytes:

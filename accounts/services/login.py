@@ -47,7 +47,7 @@ def with_password(*, email: str, password: str, caller: Caller, device_token: st
         if user.two_step_enabled and device is None:
             return SecondStepNeeded(two_step.begin(user=user), user.second_password_hint)
         if device is not None:
-            trusted_devices.note_use(device)
+            trusted_devices.record_use(device)
         _session, token = sign_in.complete(user=user, caller=caller, trusted_device=device)
         return SignedIn(user, token)
 
@@ -80,9 +80,9 @@ def _after_password(
     exempt = bool(wait) and device is not None
     if wait and not _may_try_while_locked(device):
         raise AccountLocked(retry_after=wait)
-    right = _is_right(user, password)  # outside of the transaction: hashing takes its time
+    is_right = _is_right(user, password)  # outside of the transaction: hashing takes its time
     outcome = _apply_result(
-        email=email, user=user, lock=lock, right=right, device=device, exempt=exempt, on_success=on_success
+        email=email, user=user, lock=lock, is_right=is_right, device=device, exempt=exempt, on_success=on_success
     )
     if isinstance(outcome, APIException):
         raise outcome
@@ -114,7 +114,7 @@ def _apply_result(
     email: str,
     user: User | None,
     lock: PasswordLock,
-    right: bool,
+    is_right: bool,
     device: TrustedDevice | None,
     exempt: bool,
     on_success: Callable[[User, TrustedDevice | None], T],
@@ -134,7 +134,7 @@ def _apply_result(
         wait = login_lockout.seconds_left(lock, now)
         if wait and not exempt:
             return AccountLocked(retry_after=wait)
-        if user is None or account is None or not right or account.password != user.password:
+        if user is None or account is None or not is_right or account.password != user.password:
             if not exempt and login_lockout.count_wrong(lock, now) and account is not None:
                 _announce_lock(account, lock)
             return InvalidCredentials()

@@ -18,7 +18,7 @@ from core.compiled import compiled
 from core.request_context import network_of
 
 # How many accounts with a lockout in a known network the admin list shows at most.
-MOST_LISTED = 1000
+MAX_LISTED = 1000
 
 
 def row_for(email: str, user: User | None, network: str) -> PasswordLock:
@@ -81,7 +81,7 @@ def is_locked(now: datetime) -> Q:
     """A condition on accounts: locked in a known network or in all others."""
     # Read first: the few ids and the index of the column serve a list of any length, a subquery beside OR would not.
     ids = NetworkLock.objects.filter(locked_until__gt=now).values_list("user_id", flat=True)
-    return Q(locked_until__gt=now) | Q(id__in=list(ids[:MOST_LISTED]))
+    return Q(locked_until__gt=now) | Q(id__in=list(ids[:MAX_LISTED]))
 
 
 def locked_until(user: User, now: datetime) -> datetime | None:
@@ -158,7 +158,7 @@ def knows_network(user: User | None, network: str) -> bool:
 def _addresses(user_id: int, now: datetime, since: datetime) -> QuerySet[Session, tuple[str | None]]:
     """The addresses of the sessions that make a network known, the newest first."""
     trusted = TrustedDevice.objects.live(now).filter(id=OuterRef("trusted_device_id"))
-    lately = Session.objects.filter(
+    recent = Session.objects.filter(
         Q(ended_at=None) | Q(ended_reason__in=_KNOWN_AFTER) | Exists(trusted), user_id=user_id, last_used_at__gt=since
     )
-    return lately.order_by("-last_used_at").values_list("ip")[:NEWEST_SESSIONS]
+    return recent.order_by("-last_used_at").values_list("ip")[:NEWEST_SESSIONS]

@@ -51,7 +51,7 @@ def count_try(pending: PendingToken, *, tries: int) -> bool:
     return live.update(tries=F("tries") + 1) == 1
 
 
-def take_try_back(pending: PendingToken) -> None:
+def uncount_try(pending: PendingToken) -> None:
     """Takes a counted try back when nothing was checked with it."""
     PendingToken.objects.filter(id=pending.id, tries__gt=0).update(tries=F("tries") - 1)
 

@@ -44,13 +44,13 @@ def reset(*, email: str, code: str, new_password: str, network: str) -> None:
     if user is None:
         codes.refuse(purpose=RESET, address=email, text=code)
     checked = codes.check(user=user, purpose=RESET, address=email, text=code, network=network)
-    encoded = _encoded(new_password, user)  # outside of the transaction: hashing takes its time
+    password_hash = _hashed(new_password, user)  # outside of the transaction: hashing takes its time
     with unit_of_work():
         user = User.objects.select_for_update(no_key=True).filter(id=user.id, email=email).first()
         if user is None:
             raise InvalidOtp
         codes.consume(checked)
-        _set(user, encoded)
+        _set(user, password_hash)
 
 
 def change(
@@ -69,30 +69,30 @@ def change(
         raise ValidationError({"new_password": [_("This is already your password.")]})
     if second_password.matches(user, new_password):
         raise ValidationError({"new_password": [_("Choose a password that differs from your second one.")]})
-    encoded = make_password(new_password)
+    password_hash = make_password(new_password)
     with unit_of_work():
         locked = User.objects.lock(user.id)
         step_up.consume(action_token)
         if locked.password != user.password:
             # Changed or reset since it was compared: the proof is no longer valid.
             raise InvalidCredentials
-        locked.password = encoded
+        locked.password = password_hash
         locked.password_changed_at = timezone.now()
         locked.save(update_fields=["password", "password_changed_at"])
         sessions.revoke_all(user_id=user.id, reason="password_changed", but=session)
-        trusted_devices.forget_all(user_id=user.id)
+        trusted_devices.remove_all(user_id=user.id)
         codes.end_all(user_id=user.id)
         one_time_tokens.end_all(user_id=user.id)
         emails.send_to(locked, "password_changed_by_you")
         return sessions.rotate(session)
 
 
-def may_choose(*, user: User) -> str:
+def issue_token(*, user: User) -> str:
     """A token that lets its bearer choose a new first password once, without a code."""
     return one_time_tokens.issue(kind=PendingToken.Kind.PASSWORD, user=user, minutes=conf.CHOOSE_PASSWORD_MINUTES)
 
 
-def may_be_chosen_by(*, token: str) -> User:
+def user_of_token(*, token: str) -> User:
     """The account of a live token of `may_choose`. NotFound."""
     pending = one_time_tokens.find(token, kind=PendingToken.Kind.PASSWORD)
     if pending is None or not one_time_tokens.is_live(pending, tries=conf.CHOOSE_PASSWORD_TRIES):
@@ -108,25 +108,25 @@ def choose(*, token: str, new_password: str) -> User:
     pending = one_time_tokens.find(token, kind=PendingToken.Kind.PASSWORD)
     if pending is None or not one_time_tokens.count_try(pending, tries=conf.CHOOSE_PASSWORD_TRIES):
         raise NotFound
-    encoded = _encoded(new_password, pending.user)
+    password_hash = _hashed(new_password, pending.user)
     with unit_of_work():
         user = User.objects.lock(pending.user_id)
         if not one_time_tokens.consume(pending):
             raise NotFound
-        _set(user, encoded)
+        _set(user, password_hash)
     return user
 
 
-def _encoded(new_password: str, user: User) -> str:
+def _hashed(new_password: str, user: User) -> str:
     refuse_weak_password(new_password, user, field="new_password")
     return make_password(new_password)
 
 
-def _set(user: User, encoded: str) -> None:
+def _set(user: User, password_hash: str) -> None:
     """Sets a password proved by mail and ends what the old one opened. The caller has locked the row."""
     now = timezone.now()
     newly_verified = not user.has_verified_email
-    user.password = encoded
+    user.password = password_hash
     user.password_changed_at = user.password_reset_at = now
     user.email_verified_at = user.email_verified_at or now
     user.contested_at = None
@@ -135,7 +135,7 @@ def _set(user: User, encoded: str) -> None:
     login_lockout.clear_all(user)
     codes.end_all(user_id=user.id)
     one_time_tokens.end_all(user_id=user.id)
-    trusted_devices.forget_all(user_id=user.id)
+    trusted_devices.remove_all(user_id=user.id)
     sessions.revoke_all(user_id=user.id, reason="password_reset")
     emails.send_to(user, "password_changed")
     if newly_verified:

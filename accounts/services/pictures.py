@@ -59,7 +59,7 @@ class PendingUpload:
 def receive_upload(*, owner: User, kind: str, upload: IO[bytes]) -> Iterator[PendingUpload]:
     """Decodes an upload and writes its files; open the unit of work inside and call `create_row()`.
 
-    Whatever goes wrong inside, or when no row was created, the files are removed again.
+    After an error inside, or without a row, the files are removed again.
     FileTooLarge, UnsupportedMediaType, InvalidImage; ServiceUnavailable when they cannot be stored (a full disk).
     """
     encode: Callable[[bytes], images.Picture] = images.avatar if kind == Image.Kind.AVATAR else images.picture
@@ -118,9 +118,9 @@ def purge_orphans(*, now: datetime | None = None) -> int:
     for folder in folders:
         names = [f"{folder}/{name}" for name in default_storage.listdir(folder)[1]]
         tokens = {name: _token_of(name) for name in names}
-        known = set(Image.objects.filter(token__in=set(tokens.values())).values_list("token", flat=True))
+        stored = set(Image.objects.filter(token__in=set(tokens.values())).values_list("token", flat=True))
         for name in names:
-            if tokens[name] not in known and default_storage.get_modified_time(name) < before:
+            if tokens[name] not in stored and default_storage.get_modified_time(name) < before:
                 default_storage.delete(name)
                 removed += 1
     return removed

@@ -65,9 +65,9 @@ def _check_username(user: User, username: str) -> None:
         raise EmailNotVerified
     lowered = username.lower()
     if not USERNAME.fullmatch(username):
-        raise _not_right(_("Use 3 to 32 letters (a to z), digits and underscores."))
+        raise _invalid_username(_("Use 3 to 32 letters (a to z), digits and underscores."))
     if lowered in RESERVED or lowered == slugify(project.PRODUCT_NAME) or lowered.startswith(RESERVED_PREFIX):
-        raise _not_right(_("This username is reserved."))
+        raise _invalid_username(_("This username is reserved."))
     last = user.username_changed_at
     if last is not None and timezone.now() - last < timedelta(days=conf.USERNAME_DAYS):
         sentence = ngettext(
@@ -75,15 +75,15 @@ def _check_username(user: User, username: str) -> None:
             "You can change your username once in %(days)d days.",
             conf.USERNAME_DAYS,
         )
-        raise _not_right(sentence % {"days": conf.USERNAME_DAYS})
+        raise _invalid_username(sentence % {"days": conf.USERNAME_DAYS})
     if User.objects.filter(username__iexact=username).exclude(id=user.id).exists():
         raise UsernameTaken
 
 
-def _not_right(sentence: str) -> ValidationError:
+def _invalid_username(sentence: str) -> ValidationError:
     return ValidationError({"username": [sentence]})
 
 
-def note_last_seen(*, user_id: int, at: datetime) -> None:
+def record_last_seen(*, user_id: int, at: datetime) -> None:
     """Stores that the user was online until `at`; the real-time channel reports it."""
     User.objects.filter(id=user_id).update(last_seen_at=at)

@@ -42,7 +42,7 @@ def consume(code: RecoveryCode) -> bool:
     return RecoveryCode.objects.unused().filter(id=code.id).update(used_at=timezone.now()) == 1
 
 
-def left(*, user: User) -> int:
+def count_unused(*, user: User) -> int:
     """The number of unused codes."""
     return RecoveryCode.objects.unused().filter(user=user).count()
 

@@ -31,7 +31,7 @@ def sign_up(*, email: str, password: str, first_name: str, last_name: str, langu
     """
     refuse_weak_password(password, User(email=email, first_name=first_name, last_name=last_name), field="password")
     if address_is_taken(email):
-        _note_second_attempt(email)
+        _mark_contested(email)
         raise EmailTaken
     user = User(email=email, first_name=first_name, last_name=last_name, language=language)
     user.set_password(password)  # outside of the transaction: hashing takes its time
@@ -42,7 +42,7 @@ def sign_up(*, email: str, password: str, first_name: str, last_name: str, langu
             if codes.may_be_mailed(address=email, asked_for=None, network=network):
                 _mail_code(user)
     except EmailTaken:
-        _note_second_attempt(email)
+        _mark_contested(email)
         raise
     return user
 
@@ -163,7 +163,7 @@ def purge_unconfirmed(*, created_before: datetime, batch: int) -> int:
 
 
 def refuse_weak_password(password: str, user: User, *, field: str) -> None:
-    """ValidationError on `field` for a short or common password, or one like the person's names."""
+    """ValidationError on `field` for a short or common password, or one similar to the user's names."""
     try:
         validate_password(password, user)
     except ValidationError as error:
@@ -175,6 +175,6 @@ def _mail_code(user: User) -> None:
     emails.send_to(user, "signup_code", code=code)
 
 
-def _note_second_attempt(email: str) -> None:
-    """Remembers that an unconfirmed address is contested."""
+def _mark_contested(email: str) -> None:
+    """Marks an unconfirmed address as contested."""
     User.objects.unverified().filter(email=email).update(contested_at=timezone.now())

@@ -35,7 +35,7 @@ def purge(now: datetime, batch: int) -> dict[str, int]:
 def jobs(now: datetime) -> dict[str, Callable[[int], int]]:
     """For each kind of row a function that deletes at most `batch` of them in short transactions and returns how many.
 
-    Call it again while that is not 0. Two callers at once delete nothing twice.
+    Call it again while that is not 0. Concurrent calls are safe.
     """
     unconfirmed_since = now - timedelta(days=conf.UNCONFIRMED_DAYS)
     quiet_since = now - timedelta(hours=conf.LOCK_QUIET_HOURS)
@@ -61,8 +61,8 @@ def jobs(now: datetime) -> dict[str, Callable[[int], int]]:
     }
 
 
-def _delete(past: QuerySet[Any, Any], batch: int) -> int:
-    rows: type[Model] = past.model
-    ids = list(past.order_by("id").values_list("id", flat=True)[:batch])
-    _all, by_model = rows._default_manager.filter(id__in=ids).delete()
-    return by_model.get(rows._meta.label, 0)
+def _delete(expired: QuerySet[Any, Any], batch: int) -> int:
+    model: type[Model] = expired.model
+    ids = list(expired.order_by("id").values_list("id", flat=True)[:batch])
+    _all, by_model = model._default_manager.filter(id__in=ids).delete()
+    return by_model.get(model._meta.label, 0)

@@ -31,13 +31,13 @@ def enable(*, user: User, action_token: PendingToken, password: str, hint: str |
         raise ValidationError({"password": [_("Two-step verification is already on.")]})
     step_up.count_try(action_token)
     _check_new(user, password, hint or "", field="password")
-    encoded = make_password(password)
+    password_hash = make_password(password)
     with unit_of_work():
         step_up.consume(action_token)
         user = User.objects.lock(user.id)
         if user.two_step_enabled:
             raise ValidationError({"password": [_("Two-step verification is already on.")]})
-        _set(user, encoded, hint or "")
+        _set(user, password_hash, hint or "")
         texts = recovery_codes.replace_all(user=user)
         emails.send_to(user, "two_step_enabled")
     return texts
@@ -57,20 +57,20 @@ def change(
     InvalidTwoStep for a wrong old one, which a session that has just used a recovery code need not
     know. ValidationError on `password`, `new_password` or `hint`. Ends the trust in all devices.
     """
-    _must_be_on(user)
+    _require_enabled(user)
     free_until = session.second_password_free_until
     if free_until is None or free_until <= timezone.now():
         if password is None:
             raise ValidationError({"password": [_("This field is required.")]})
-        _prove(user, action_token, password)
+        _check_current(user, action_token, password)
     else:
         step_up.count_try(action_token)
     _check_new(user, new_password, hint or "", field="new_password")
-    encoded = make_password(new_password)
+    password_hash = make_password(new_password)
     with unit_of_work():
         step_up.consume(action_token)
         user = User.objects.lock(user.id)
-        _set(user, encoded, hint or "")
+        _set(user, password_hash, hint or "")
         Session.objects.filter(user=user).update(second_password_free_until=None)
         emails.send_to(user, "two_step_changed")
 
@@ -80,8 +80,8 @@ def disable(*, user: User, action_token: PendingToken, password: str) -> None:
 
     InvalidTwoStep for a wrong second password.
     """
-    _must_be_on(user)
-    _prove(user, action_token, password)
+    _require_enabled(user)
+    _check_current(user, action_token, password)
     with unit_of_work():
         step_up.consume(action_token)
         user = User.objects.lock(user.id)
@@ -92,7 +92,7 @@ def disable(*, user: User, action_token: PendingToken, password: str) -> None:
 
 def new_recovery_codes(*, user: User, action_token: PendingToken) -> list[str]:
     """Replaces the recovery codes. Returns ten new ones, shown only now. ValidationError while two-step is off."""
-    _must_be_on(user)
+    _require_enabled(user)
     with unit_of_work():
         step_up.consume(action_token)
         texts = recovery_codes.replace_all(user=user)
@@ -110,7 +110,7 @@ def reset(*, user: User) -> None:
             emails.send_to(user, "two_step_disabled")
 
 
-def take_back(*, user: User, since: datetime) -> None:
+def undo_changes(*, user: User, since: datetime) -> None:
     """Undoes later changes of the second step: removes a second password and recovery codes set since then.
 
     Part of the caller's unit of work, which holds the row locked.
@@ -138,7 +138,7 @@ def count_guess(user: User) -> None:
         raise AccountLocked(retry_after=_seconds_to_midnight(now))
 
 
-def take_guess_back(user: User) -> None:
+def uncount_guess(user: User) -> None:
     """Takes a counted guess back when it was right or nothing was compared."""
     User.objects.filter(id=user.id, wrong_second_passwords__gt=0).update(
         wrong_second_passwords=F("wrong_second_passwords") - 1
@@ -164,25 +164,25 @@ def guess(*, user: User, password: str) -> None:
     if not matches(user, password):
         report_wrong_guess(user)
         raise InvalidTwoStep
-    take_guess_back(user)
+    uncount_guess(user)
 
 
-def _prove(user: User, action_token: PendingToken, password: str) -> None:
+def _check_current(user: User, action_token: PendingToken, password: str) -> None:
     step_up.count_try(action_token)
     guess(user=user, password=password)
 
 
-def _set(user: User, encoded: str, hint: str) -> None:
-    user.second_password = encoded
+def _set(user: User, password_hash: str, hint: str) -> None:
+    user.second_password = password_hash
     user.second_password_hint = hint
     user.second_password_changed_at = timezone.now()
     user.save(update_fields=["second_password", "second_password_hint", "second_password_changed_at"])
-    trusted_devices.forget_all(user_id=user.id)
+    trusted_devices.remove_all(user_id=user.id)
     sessions.end_grace(user_id=user.id)
     one_time_tokens.end_all(user_id=user.id, kind=PendingToken.Kind.TWO_STEP)
 
 
-def _must_be_on(user: User) -> None:
+def _require_enabled(user: User) -> None:
     if not user.two_step_enabled:
         raise ValidationError({"two_step": [_("Two-step verification is off.")]})
 
@@ -191,25 +191,25 @@ def _check_new(user: User, password: str, hint: str, *, field: str) -> None:
     registration.refuse_weak_password(password, user, field=field)
     if user.check_password(password):
         raise ValidationError({field: [_("Choose a password that differs from your first one.")]})
-    if hint and _gives_away(hint, password):
+    if hint and _reveals(hint, password):
         raise ValidationError({"hint": [_("This hint reveals the password.")]})
 
 
-def _gives_away(hint: str, password: str) -> bool:
-    bare_hint, secret = _bare(hint), _bare(password)
-    if not bare_hint or not secret:
+def _reveals(hint: str, password: str) -> bool:
+    hint_letters, secret = _letters(hint), _letters(password)
+    if not hint_letters or not secret:
         return fold(password) in fold(hint)
     # The same words in another order are the password, too.
-    if all(word in bare_hint for word in re.split(r"\W+", fold(password)) if word):
+    if all(word in hint_letters for word in re.split(r"\W+", fold(password)) if word):
         return True
     return (
-        secret in bare_hint
-        or secret[::-1] in bare_hint
-        or SequenceMatcher(a=bare_hint, b=secret).ratio() >= MAX_SIMILARITY
+        secret in hint_letters
+        or secret[::-1] in hint_letters
+        or SequenceMatcher(a=hint_letters, b=secret).ratio() >= MAX_SIMILARITY
     )
 
 
-def _bare(text: str) -> str:
+def _letters(text: str) -> str:
     return "".join(character for character in fold(text) if character.isalnum())
 
 

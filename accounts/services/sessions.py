@@ -81,7 +81,7 @@ def is_live_in_admin(*, session_id: int, user_id: int) -> bool:
     session = own.live(now).first()
     if session is None:
         return False
-    _note_use(session, is_newest=False, now=now)
+    _record_use(session, is_newest=False, now=now)
     return True
 
 
@@ -111,7 +111,7 @@ def authenticate(token: str) -> tuple[User, Session]:
         raise TokenRevoked
     if behind == 1 and _grace_is_over(session, now):
         raise TokenRevoked
-    _note_use(session, is_newest=behind == 0, now=now)
+    _record_use(session, is_newest=behind == 0, now=now)
     return user, session
 
 
@@ -274,7 +274,7 @@ def _grace_is_over(session: Session, now: datetime) -> bool:
     return used_at is not None and now - used_at >= timedelta(seconds=conf.REFRESH_GRACE_SECONDS)
 
 
-def _note_use(session: Session, *, is_newest: bool, now: datetime) -> None:
+def _record_use(session: Session, *, is_newest: bool, now: datetime) -> None:
     """Stores the first use of a generation, and the last use of a session every few minutes."""
     changes: dict[str, datetime] = {}
     if is_newest and session.generation_used_at is None:

@@ -26,8 +26,8 @@ def remember(*, user: User, device_name: str = "") -> tuple[TrustedDevice, str]:
             expires_at=now + timedelta(days=conf.TRUSTED_DEVICE_DAYS),
         )
         newest = TrustedDevice.objects.filter(user=user).order_by("-created_at", "-id")
-        kept = list(newest.values_list("id", flat=True)[: conf.TRUSTED_DEVICES_MAX])
-        TrustedDevice.objects.filter(user=user).exclude(id__in=kept).delete()
+        newest_ids = list(newest.values_list("id", flat=True)[: conf.TRUSTED_DEVICES_MAX])
+        TrustedDevice.objects.filter(user=user).exclude(id__in=newest_ids).delete()
     return device, token
 
 
@@ -47,7 +47,7 @@ def lock_row(device: TrustedDevice) -> TrustedDevice | None:
     return TrustedDevice.objects.live().select_for_update().filter(id=device.id).first()
 
 
-def note_use(device: TrustedDevice) -> None:
+def record_use(device: TrustedDevice) -> None:
     """Records that the device has skipped a second step."""
     TrustedDevice.objects.filter(id=device.id).update(last_used_at=timezone.now())
 
@@ -64,6 +64,6 @@ def remove(*, user: User, device_id: int | None) -> None:
         device.delete()
 
 
-def forget_all(*, user_id: int) -> None:
+def remove_all(*, user_id: int) -> None:
     """Removes every trusted device of the user; the caller decides about sessions."""
     TrustedDevice.objects.filter(user_id=user_id).delete()

@@ -69,7 +69,7 @@ def with_password(*, pending: PendingToken, password: str, remember: bool, calle
     try:
         second_password.count_guess(user)
     except AccountLocked:
-        one_time_tokens.take_try_back(pending)
+        one_time_tokens.uncount_try(pending)
         raise
     code: Code | None = None
     if not second_password.matches(user, password):
@@ -77,10 +77,10 @@ def with_password(*, pending: PendingToken, password: str, remember: bool, calle
         if code is None:
             second_password.report_wrong_guess(user)
             raise InvalidTwoStep
-    second_password.take_guess_back(user)
+    second_password.uncount_guess(user)
     device = device_token = None
     with unit_of_work():
-        user = _spend(pending)
+        user = _consume_token(pending)
         if code is not None:
             _consume(code)
         if remember:
@@ -101,13 +101,13 @@ def with_recovery_code(*, pending: PendingToken, typed: str, caller: Caller) -> 
     if code is None:
         raise InvalidTwoStep
     with unit_of_work():
-        user = _spend(pending)
+        user = _consume_token(pending)
         if not recovery_codes.consume(code):
             raise InvalidTwoStep
         session, token = sign_in.complete(user=user, caller=caller)
         session.second_password_free_until = timezone.now() + timedelta(minutes=conf.SECOND_PASSWORD_FREE_MINUTES)
         session.save(update_fields=["second_password_free_until"])
-        left = recovery_codes.left(user=user)
+        left = recovery_codes.count_unused(user=user)
         emails.send_to(user, "recovery_code_used", left=left)
     return SignedIn(user, token, recovery_codes_left=left)
 
@@ -148,7 +148,7 @@ def _consume(code: Code) -> None:
         raise InvalidTwoStep from error
 
 
-def _spend(pending: PendingToken) -> User:
+def _consume_token(pending: PendingToken) -> User:
     """Consumes the token. Returns the current user row, locked."""
     user = User.objects.lock(pending.user_id)
     if user.is_blocked(timezone.now()):

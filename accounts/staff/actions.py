@@ -17,11 +17,11 @@ from rest_framework.exceptions import APIException
 from accounts.models import User
 from accounts.staff.lists import StaffAdmin
 
-NAMED_AT_MOST = 10
+MAX_NAMES = 10
 
 
 class NoChange(Exception):
-    """The row already has the wanted state, or cannot reach it; the text says which."""
+    """The row has the requested state already, or cannot get it; the text says which."""
 
 
 class ReasonForm(forms.Form):
@@ -37,7 +37,7 @@ OnSuccess = Callable[[admin.ModelAdmin, HttpRequest, list[Any]], HttpResponse]
 Consequences = Callable[[QuerySet], Iterable[str | Promise]]
 
 
-def _own_page(page: admin.ModelAdmin, request: HttpRequest, rows: list[Any]) -> str:
+def _row_page(page: admin.ModelAdmin, request: HttpRequest, rows: list[Any]) -> str:
     """The page of the row whose button started the action; empty for actions of the list."""
     if "from_row" not in request.POST or len(rows) != 1:
         return ""
@@ -52,7 +52,7 @@ def confirmed_action(
     consequences: Consequences,
     perform: Perform,
     form_class: type[forms.Form] = ReasonForm,
-    at_most: int = 500,
+    max_rows: int = 500,
     on_success: OnSuccess | None = None,
     is_dangerous: bool = False,
     is_offered: Callable[[Any], bool] = lambda row: True,
@@ -69,10 +69,10 @@ def confirmed_action(
         if not request.user.has_perm(permission):
             messages.error(request, _("You do not have permission to do this."))
             return None
-        rows = list(queryset[: at_most + 1])
-        own_page = _own_page(self, request, rows)
-        if len(rows) > at_most:
-            messages.error(request, _("Please select at most %(most)d rows.") % {"most": at_most})
+        rows = list(queryset[: max_rows + 1])
+        row_page = _row_page(self, request, rows)
+        if len(rows) > max_rows:
+            messages.error(request, _("Please select at most %(most)d rows.") % {"most": max_rows})
             return None
         confirmed = request.POST.get("confirmed") == "1"
         form = form_class(request.POST if confirmed else None)
@@ -82,30 +82,30 @@ def confirmed_action(
                 try:
                     perform(cast(User, request.user), row, form.cleaned_data)
                     done.append(row)
-                except NoChange as nothing:
-                    messages.warning(request, f"{self.named(row)}: {nothing}")
+                except NoChange as no_change:
+                    messages.warning(request, f"{self.display_name(row)}: {no_change}")
                 except APIException as error:
-                    messages.error(request, f"{self.named(row)}: {error.detail}")
+                    messages.error(request, f"{self.display_name(row)}: {error.detail}")
             if done and on_success is not None:
                 return on_success(self, request, done)
             if done:
-                names = [self.named(row) for row in done[:NAMED_AT_MOST]] + ["…"] * (len(done) > NAMED_AT_MOST)
+                names = [self.display_name(row) for row in done[:MAX_NAMES]] + ["…"] * (len(done) > MAX_NAMES)
                 details = {"action": label, "count": len(done), "rows": ", ".join(names)}
                 messages.success(request, _("“%(action)s” was applied to: %(rows)s. Total: %(count)d.") % details)
             # Without its row, as after a removal, the list is the place to return to.
-            if own_page and self.model._base_manager.filter(pk=request.POST[ACTION_CHECKBOX_NAME]).exists():
-                return HttpResponseRedirect(own_page)
+            if row_page and self.model._base_manager.filter(pk=request.POST[ACTION_CHECKBOX_NAME]).exists():
+                return HttpResponseRedirect(row_page)
             return None
         context = {
             **self.admin_site.each_context(request),
             "title": label,
             "opts": self.opts,
-            "rows": [(row.pk, self.named(row)) for row in rows],
+            "rows": [(row.pk, self.display_name(row)) for row in rows],
             "consequences": list(consequences(queryset)),
             "form": form,
             "action": name,
             "is_dangerous": is_dangerous,
-            "own_page": own_page,
+            "row_page": row_page,
             "media": self.media,
         }
         return TemplateResponse(request, "admin/confirmed_action.html", context)

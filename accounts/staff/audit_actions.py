@@ -1,4 +1,4 @@
-"""What the actions of the audit log are called on the support pages. Each app names the actions that it records."""
+"""The names of audit actions on the support pages. Each app names the actions that it records."""
 
 from collections.abc import Mapping
 
@@ -9,7 +9,7 @@ _names: dict[str, str | Promise] = {}
 
 
 def name_actions(names: Mapping[str, str | Promise]) -> None:
-    """Lets an app name its actions: `{"message.revealed": _("Message revealed")}`."""
+    """Adds the names of an app's actions: `{"message.revealed": _("Message revealed")}`."""
     _names.update(names)
 
 

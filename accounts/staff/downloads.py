@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.staff.actions import Consequences, Perform, confirmed_action
 
-EXPORTED_AT_MOST = 10_000
+MAX_ROWS = 10_000
 # Spreadsheets treat a cell that starts with one of these as a formula, some also in their full-width form.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
 DOWNLOAD_LABELS = {"csv": _("Download as CSV"), "json": _("Download as JSON")}
@@ -64,7 +64,7 @@ def download_action(*, kind: str, columns: tuple[str, ...], permission: str) -> 
 
     @admin.action(description=DOWNLOAD_LABELS[kind], permissions=[permission.rsplit(".", 1)[-1]])
     def action(self: admin.ModelAdmin, request: HttpRequest, queryset: QuerySet) -> HttpResponse:
-        return download(self, queryset.values(*columns)[:EXPORTED_AT_MOST], columns, kind)
+        return download(self, queryset.values(*columns)[:MAX_ROWS], columns, kind)
 
     action.__name__ = f"download_{kind}"
     return action

@@ -51,7 +51,7 @@ class StaffLoginForm(AuthenticationForm):
             raise ValidationError(str(error.detail)) from error
         if not user.is_staff or not user.is_active:
             raise ValidationError(_("The e-mail address or the password is wrong."))
-        if second_factor.has_one(user):
+        if second_factor.has_device(user):
             self.device = second_factor.matching_device(user, cleaned.get("code", ""))
             if self.device is None:
                 raise ValidationError(_("The code is wrong or has been used."))

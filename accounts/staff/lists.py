@@ -19,7 +19,7 @@ from accounts.services import audit
 from accounts.staff import tasks
 from accounts.staff.lookups import ShownColumnsOnly, can_compare
 
-COUNTED_AT_MOST = 10_000
+MAX_COUNT = 10_000
 
 
 class LargeTablePaginator(Paginator):
@@ -27,7 +27,7 @@ class LargeTablePaginator(Paginator):
 
     @cached_property
     def count(self) -> int:
-        return len(cast(QuerySet, self.object_list).order_by().values_list("pk")[:COUNTED_AT_MOST])
+        return len(cast(QuerySet, self.object_list).order_by().values_list("pk")[:MAX_COUNT])
 
 
 def _name_of_column(model: type[Model], path: str) -> str:
@@ -61,7 +61,7 @@ class StaffAdmin(ShownColumnsOnly):
             return lambda request: request.user.has_perm(f"{self.opts.app_label}.{codename}")
         raise AttributeError(name)
 
-    def named(self, row: Model) -> str:
+    def display_name(self, row: Model) -> str:
         """The display name of a row: its own, or "session 7 (ann_x2y3z)"."""
         if not self.list_select_related:
             return str(row)
@@ -91,7 +91,7 @@ class StaffAdmin(ShownColumnsOnly):
         row = context["original"]
         if row is not None:
             title = capfirst(self.opts.verbose_name)
-            context |= {"title": title, "subtitle": self.named(row), "audit_label": self.audit_label(row)}
+            context |= {"title": title, "subtitle": self.display_name(row), "audit_label": self.audit_label(row)}
             context["row_actions"] = self.row_actions(request, row)
         return super().render_change_form(request, context, *args, **options)
 
@@ -137,10 +137,10 @@ class AuditedAdmin(StaffAdmin):
             target=row if isinstance(row, User) else None,
             target_label=self.audit_label(row),
             reason=request.POST.get("reason", ""),
-            now=self.worth_keeping(row),
+            now=self.audit_details(row),
         )
 
-    def worth_keeping(self, row: Model) -> dict[str, Any]:
+    def audit_details(self, row: Model) -> dict[str, Any]:
         """The state of the row after the change, for the audit log."""
         return {}
 

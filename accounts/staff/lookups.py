@@ -1,7 +1,7 @@
-"""What the query string of a list may ask for: columns that it shows and filters that it declares.
+"""Limits the query string of a list to the columns that it shows and the filters that it declares.
 
-Django lets any column of the table stand in the query string, with any lookup: values of a hidden column could still
-be guessed letter by letter through filters.
+Django accepts any column of the table in the query string, with any lookup: values of a hidden column could be
+guessed letter by letter through filters.
 """
 
 from datetime import MAXYEAR, date, datetime
@@ -23,7 +23,7 @@ BOOLEANS = frozenset({"0", "1", "true", "false"})
 MAX_TEXT = 254
 MAX_SEARCH = 200
 MAX_SEARCH_WORDS = 10
-# A database adds a time zone to a day: the first and the last year of the calendar have no room for it.
+# A database adds a time zone to a day, which overflows in the first and the last year of the calendar.
 FIRST_YEAR, LAST_YEAR = 1000, MAXYEAR - 1
 COMPARABLE = (
     models.BooleanField,

@@ -1,4 +1,4 @@
-"""What the admin's index page shows: figures, and charts of the last weeks. Other apps add theirs in their admin modules."""
+"""Figures and charts on the index page of the admin. Other apps add theirs in their admin modules."""
 
 import logging
 from collections import Counter
@@ -18,8 +18,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
 from accounts.services.login_lockout import is_locked
-
-COUNTED_AT_MOST = 10_000
+from accounts.staff.lists import MAX_COUNT
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +30,10 @@ class Figure:
     path: str = ""
 
 
-def about(rows: QuerySet) -> int | str:
+def capped_count(rows: QuerySet) -> int | str:
     """The count, up to ten thousand, so that the overview stays fast on large tables."""
-    number = len(rows.order_by().values_list("pk")[: COUNTED_AT_MOST + 1])
-    return number if number <= COUNTED_AT_MOST else f"{COUNTED_AT_MOST}+"
+    number = len(rows.order_by().values_list("pk")[: MAX_COUNT + 1])
+    return number if number <= MAX_COUNT else f"{MAX_COUNT}+"
 
 
 Section = Callable[[], Iterable[Figure]]
@@ -42,7 +41,7 @@ _sections: list[Section] = []
 
 
 def add_section(section: Section) -> None:
-    """Lets an app add figures to the overview."""
+    """Adds the figures of an app to the overview."""
     _sections.append(section)
 
 
@@ -54,13 +53,13 @@ def _accounts() -> Iterable[Figure]:
     now = timezone.now()
     users = "/admin/accounts/user/"
     day = now - timedelta(days=1)
-    yield Figure(_("New accounts today"), about(User.objects.filter(created_at__gte=day)), users)
+    yield Figure(_("New accounts today"), capped_count(User.objects.filter(created_at__gte=day)), users)
     yield Figure(
         _("Currently locked"),
-        about(User.objects.filter(is_locked(now))),
+        capped_count(User.objects.filter(is_locked(now))),
         f"{users}?status=locked",
     )
-    yield Figure(_("Blocked"), about(User.objects.blocked()), f"{users}?status=blocked")
+    yield Figure(_("Blocked"), capped_count(User.objects.blocked()), f"{users}?status=blocked")
 
 
 # --- Charts: one grouped query each; days that are over are counted once a day, the current day once a minute ---------
@@ -70,13 +69,13 @@ logger = logging.getLogger("parley.charts")
 DAYS = 30
 MINUTE = 60
 DAY = 24 * 3600
-# A table that is too large to count in time is not asked again for this long.
+# A table that is too large to count in time is not counted again for this long.
 PAUSE_AFTER_FAILURE = 3600
 
-# Of a drawing.
+# The size of a chart in pixels.
 WIDTH, HEIGHT = 600, 120
 GAP = 3
-# So many colours has the style sheet.
+# The number of colours in the style sheet.
 COLOURS = 7
 
 # Day, series and number; the series of a chart without any is "".
@@ -104,19 +103,19 @@ _charts: list[Chart] = []
 
 
 def add_chart(chart: Chart) -> None:
-    """Lets an app add a chart to the index page."""
+    """Adds a chart of an app to the index page."""
     _charts.append(chart)
     _charts.sort(key=lambda chart: chart.position)
 
 
-def drawn(request: HttpRequest) -> list[dict[str, Any]]:
+def charts(request: HttpRequest) -> list[dict[str, Any]]:
     """The charts that this staff member may see, ready for the template."""
     now = timezone.now().astimezone(UTC)
     days = [now.date() - timedelta(days=number) for number in reversed(range(DAYS))]
-    return [_drawn(chart, days) for chart in _charts if request.user.has_perm(chart.permission)]
+    return [_chart_data(chart, days) for chart in _charts if request.user.has_perm(chart.permission)]
 
 
-def _drawn(chart: Chart, days: list[date]) -> dict[str, Any]:
+def _chart_data(chart: Chart, days: list[date]) -> dict[str, Any]:
     labels = chart.labels or {"": chart.title}
     counts = _counts(chart, days)
     numbers: Counter[tuple[str, str]] = Counter()
@@ -129,8 +128,8 @@ def _counts(chart: Chart, days: list[date]) -> Counts | None:
     """None when the database does not answer in time."""
     key = f"chart:{chart.name}:{days[-1].isoformat()}"
     first, today = _midnight(days[0]), _midnight(days[-1])
-    finished = _kept(f"{key}:finished", lambda: _counted(chart, first, today), DAY)
-    current = _kept(f"{key}:today", lambda: _counted(chart, today, today + timedelta(days=1)), MINUTE)
+    finished = _cached(f"{key}:finished", lambda: _count_rows(chart, first, today), DAY)
+    current = _cached(f"{key}:today", lambda: _count_rows(chart, today, today + timedelta(days=1)), MINUTE)
     return None if finished is None or current is None else finished + current
 
 
@@ -138,48 +137,45 @@ def _midnight(day: date) -> datetime:
     return datetime(day.year, day.month, day.day, tzinfo=UTC)
 
 
-def _counted(chart: Chart, start: datetime, end: datetime) -> Counts:
+def _count_rows(chart: Chart, start: datetime, end: datetime) -> Counts:
     rows = chart.rows(start).filter(Q((f"{chart.at}__gte", start), (f"{chart.at}__lt", end)))
     by = [chart.by] if chart.by else []
     days = rows.annotate(day=TruncDate(chart.at, tzinfo=UTC)).values("day", *by).annotate(number=Count("pk"))
     return [(row["day"].isoformat(), str(row.get(chart.by, "")), row["number"]) for row in days.order_by()]
 
 
-def _kept(key: str, count: Callable[[], Counts], seconds: int) -> Counts | None:
+def _cached(key: str, count: Callable[[], Counts], seconds: int) -> Counts | None:
     """The counts from the cache, or counted now. The page opens without a cache, too."""
     try:
-        kept = cache.get(key)
+        cached = cache.get(key)
     except Exception:  # of any client behind the cache
         logger.warning("The cache does not answer.", exc_info=True)
-        kept = None
-    if kept is not None:
-        return None if kept is False else kept
-    counted: Counts | None
+        cached = None
+    if cached is not None:
+        return None if cached is False else cached
+    counts: Counts | None
     try:
         with transaction.atomic():
-            counted = count()
+            counts = count()
     except DatabaseError:
         logger.warning("A chart could not be counted.", exc_info=True)
-        counted, seconds = None, PAUSE_AFTER_FAILURE
+        counts, seconds = None, PAUSE_AFTER_FAILURE
     try:
-        cache.set(key, False if counted is None else counted, seconds)
+        cache.set(key, False if counts is None else counts, seconds)
     except Exception:  # of any client behind the cache
         logger.warning("The cache does not answer.", exc_info=True)
-    return counted
+    return counts
 
 
 def _drawing(
     days: list[date], labels: dict[str, str | Promise], numbers: Mapping[tuple[str, str], int]
 ) -> dict[str, Any]:
-    """A stacked bar chart of these numbers by (day, series): rectangles for inline SVG, legend, and the same as a table.
-
-    With no number at all, too.
-    """
-    of_day = {day: [numbers.get((day.isoformat(), key), 0) for key in labels] for day in days}
-    highest = max(map(sum, of_day.values()), default=0)
+    """A stacked bar chart of these numbers by (day, series): rectangles for inline SVG, legend, and a table."""
+    values_of_day = {day: [numbers.get((day.isoformat(), key), 0) for key in labels] for day in days}
+    highest = max(map(sum, values_of_day.values()), default=0)
     step = WIDTH / len(days)
     bars = []
-    for position, (day, values) in enumerate(of_day.items()):
+    for position, (day, values) in enumerate(values_of_day.items()):
         top = float(HEIGHT)
         for colour, (label, value) in enumerate(zip(labels.values(), values, strict=True)):
             if value:
@@ -195,7 +191,7 @@ def _drawing(
                         "text": f"{day.isoformat()}, {label}: {value}",
                     }
                 )
-    totals = [sum(column) for column in zip(*of_day.values(), strict=True)]
+    totals = [sum(column) for column in zip(*values_of_day.values(), strict=True)]
     return {
         "width": WIDTH,
         "height": HEIGHT,
@@ -208,5 +204,5 @@ def _drawing(
             {"label": label, "total": total, "colour": colour % COLOURS}
             for colour, (label, total) in enumerate(zip(labels.values(), totals, strict=True))
         ],
-        "table": [{"day": day.isoformat(), "numbers": values} for day, values in reversed(of_day.items())],
+        "table": [{"day": day.isoformat(), "numbers": values} for day, values in reversed(values_of_day.items())],
     }

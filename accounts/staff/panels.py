@@ -1,5 +1,5 @@
-"""What stands at the top of a user's page: a few facts, and panels with the newest rows of other lists about that user.
-Other apps add panels."""
+"""The top of a user's page: a few facts, and panels with the newest rows of other lists about that user. Other apps add
+panels."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ EMPTY = "–"
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """`columns` are columns of the list of `model`: who may not view that list does not see the panel."""
+    """`columns` are columns of the list of `model`. Staff who may not view that list do not see the panel."""
 
     model: type[Model]
     rows: Callable[[User], QuerySet]
@@ -34,7 +34,7 @@ _panels: list[Panel] = []
 
 
 def add_panel(panel: Panel) -> None:
-    """Lets an app add a panel to the page of a user."""
+    """Adds a panel of an app to the page of a user."""
     _panels.append(panel)
     _panels.sort(key=lambda panel: panel.position)
 
@@ -44,14 +44,14 @@ def registered() -> list[Panel]:
     return list(_panels)
 
 
-def about(user: User, site: AdminSite, request: HttpRequest) -> list[dict[str, Any]]:
+def panel_data(user: User, site: AdminSite, request: HttpRequest) -> list[dict[str, Any]]:
     """The panels that this staff member may see; one query each."""
-    drawn = []
+    rendered = []
     for panel in _panels:
         page = cast(StaffAdmin, site.get_model_admin(panel.model))
         if page.has_view_permission(request):
-            drawn.append(_drawn(panel, page, user))
-    return drawn
+            rendered.append(_panel_data(panel, page, user))
+    return rendered
 
 
 def facts(row: Model, page: StaffAdmin, columns: tuple[str, ...]) -> list[dict[str, Any]]:
@@ -66,7 +66,7 @@ def facts(row: Model, page: StaffAdmin, columns: tuple[str, ...]) -> list[dict[s
     ]
 
 
-def _drawn(panel: Panel, page: StaffAdmin, user: User) -> dict[str, Any]:
+def _panel_data(panel: Panel, page: StaffAdmin, user: User) -> dict[str, Any]:
     base = f"admin:{page.opts.app_label}_{page.opts.model_name}"
     related = page.list_select_related or ()
     rows = panel.rows(user).select_related(*cast(tuple[str, ...], related))[:ROWS_SHOWN]

@@ -21,10 +21,10 @@ from core.transactions import unit_of_work
 STATIC_CODES = 10
 # Keys in the admin session while a second factor is added.
 _PENDING = "second_factor_pending"
-_PROVED = "second_factor_second_password"
+_SECOND_PASSWORD = "second_factor_second_password"
 
 
-def has_one(user: User) -> bool:
+def has_device(user: User) -> bool:
     """The user has a confirmed device."""
     return any(True for _ in devices_for_user(user, confirmed=True))
 
@@ -34,13 +34,13 @@ def matching_device(user: User, code: str) -> Device | None:
     return match_token(user, code.replace(" ", ""))
 
 
-def second_password_is_proved(request: HttpRequest) -> bool:
-    """The second password of the account was given in this session, and is still that one."""
-    return request.session.get(_PROVED) == _changed_at(request)
+def second_password_was_entered(request: HttpRequest) -> bool:
+    """The second password was entered in this session and has not changed since."""
+    return request.session.get(_SECOND_PASSWORD) == _changed_at(request)
 
 
-def note_proof(request: HttpRequest) -> None:
-    request.session[_PROVED] = _changed_at(request)
+def record_second_password(request: HttpRequest) -> None:
+    request.session[_SECOND_PASSWORD] = _changed_at(request)
 
 
 def _changed_at(request: HttpRequest) -> str:
@@ -68,7 +68,7 @@ def activate(device: TOTPDevice) -> list[str]:
     """
     with unit_of_work():
         user = User.objects.lock(device.user_id)
-        if has_one(user):
+        if has_device(user):
             raise PermissionDenied
         device.confirmed = True
         device.save(update_fields=["confirmed"])
@@ -92,13 +92,13 @@ def remove(*, user: User, reason: str, actor: User) -> None:
 
 
 def secret(device: TOTPDevice) -> str:
-    """The key to type where no camera is at hand."""
+    """The key, to be typed instead of scanned."""
     return base64.b32encode(device.bin_key).decode()
 
 
 def picture(device: TOTPDevice) -> str:
     """The key as a QR code, as a data: address for an `<img>`."""
-    import qrcode.image.svg  # for the few who set up a device, not for every process
+    import qrcode.image.svg  # loaded with the first QR code, not by every process
 
     out = io.BytesIO()
     qrcode.make(device.config_url, image_factory=qrcode.image.svg.SvgPathImage).save(out)

@@ -84,16 +84,16 @@ class StaffSite(OTPAdminSite):
     def get_urls(self) -> list[Any]:
         own: list[URLPattern] = [
             path("second-factor/", writes_limited(self.second_factor_view), name="second_factor"),
-            # A password is changed over the API, by its own rules and with all that follows from it.
-            path("password_change/", self.nowhere),
-            path("password_change/done/", self.nowhere),
+            # Passwords are changed over the API, which also ends sessions and notifies the owner.
+            path("password_change/", self.page_not_found),
+            path("password_change/done/", self.page_not_found),
         ]
         return own + super().get_urls()
 
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:
         return super().admin_view(writes_limited(view), cacheable)
 
-    def nowhere(self, request: HttpRequest) -> HttpResponse:
+    def page_not_found(self, request: HttpRequest) -> HttpResponse:
         raise Http404
 
     # Counted in the form, by the counters of the API's sign-in.
@@ -132,21 +132,21 @@ class StaffSite(OTPAdminSite):
 
     @method_decorator(never_cache)
     def second_factor_view(self, request: HttpRequest) -> HttpResponse:
-        """Where a staff member without a second factor gets one: a QR code, then the first code."""
+        """Sets up the second factor of a staff member: a QR code, then the first code."""
         if not self._is_signed_in(request) or not isinstance(request.user, User):
             return HttpResponseRedirect(reverse("admin:login", current_app=self.name))
-        if second_factor.has_one(request.user):
+        if second_factor.has_device(request.user):
             # The password alone must not be enough to replace the second factor.
             if not self.has_permission(request):
                 end_admin_session(request)
             return HttpResponseRedirect(reverse("admin:index", current_app=self.name))
         context = {**self.each_context(request), "title": _("Add a second factor")}
         # An account with a second password proves it before the key of the app is shown.
-        if request.user.two_step_enabled and not second_factor.second_password_is_proved(request):
+        if request.user.two_step_enabled and not second_factor.second_password_was_entered(request):
             proof = SecondPasswordForm(request.user, data=request.POST or None)
             if request.method != "POST" or not proof.is_valid():
                 return TemplateResponse(request, "admin/second_factor.html", {**context, "form": proof})
-            second_factor.note_proof(request)
+            second_factor.record_second_password(request)
             return HttpResponseRedirect(request.get_full_path())
         device = second_factor.pending_device(request)
         form = FirstCodeForm(device, data=request.POST or None)
@@ -170,5 +170,5 @@ class StaffSite(OTPAdminSite):
         return apps if app_label else tasks.grouped(self, apps)
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
-        shown = {"overview": overview.figures(), "charts": overview.drawn(request)}
+        shown = {"overview": overview.figures(), "charts": overview.charts(request)}
         return super().index(request, shown | (extra_context or {}))

@@ -1,4 +1,4 @@
-"""The tasks by which the index page groups the lists, in the order of a support agent's day."""
+"""The tasks by which the index page groups the lists, in their order on the page."""
 
 from dataclasses import dataclass
 from typing import Any

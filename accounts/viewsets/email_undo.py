@@ -53,8 +53,8 @@ def email_undo_page(request: HttpRequest, token: str) -> HttpResponse:
         change = email_change.pending_undo(token)
         language = change.user.language
         if request.method == "POST":
-            undone = email_change.undo(token=token)
-            return _page(request, "done", language, address=change.old_email, password_token=undone.password_token)
+            result = email_change.undo(token=token)
+            return _page(request, "done", language, address=change.old_email, password_token=result.password_token)
     except NotFound:
         return _page(request, "gone", None, status=404)
     except RateLimited as error:
@@ -67,7 +67,7 @@ def email_undo_page(request: HttpRequest, token: str) -> HttpResponse:
 def _choose_password(request: HttpRequest) -> HttpResponse:
     """Sets the new password, or shows the form again with what is wrong with it. NotFound without a live token."""
     token = request.POST["password_token"]
-    language = password.may_be_chosen_by(token=token).language
+    language = password.user_of_token(token=token).language
     with translation.override(language):
         form = ChoosePasswordInput(data=request.POST)
         try:
@@ -80,10 +80,10 @@ def _choose_password(request: HttpRequest) -> HttpResponse:
 
 
 def _page(
-    request: HttpRequest, state: str, language: str | None, *, status: int = 200, **shown: object
+    request: HttpRequest, state: str, language: str | None, *, status: int = 200, **context: object
 ) -> HttpResponse:
     with translation.override(language or translation.get_language()):
-        context = {"state": state, "product": project.PRODUCT_NAME, **shown}
+        context |= {"state": state, "product": project.PRODUCT_NAME}
         response = render(request, "accounts/email_undo.html", context, status=status)
     response["Cache-Control"] = "no-store"
     response["Referrer-Policy"] = "no-referrer"

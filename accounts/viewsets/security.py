@@ -1,5 +1,4 @@
-"""What protects an account: step-up confirmation, and what it is required for (password, address, two-step
-verification, export, deletion)."""
+"""Step-up confirmation, and the actions that require it: password, address, two-step verification, export, deletion."""
 
 from typing import Any
 
@@ -139,7 +138,7 @@ class SecondPasswordViewSet(ViewSet):
     @extend_schema(operation_id="auth_two_step_status", responses=TwoStepStatusOutput)
     def status(self, request: Request) -> Response:
         user = request.user
-        return Response(TwoStepStatusOutput.render(user, codes_left=recovery_codes.left(user=user)))
+        return Response(TwoStepStatusOutput.render(user, codes_left=recovery_codes.count_unused(user=user)))
 
     @extend_schema(
         operation_id="auth_two_step_enable",

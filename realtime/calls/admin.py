@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.staff import tasks
 from accounts.staff.audit_actions import name_actions
 from accounts.staff.lists import StaffAdmin
-from accounts.staff.overview import Chart, Figure, about, add_chart, add_section
+from accounts.staff.overview import Chart, Figure, add_chart, add_section, capped_count
 from realtime.calls.models import Call
 
 name_actions({"log.new_epoch": _("New epoch of the event log")})
@@ -34,7 +34,7 @@ class CallAdmin(StaffAdmin):
 
 
 def _figures() -> list[Figure]:
-    today = about(Call.objects.filter(created_at__gte=timezone.now() - timedelta(days=1)))
+    today = capped_count(Call.objects.filter(created_at__gte=timezone.now() - timedelta(days=1)))
     return [Figure(_("Calls today"), today, "/admin/realtime/call/")]
 
 

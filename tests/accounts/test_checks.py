@@ -52,4 +52,4 @@ def test_what_a_deployment_is_warned_of(settings):
     settings.RATELIMIT_ENABLE = True
     settings.AUTH_PASSWORD_VALIDATORS = []
     assert found(include_deployment_checks=True) == ["accounts.W002"]
-    assert own.passwords_are_looked_at(None)[0].hint.startswith("Add CommonPasswordValidator, MinimumLengthValidator")
+    assert own.password_validators(None)[0].hint.startswith("Add CommonPasswordValidator, MinimumLengthValidator")

@@ -32,7 +32,7 @@ class Command(OperatorCommand):
         path = Path(options["output"] or default_path(user.username))
         result = {"user_id": user.id, "email": user.email, "file": str(path), "dry_run": options["dry_run"]}
         if options["dry_run"]:
-            # How many bytes it would be is not known before the archive is written.
+            # The size is not known before the archive is written.
             return result
         try:
             with path.open("xb") as file, export.archive(user_id=user.id) as archive:

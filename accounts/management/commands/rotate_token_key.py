@@ -12,7 +12,7 @@ from core.operator import OperatorCommand, actor
 
 class Command(OperatorCommand):
     help = (
-        "Make a new key for session tokens without signing anybody out. With several processes in three steps: "
+        "Make a new key for session tokens without signing users out. With several processes in three steps: "
         "`stage` adds a key that verifies everywhere and signs nowhere yet; once every process runs with it, `sign` "
         "puts it first; a week later `drop` removes the old one. Without a step, for a single process: a new key "
         "that signs at once."
@@ -23,11 +23,11 @@ class Command(OperatorCommand):
 
     def act(self, **options: Any) -> dict[str, Any]:
         pairs = [pair.strip() for pair in conf.TOKEN_KEYS.split(",") if pair.strip()]
-        fresh = f"{timezone.now():%Y%m%d%H%M%S}:{secrets.token_urlsafe(48)}"
+        new_pair = f"{timezone.now():%Y%m%d%H%M%S}:{secrets.token_urlsafe(48)}"
         if options["step"] == "stage":
-            pairs.append(fresh)
+            pairs.append(new_pair)
         elif options["step"] is None:
-            pairs.insert(0, fresh)
+            pairs.insert(0, new_pair)
         elif len(pairs) < 2:
             raise CommandError("There is only one key.")
         elif options["step"] == "sign":
@@ -35,11 +35,11 @@ class Command(OperatorCommand):
         else:
             pairs.pop()
         kids = [pair.split(":")[0] for pair in pairs]
-        kept_in = project.VAR_DIR / "token_keys.txt"
-        is_ours = kept_in.exists() and kept_in.read_text().strip() == conf.TOKEN_KEYS
+        path = project.VAR_DIR / "token_keys.txt"
+        is_ours = path.exists() and path.read_text().strip() == conf.TOKEN_KEYS
         if not options["dry_run"]:
             if is_ours:
-                kept_in.write_text(",".join(pairs))
+                path.write_text(",".join(pairs))
                 self.note("Written; processes use it after their next start.")
             else:
                 self.note("Set this as TOKEN_KEYS for every process, then restart them one after another.")
