@@ -50,12 +50,12 @@ def _reveal(by: "User", message: Message, data: dict[str, Any]) -> None:
 
 def _show(page: admin.ModelAdmin, request: HttpRequest, rows: list[Message]) -> HttpResponse:
     """The messages, each with its conversation, the messages around it when they were asked for, and its reports."""
-    with_around = bool(request.POST.get("around"))
+    shows_context = bool(request.POST.get("around"))
     may_view_reports = request.user.has_perm("messaging.view_report")
     revealed = [
         {
             "message": message,
-            "shown": messages_around(message) if with_around else [message],
+            "shown": messages_around(message) if shows_context else [message],
             "reports": message.reports.select_related("reporter") if may_view_reports else (),
         }
         for message in rows
@@ -152,8 +152,8 @@ class ReportAdmin(StaffAdmin):
     @admin.display(description=_("reported text"))
     def reported_text(self, report: Report) -> str:
         """What the message said when it was reported: an image without a text says that it is one."""
-        kept = report.snapshot
-        return str(kept.get("body") or (Message.Kind(kept["kind"]).label if kept.get("kind") else ""))
+        snapshot = report.snapshot
+        return str(snapshot.get("body") or (Message.Kind(snapshot["kind"]).label if snapshot.get("kind") else ""))
 
 
 def _close(by: "User", report: Report, state: str, data: dict[str, Any]) -> None:
@@ -161,8 +161,8 @@ def _close(by: "User", report: Report, state: str, data: dict[str, Any]) -> None
 
 
 def _figures() -> list[Figure]:
-    waiting = capped_count(Report.objects.filter(state=Report.State.OPEN))
-    return [Figure(_("Open reports"), waiting, "/admin/messaging/report/?state__exact=open")]
+    open_reports = capped_count(Report.objects.filter(state=Report.State.OPEN))
+    return [Figure(_("Open reports"), open_reports, "/admin/messaging/report/?state__exact=open")]
 
 
 add_section(_figures)

@@ -39,7 +39,7 @@ class Defaults:
         }
     )
 
-    # An image that no message took is an abandoned upload after this time.
+    # An image without a message counts as an abandoned upload after this time.
     ORPHAN_IMAGE_HOURS: int = 24
     # Messages of an erased account that are announced one by one, per conversation.
     ERASURE_ANNOUNCED: int = 500

@@ -78,7 +78,7 @@ class Participant(models.Model):
         return max(self.last_read_id, self.cleared_up_to_id)
 
     def is_unread(self, message: "Message") -> bool:
-        """Whether a message that is not deleted counts in `unread_count`; UNREAD says it as SQL."""
+        """Whether a message that is not deleted counts in `unread_count`; UNREAD is the same as SQL."""
         return message.counts_as_unread and message.sender_id != self.user_id and message.id > self.read_up_to
 
 
@@ -121,7 +121,7 @@ class Message(models.Model):
     call_outcome = models.CharField(max_length=10, blank=True)
     call_duration_s = models.PositiveIntegerField(null=True, blank=True)
     client_id = models.CharField(max_length=64, null=True, blank=True)
-    # What the sender asked for under this client_id, as SHA-256: edits do not change it.
+    # SHA-256 of the request with this client_id: edits do not change it.
     request_digest = models.CharField(max_length=64, blank=True)
     counts_as_unread = models.BooleanField(default=True)
     edited_at = models.DateTimeField(_("edited at"), null=True, blank=True)

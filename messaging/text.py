@@ -16,14 +16,14 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _INVISIBLE = re.compile(
     r"[\s\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0]*"
 )
-# U+FDFA alone is 18 letters when folded. Ordinary text stays far below this many letters for each of its own.
-_MOST_GROWTH = 3
+# U+FDFA alone is 18 letters when folded. Ordinary text stays far below this factor.
+_MAX_GROWTH = 3
 _SHORT = 64
 _TEXT_STYLE = "\ufe0e"
 _EMOJI_STYLE = "\ufe0f"
 
 
-def _plain(field: str, value: object) -> str:
+def _clean_text(field: str, value: object) -> str:
     if not isinstance(value, str):
         raise ValidationError({field: [_("This must be text.")]})
     if "\x00" in value:
@@ -34,9 +34,9 @@ def _plain(field: str, value: object) -> str:
 
 
 def searchable(body: str | None) -> str:
-    """What search reads of a message: its folded text, which a few characters make many times as long, cut to a limit."""
+    """The folded text that search reads, cut to a limit: a few characters become many when they are folded."""
     text = body or ""
-    return fold(text)[: _MOST_GROWTH * len(text) + _SHORT]
+    return fold(text)[: _MAX_GROWTH * len(text) + _SHORT]
 
 
 def too_long(length: int) -> str:
@@ -49,7 +49,7 @@ def too_long(length: int) -> str:
 
 def clean_body(value: object, *, may_be_empty: bool = False) -> str:
     """The body as it is stored: composed and trimmed. ValidationError naming `body`."""
-    body = _plain("body", "" if value is None and may_be_empty else value).strip()
+    body = _clean_text("body", "" if value is None and may_be_empty else value).strip()
     if _INVISIBLE.fullmatch(body):
         if may_be_empty:
             return ""
@@ -72,15 +72,15 @@ def clean_client_id(value: object) -> str | None:
 def clean_emoji(value: object) -> str:
     """Exactly one emoji, in its fully qualified spelling (❤ becomes ❤️). ValidationError naming `emoji`."""
     if isinstance(value, str) and len(value) <= 32 and _TEXT_STYLE not in value:
-        known = _spellings().get(value.replace(_EMOJI_STYLE, ""))
-        if known is not None:
-            return known
+        spelling = _spellings().get(value.replace(_EMOJI_STYLE, ""))
+        if spelling is not None:
+            return spelling
     raise ValidationError({"emoji": [_("This must be exactly one emoji.")]})
 
 
 def clean_query(value: object) -> str:
     """A search text, folded as the bodies are. ValidationError naming `q`."""
-    query = _plain("q", value if value is not None else "").strip()
+    query = _clean_text("q", value if value is not None else "").strip()
     if len(query) > conf.SEARCH_QUERY_LENGTH:
         raise ValidationError({"q": [too_long(conf.SEARCH_QUERY_LENGTH)]})
     folded = fold(query)

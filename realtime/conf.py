@@ -45,7 +45,7 @@ class Defaults:
     CALL_RING_SECONDS: int = 60
     CALL_CONNECT_SECONDS: int = 30
     CALL_LOST_SECONDS: int = 60
-    # How often a process that holds sockets looks for calls whose time is up.
+    # How often a process that holds sockets ends overdue calls.
     CALL_SWEEP_SECONDS: float = 2
     CALLS_LIMIT: int = 30
     CALLS_MAX: int = 100

@@ -37,7 +37,7 @@ def session_revoked(user_id: int, session_ids: list[int], reason: str, **kwargs:
 
 @receiver(account_signals.session_tokens_replaced)
 def session_tokens_replaced(user_id: int, **kwargs: Any) -> None:
-    # A socket opened with an earlier token may exist, too. One that was opened or renewed with the new token stays.
+    # Closes sockets that were opened with an earlier token; those with the new token stay open.
     sockets.recheck(user_id=user_id)
 
 
@@ -85,12 +85,12 @@ def reactions_changed(message_id: int, conversation: Any, **kwargs: Any) -> None
 
 @receiver(messaging_signals.conversation_read)
 def conversation_read(conversation: Any, reader_id: int, last_read_id: int, **kwargs: Any) -> None:
-    people = [reader_id]
+    user_ids = [reader_id]
     peer_id = conversation.other_id(reader_id)
-    as_the_peer_sees_it = conversations_for(peer_id, [conversation.id]).get(conversation.id, {})
-    if as_the_peer_sees_it.get("other_last_read_id") is not None:
-        people.append(peer_id)
-    for user_id in people:
+    peer_conversation = conversations_for(peer_id, [conversation.id]).get(conversation.id, {})
+    if peer_conversation.get("other_last_read_id") is not None:
+        user_ids.append(peer_id)
+    for user_id in user_ids:
         log.append(
             user_id=user_id,
             type="conversation.read",

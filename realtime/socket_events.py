@@ -3,7 +3,7 @@
 The log holds references only. Invariants: a replay never contains a text that was deleted since, and an
 event always carries the current state, so that applying it twice changes nothing.
 
-A new event is one function, one row of EVENTS, and a receiver that notes it. The function gets the event
+A new event is one function, one row of EVENTS, and a receiver that appends it. The function gets the event
 and the context of its batch, which reads the rows that the batch needs in a few queries; it returns the
 event's data, or another type and its data.
 """

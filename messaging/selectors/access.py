@@ -1,4 +1,4 @@
-"""Permission checks: who may see a conversation and who may write in it. Each fetch includes its check."""
+"""Permission checks for reading a conversation and for writing in it. Each query includes its check."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -15,21 +15,16 @@ from messaging.exceptions import ConversationNotFound, MessageNotFound, MessageP
 from messaging.models import PARTICIPANT, Conversation, Message, Participant
 
 if TYPE_CHECKING:
-    from accounts.models import Image
-    from accounts.models import User as Person
+    from accounts.models import Image, User
 
 
 WhoCanMessage = get_user_model().WhoCanMessage
 
 
-def conversation_for(user: "Person", conversation_id: object) -> Conversation:
+def conversation_for(user: "User", conversation_id: object) -> Conversation:
     """The conversation, for one of its participants. ConversationNotFound for any other user."""
-    return _conversation_of(user.id, conversation_id)
-
-
-def _conversation_of(user_id: int, conversation_id: object) -> Conversation:
     number = parse_id(conversation_id)
-    conversation = Conversation.objects.of(user_id).filter(id=number).first() if number else None
+    conversation = Conversation.objects.of(user.id).filter(id=number).first() if number else None
     if conversation is None:
         raise ConversationNotFound
     return conversation
@@ -56,7 +51,7 @@ def message_for(user_id: int, message_id: object) -> Message:
     return message
 
 
-def check_can_contact(actor: "Person", conversation: Conversation) -> None:
+def check_can_contact(actor: "User", conversation: Conversation) -> None:
     """Returns if `actor` may contact the other participant now.
 
     Raises EmailNotVerified, UserBlocked (a block in either direction), or MessagePermissionDenied by the
@@ -79,7 +74,7 @@ def has_written(*, user_id: int, conversation_id: int) -> bool:
     return Participant.objects.filter(conversation_id=conversation_id, user_id=user_id, has_written=True).exists()
 
 
-def raise_if_contact_denied(actor: "Person", *, who_can_message: str, has_written: Any, blocked: Any) -> None:
+def raise_if_contact_denied(actor: "User", *, who_can_message: str, has_written: Any, blocked: Any) -> None:
     """The rules of `check_can_contact`, for data about the other user that has already been read."""
     if not actor.has_verified_email:
         raise EmailNotVerified
@@ -115,7 +110,11 @@ def reachable_peers(pairs: Iterable[tuple[int, int]]) -> dict[tuple[int, int], i
         f" WHERE (me.conversation_id, me.user_id) IN (VALUES {', '.join(['(%s, %s)'] * len(distinct))})",
         [number for pair in distinct for number in pair],
     )
-    return {(talk_id, me_id): other_id for talk_id, me_id, other_id, *facts in fetched if _refusal(*facts) is None}
+    return {
+        (conversation_id, me_id): other_id
+        for conversation_id, me_id, other_id, *permissions in fetched
+        if _refusal(*permissions) is None
+    }
 
 
 _OTHER = "conversation__participants__"

@@ -66,12 +66,12 @@ def message_page(
     order = NEWEST_FIRST if after is None else OLDEST_FIRST
     # For a user who does not take part the watermark is NULL, and no id is above it. The limit is a literal:
     # a plan for any limit might read the whole conversation first. So it might if it joined before the limit.
-    on_page = (
+    page_rows = (
         f"(SELECT * FROM {MESSAGE} m WHERE {NOT_DELETED} AND {BETWEEN} AND (m.id * -1) < -{_CLEARED}"
         f" {order} LIMIT {int(limit) + 1})"
     )
     fetched = rows(
-        f"{select(_CLEARED, source=on_page)} {order}",
+        f"{select(_CLEARED, source=page_rows)} {order}",
         [*between(number, after or 0, before or MAX_ID), number, user_id, number, user_id],
     )
     if not fetched:
@@ -109,7 +109,7 @@ def reactions_of(ids: Iterable[int]) -> dict[int, list[dict[str, Any]]]:
 
 
 def first_id_since(start: datetime) -> int:
-    """An id from which on all messages are, that were sent at `start` or later: a bisection of the primary key.
+    """The first id of the messages sent at `start` or later: a bisection of the primary key.
 
     The table has no index on `created_at`; ids grow with time.
     """
@@ -128,7 +128,7 @@ SHOWN_ON_EACH_SIDE = 3
 
 
 def messages_around(message: Message) -> list[Message]:
-    """The message between its neighbours in the conversation, oldest first: for staff who judge it."""
+    """The message with the messages before and after it, oldest first, for staff."""
     conversation = Message.objects.filter(conversation_id=message.conversation_id).select_related("sender")
     before = conversation.filter(id__lt=message.id).order_by("-id")[:SHOWN_ON_EACH_SIDE]
     after = conversation.filter(id__gt=message.id).order_by("id")[:SHOWN_ON_EACH_SIDE]

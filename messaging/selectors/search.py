@@ -29,14 +29,14 @@ def search_page(
     ConversationNotFound unless the user takes part.
     """
     number, cleared = watermark_for(user_id, conversation_id)
-    ids, go_on = _ids(number, folded, limit, cleared, before)
+    ids, next_before = _ids(number, folded, limit, cleared, before)
     if not ids:
-        return [], go_on
+        return [], next_before
     fetched = rows(
         f"{select()} WHERE m.id IN ({placeholders(ids)}) AND {NOT_DELETED} ORDER BY m.id DESC",
         [cleared, *ids],
     )
-    return [render(MessageRow(*columns), user_id) for columns in fetched], go_on
+    return [render(MessageRow(*columns), user_id) for columns in fetched], next_before
 
 
 def _ids(
@@ -65,7 +65,7 @@ def _scan(
     conversation_id: int, folded: str, cleared: int, before: int | None, limit: int
 ) -> tuple[list[int], int | None]:
     """Hits among the newest rows below `before`, and the lowest id read when more rows may follow."""
-    place = "strpos(body_folded, %s)" if connection.vendor == "postgresql" else "instr(body_folded, %s)"
+    position = "strpos(body_folded, %s)" if connection.vendor == "postgresql" else "instr(body_folded, %s)"
     newest = (
         f"SELECT m.id, m.body_folded, {NOT_DELETED} AS is_kept FROM {MESSAGE} m WHERE {BETWEEN} {NEWEST_FIRST} LIMIT %s"
     )
@@ -73,7 +73,7 @@ def _scan(
         f"WITH newest AS ({newest})"
         " SELECT hit.id, edge.lowest, edge.rows_read"
         " FROM (SELECT MIN(id) AS lowest, COUNT(*) AS rows_read FROM newest) edge"
-        f" LEFT JOIN (SELECT id FROM newest WHERE is_kept AND {place} > 0 ORDER BY id DESC LIMIT %s) hit"
+        f" LEFT JOIN (SELECT id FROM newest WHERE is_kept AND {position} > 0 ORDER BY id DESC LIMIT %s) hit"
         "  ON TRUE ORDER BY hit.id DESC",
         [*between(conversation_id, cleared, before or MAX_ID), conf.SEARCH_SCAN, folded, limit],
     )

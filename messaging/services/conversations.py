@@ -32,10 +32,10 @@ def start(*, starter: "User", user_id: int) -> tuple[dict[str, Any], bool]:
     if user_id == starter.id:
         raise ValidationError({"user_id": [_("You cannot write to yourself.")]})
     low, high = sorted((starter.id, user_id))
-    existing = Conversation.objects.filter(user_low_id=low, user_high_id=high).first()
-    if existing is not None:
-        show_to(user_id=starter.id, conversation=existing)
-        return conversations_for(starter.id, [existing.id])[existing.id], False
+    conversation = Conversation.objects.filter(user_low_id=low, user_high_id=high).first()
+    if conversation is not None:
+        show_to(user_id=starter.id, conversation=conversation)
+        return conversations_for(starter.id, [conversation.id])[conversation.id], False
     other = people.contactable_user(user_id)
     if people.blocked_either_way(starter.id, other.id):
         raise UserBlocked
@@ -119,14 +119,14 @@ def mark_delivered(*, user_id: int, delivered: Mapping[int, int]) -> dict[int, i
     """
     moved: dict[int, int] = {}
     with unit_of_work():
-        mine = Participant.objects.filter(user_id=user_id, conversation_id__in=list(delivered))
-        behind = [
+        participants = Participant.objects.filter(user_id=user_id, conversation_id__in=list(delivered))
+        outdated = [
             participant.conversation_id
-            for participant in mine
+            for participant in participants
             if participant.delivered_id < delivered[participant.conversation_id]
         ]
         # In ascending order, as all code that locks more than one: this prevents deadlocks.
-        for conversation_id in sorted(behind):
+        for conversation_id in sorted(outdated):
             locked = storage.lock(conversation_id, user_id)
             participant = locked.participants()[0]
             newest = storage.newest_visible_id(conversation_id, 0)

@@ -23,7 +23,7 @@ from messaging.models import (
 from messaging.services import storage
 
 
-def erase_person(user_id: int) -> None:
+def erase_user(user_id: int) -> None:
     """Empties every message of the user, removes every reaction, and corrects the counters of all participants.
 
     The conversations stay for the other users, with their own messages. Of many messages in one
@@ -33,29 +33,29 @@ def erase_person(user_id: int) -> None:
         with unit_of_work():
             _erase_in(storage.lock(conversation_id, user_id), user_id)
     with unit_of_work():
-        # There is no account left to act against: of a report only its existence is kept.
+        # Without an account there is nothing to act against: only the existence of a report is kept.
         Report.objects.filter(reported_id=user_id).update(snapshot={})
         Report.objects.filter(reporter_id=user_id).update(comment="", reporter=None)
 
 
 def _erase_in(locked: storage.LockedConversation, user_id: int) -> None:
     now = timezone.now()
-    written = Message.objects.not_deleted().filter(conversation=locked.conversation, sender_id=user_id)
+    messages = Message.objects.not_deleted().filter(conversation=locked.conversation, sender_id=user_id)
     newest = rows(
         f"SELECT m.id FROM {MESSAGE} m WHERE m.sender_id = %s AND {NOT_DELETED} AND {BETWEEN} {NEWEST_FIRST} LIMIT %s",
         [user_id, *between(locked.conversation.id), conf.ERASURE_ANNOUNCED],
     )
-    announced = list(written.filter(id__in=[columns[0] for columns in newest]).order_by("-id"))
+    announced_messages = list(messages.filter(id__in=[columns[0] for columns in newest]).order_by("-id"))
     reactions = Reaction.objects.filter(message__conversation=locked.conversation)
     reacted_to = set(
         reactions.filter(user_id=user_id).exclude(message__sender_id=user_id).values_list("message_id", flat=True)
     )
-    image_ids = list(written.exclude(image=None).values_list("image_id", flat=True))
+    image_ids = list(messages.exclude(image=None).values_list("image_id", flat=True))
     participants = locked.participants()
-    unread_before = {message.id for message in announced if participants[1].is_unread(message)}
+    unread_before = {message.id for message in announced_messages if participants[1].is_unread(message)}
     MessageRevision.objects.filter(message__conversation=locked.conversation, message__sender_id=user_id).delete()
     reactions.filter(Q(user_id=user_id) | Q(message__sender_id=user_id)).delete()
-    written.update(body=None, body_folded="", request_digest="", image=None, deleted_at=now)
+    messages.update(body=None, body_folded="", request_digest="", image=None, deleted_at=now)
     pictures.discard(image_ids)
     for participant in participants:
         participant.unread_count = storage.count_unread(participant)
@@ -67,7 +67,7 @@ def _erase_in(locked: storage.LockedConversation, user_id: int) -> None:
         signals.reactions_changed.send(
             Message, message_id=message_id, conversation=locked.conversation, actor_id=user_id
         )
-    for message in reversed(announced):
+    for message in reversed(announced_messages):
         message.body, message.image, message.deleted_at = None, None, now
         signals.message_deleted.send(
             Message,

@@ -17,14 +17,14 @@ PAGES_A_FILE = 20
 def export_files(user_id: int) -> Iterator[tuple[str, Any]]:
     """Files for the archive: each conversation as the user sees it, in parts of 2,000 messages, newest
     first; the images the user sent; the user's reactions and reports."""
-    mine = Conversation.objects.filter(participants__user_id=user_id, participants__is_shown=True)
-    for conversation_id in list(mine.order_by("id").values_list("id", flat=True)):
+    conversations = Conversation.objects.filter(participants__user_id=user_id, participants__is_shown=True)
+    for conversation_id in list(conversations.order_by("id").values_list("id", flat=True)):
         folder = f"conversation-{conversation_id}"
         yield f"{folder}/conversation.json", conversations_for(user_id, [conversation_id])[conversation_id]
         for number, part in enumerate(_parts(user_id, conversation_id), start=1):
             yield f"{folder}/messages-{number:04d}.json", part
     sent = Message.objects.not_deleted().filter(sender_id=user_id).exclude(image=None)
-    for message in sent.filter(conversation__in=mine).select_related("image").order_by("id").iterator():
+    for message in sent.filter(conversation__in=conversations).select_related("image").order_by("id").iterator():
         image: Any = message.image
         name = pictures.file_name(image.token, image.mime)
         if default_storage.exists(name):

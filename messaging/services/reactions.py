@@ -48,8 +48,8 @@ def remove(*, user: "User", message_id: object, emoji: object) -> list[dict[str,
     value = clean_emoji(emoji)
     with unit_of_work():
         locked, message = storage.lock_message(message_id, user.id)
-        gone, _details = Reaction.objects.filter(message=message, user_id=user.id, emoji=value).delete()
-        if gone:
+        deleted, _details = Reaction.objects.filter(message=message, user_id=user.id, emoji=value).delete()
+        if deleted:
             _announce(message, locked, user)
         return reactions_of([message.id])[message.id]
 

@@ -23,20 +23,20 @@ def report(*, reporter: "User", message_id: object, reason: str, comment: str = 
     """A report with a snapshot of the message. One per user and message: a second one replaces reason and
     comment of the first while that is open. MessageNotFound, ValidationError (reason, comment)."""
     message = message_for(reporter.id, message_id)
-    why, more = reason.strip(), comment.strip()
-    if not why:
+    reason, comment = reason.strip(), comment.strip()
+    if not reason:
         raise ValidationError({"reason": [_("This may not be blank.")]})
-    for name, text, most in (("reason", why, REASON_LENGTH), ("comment", more, conf.REPORT_COMMENT_LENGTH)):
-        if len(text) > most:
-            raise ValidationError({name: [too_long(most)]})
+    for name, text, max_length in (("reason", reason, REASON_LENGTH), ("comment", comment, conf.REPORT_COMMENT_LENGTH)):
+        if len(text) > max_length:
+            raise ValidationError({name: [too_long(max_length)]})
     with unit_of_work():
-        made, created = Report.objects.get_or_create(
+        row, created = Report.objects.get_or_create(
             message=message,
             reporter_id=reporter.id,
             defaults={
                 "reported_id": message.sender_id,
-                "reason": why,
-                "comment": more,
+                "reason": reason,
+                "comment": comment,
                 "snapshot": {
                     "message_id": message.id,
                     "conversation_id": message.conversation_id,
@@ -47,10 +47,10 @@ def report(*, reporter: "User", message_id: object, reason: str, comment: str = 
                 },
             },
         )
-        if not created and made.state == Report.State.OPEN:
-            made.reason, made.comment = why, more
-            made.save(update_fields=["reason", "comment"])
-    return made
+        if not created and row.state == Report.State.OPEN:
+            row.reason, row.comment = reason, comment
+            row.save(update_fields=["reason", "comment"])
+    return row
 
 
 def close(*, report: Report, staff: "User", state: str, resolution: str = "") -> Report:

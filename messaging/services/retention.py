@@ -28,7 +28,7 @@ def jobs(now: datetime) -> dict[str, Callable[[int], int]]:
 
 def _purge_cleared(batch: int) -> int:
     """Deletes rows at or below both clear watermarks. This also frees their client_id."""
-    behind = (
+    outdated = (
         Participant.objects.values("conversation_id")
         .annotate(cleared_by_both=Min("cleared_up_to_id"))
         .filter(cleared_by_both__gt=Greatest("conversation__purged_up_to_id", 0))
@@ -36,22 +36,22 @@ def _purge_cleared(batch: int) -> int:
         .values_list("conversation_id", "cleared_by_both")[:batch]
     )
     purged = 0
-    for conversation_id, cleared_by_both in list(behind):
+    for conversation_id, cleared_by_both in list(outdated):
         if purged >= batch:
             break
         with unit_of_work():
             conversation = Conversation.objects.select_for_update(no_key=True).get(id=conversation_id)
-            doomed = rows(
+            messages = rows(
                 f"SELECT m.id, m.image_id FROM {MESSAGE} m WHERE {BETWEEN} {OLDEST_FIRST} LIMIT %s",
                 [*between(conversation_id, conversation.purged_up_to_id, cleared_by_both + 1), batch - purged],
             )
-            ids = [message_id for message_id, _ in doomed]
-            pictures.discard(image_id for _, image_id in doomed if image_id)
+            ids = [message_id for message_id, _ in messages]
+            pictures.discard(image_id for _, image_id in messages if image_id)
             Message.objects.filter(id__in=ids).delete()
-            if len(doomed) < batch - purged:
+            if len(messages) < batch - purged:
                 conversation.purged_up_to_id = cleared_by_both
                 conversation.save(update_fields=["purged_up_to_id"])
-            purged += len(doomed)
+            purged += len(messages)
     return purged
 
 

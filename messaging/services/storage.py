@@ -1,4 +1,4 @@
-"""The lock of a conversation, and what is written while it is held: the messages, and the state of its participants.
+"""The lock of a conversation, and the writes that need it: messages and the state of participants.
 
 Every change inside a conversation locks its row first. Invariants: message ids grow in commit order,
 and counters agree with the messages. Participants are locked after the conversation, never before.
@@ -101,7 +101,7 @@ def lock(conversation_id: object, user_id: int) -> LockedConversation:
         who_can_message=who_can_message,
         other_has_written=bool(has_written),
         is_blocked=bool(is_blocked),
-        unseen_by=[person for person, sees in zip((other_id, user_id), shown, strict=True) if not sees],
+        unseen_by=[participant_id for participant_id, sees in zip((other_id, user_id), shown, strict=True) if not sees],
     )
 
 
@@ -123,8 +123,8 @@ def lock_message(message_id: object, user_id: int) -> tuple[LockedConversation, 
 
 def visible(locked: LockedConversation, message_id: int) -> Message:
     """The message inside the locked conversation if this participant can see it. MessageNotFound."""
-    visible_ones = Message.objects.visible_to(locked.user_id)
-    message = visible_ones.filter(id=message_id, conversation_id=locked.conversation.id).first()
+    messages = Message.objects.visible_to(locked.user_id)
+    message = messages.filter(id=message_id, conversation_id=locked.conversation.id).first()
     if message is None:
         raise MessageNotFound
     return message
@@ -152,17 +152,17 @@ _INSERT = (
     f"INSERT INTO {MESSAGE} ({', '.join(str(field.column) for field in _FIELDS)})"
     f" VALUES ({placeholders(_FIELDS)}) ON CONFLICT DO NOTHING RETURNING id"
 )
-_COUNTED = "unread_count + CASE WHEN user_id = %s THEN 0 ELSE %s END"
-_WRITTEN = "has_written OR (user_id = %s AND %s)"
+_NEW_UNREAD_COUNT = "unread_count + CASE WHEN user_id = %s THEN 0 ELSE %s END"
+_NEW_HAS_WRITTEN = "has_written OR (user_id = %s AND %s)"
 _INSERT_AND_COUNT = (
     f"WITH new AS ({_INSERT}), participants AS (UPDATE {PARTICIPANT} SET last_message_id = new.id,"
-    f" activity_id = new.id, unread_count = {_COUNTED}, has_written = {_WRITTEN}, is_shown = TRUE"
+    f" activity_id = new.id, unread_count = {_NEW_UNREAD_COUNT}, has_written = {_NEW_HAS_WRITTEN}, is_shown = TRUE"
     " FROM new WHERE conversation_id = %s RETURNING user_id, unread_count)"
     " SELECT new.id, participants.user_id, participants.unread_count FROM new, participants"
 )
 _COUNT = (
     f"UPDATE {PARTICIPANT} SET last_message_id = %s, activity_id = %s,"
-    f" unread_count = {_COUNTED}, has_written = {_WRITTEN}, is_shown = TRUE"
+    f" unread_count = {_NEW_UNREAD_COUNT}, has_written = {_NEW_HAS_WRITTEN}, is_shown = TRUE"
     " WHERE conversation_id = %s RETURNING user_id, unread_count"
 )
 
@@ -173,8 +173,8 @@ def insert(message: Message, locked: LockedConversation) -> int | None:
     None, with nothing written, if the sender's client_id is taken.
     """
     values = [getattr(message, field.attname) for field in _FIELDS]
-    speaks = message.kind != Message.Kind.CALL
-    effects = [message.sender_id, int(message.counts_as_unread), message.sender_id, speaks, message.conversation_id]
+    is_written = message.kind != Message.Kind.CALL
+    effects = [message.sender_id, int(message.counts_as_unread), message.sender_id, is_written, message.conversation_id]
     if connection.vendor == "postgresql":
         counts = rows(_INSERT_AND_COUNT, [*values, *effects])
     else:
@@ -194,7 +194,7 @@ def digest_of(*parts: object) -> str:
 
 
 def original_of(sender_id: int, client_id: str | None, digest: str) -> dict[str, Any] | ApiError:
-    """The message first sent with this client_id, or the error for a repeat that must not get it."""
+    """The message first sent with this client_id, or the error for a request that does not match it."""
     message = None
     if client_id is not None:
         message = Message.objects.filter(sender_id=sender_id, client_id=client_id).first()

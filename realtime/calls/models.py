@@ -50,7 +50,7 @@ class Call(models.Model):
         FAILED = "failed", _("failed")
         LOST = "lost", _("lost")
 
-    # The conversation belongs to another app: its id is all that is needed here.
+    # No foreign key: the conversation belongs to another app.
     conversation_id = models.BigIntegerField(_("conversation"))
     caller = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+", verbose_name=_("caller"))
     callee = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+", verbose_name=_("callee"))

@@ -36,39 +36,39 @@ class SignalInput(CallInput):
 
 def invite(caller: CommandContext, data: Data) -> Data:
     call = services.invite(actor=caller.user, device=caller.device, **data)
-    return _shown(caller, call) | services.ice_for(actor=caller.user, call=call)
+    return _render_call(caller, call) | services.ice_for(actor=caller.user, call=call)
 
 
 def ringing(caller: CommandContext, data: Data) -> Data:
-    return _shown(caller, services.ringing(user_id=caller.user.id, **data))
+    return _render_call(caller, services.ringing(user_id=caller.user.id, **data))
 
 
 def accept(caller: CommandContext, data: Data) -> Data:
     call = services.accept(user_id=caller.user.id, device=caller.device, **data)
-    return _shown(caller, call) | services.ice_for(actor=caller.user, call=call)
+    return _render_call(caller, call) | services.ice_for(actor=caller.user, call=call)
 
 
 def decline(caller: CommandContext, data: Data) -> Data:
-    return _shown(caller, services.decline(user_id=caller.user.id, **data))
+    return _render_call(caller, services.decline(user_id=caller.user.id, **data))
 
 
 def cancel(caller: CommandContext, data: Data) -> Data:
-    return _shown(caller, services.cancel(user_id=caller.user.id, **data))
+    return _render_call(caller, services.cancel(user_id=caller.user.id, **data))
 
 
 def signal(caller: CommandContext, data: Data) -> Data:
-    return _shown(caller, services.signal(user_id=caller.user.id, device=caller.device, **data))
+    return _render_call(caller, services.signal(user_id=caller.user.id, device=caller.device, **data))
 
 
 def connected(caller: CommandContext, data: Data) -> Data:
-    return _shown(caller, services.connected(user_id=caller.user.id, device=caller.device, **data))
+    return _render_call(caller, services.connected(user_id=caller.user.id, device=caller.device, **data))
 
 
 def hangup(caller: CommandContext, data: Data) -> Data:
-    return _shown(caller, services.hangup(user_id=caller.user.id, device=caller.device, **data))
+    return _render_call(caller, services.hangup(user_id=caller.user.id, device=caller.device, **data))
 
 
-def _shown(caller: CommandContext, call: Call) -> Data:
+def _render_call(caller: CommandContext, call: Call) -> Data:
     return {"call": selectors.call_for(caller.user.id, call.id, caller.device)}
 
 

@@ -32,7 +32,7 @@ _FORGET = "forget"
 
 MAX_INLINE_EVENTS = 4
 # How many of the oldest events a round of pruning checks for their age.
-PRUNE_LOOK = 10_000
+PRUNE_SCAN = 10_000
 
 
 class Position(NamedTuple):
@@ -97,14 +97,14 @@ def forget(*, user_id: int) -> None:
         collect(_flush, PendingEvent(user_id, _FORGET, None, None, None))
 
 
-def _forget(user_ids: Iterable[int]) -> None:
+def _delete_events(user_ids: Iterable[int]) -> None:
     for user_id in sorted(set(user_ids)):
         Event.objects.filter(user_id=user_id).delete()
         Stream.objects.filter(user_id=user_id).update(epoch=new_epoch(), min_seq=F("head_seq"))
 
 
 def prune(*, now: datetime, batch: int) -> int:
-    """Deletes what is older than 14 days or beyond the newest 5000 of a user: at most about `batch`
+    """Deletes events older than 14 days or beyond the newest 5000 of a user: at most about `batch`
     events. Returns how many; call again while that is not 0.
 
     One user per transaction: the lowest available number is raised in the same commit, so that a client
@@ -113,11 +113,11 @@ def prune(*, now: datetime, batch: int) -> int:
     too_old = now - timedelta(days=conf.EVENTS_KEPT_DAYS)
     # The lower the id, the older the event: the primary key is enough, without an index of times.
     # Times are not exactly in order where clocks differ.
-    oldest = Event.objects.order_by("id").values_list("user_id", "created_at")[: max(batch, PRUNE_LOOK)]
+    oldest = Event.objects.order_by("id").values_list("user_id", "created_at")[: max(batch, PRUNE_SCAN)]
     aged = [user_id for user_id, created_at in oldest.iterator() if created_at < too_old][:batch]
-    long = Stream.objects.filter(head_seq__gt=F("min_seq") + conf.EVENTS_KEPT).values_list("user_id", flat=True)
+    oversized = Stream.objects.filter(head_seq__gt=F("min_seq") + conf.EVENTS_KEPT).values_list("user_id", flat=True)
     deleted = 0
-    for user_id in sorted({*aged, *long[:batch]}):
+    for user_id in sorted({*aged, *oversized[:batch]}):
         if deleted >= batch:
             break
         deleted += _prune_one(user_id, too_old, batch - deleted)
@@ -158,8 +158,8 @@ def _flush(events: list[PendingEvent]) -> None:
     if heads is None:
         # A user's first event, or that of an account which this transaction deletes. Nothing is locked yet,
         # so creating streams does not violate the lock order.
-        there = set(get_user_model().objects.filter(id__in=counts).values_list("id", flat=True))
-        events = [event for event in events if event.user_id in there]
+        existing_ids = set(get_user_model().objects.filter(id__in=counts).values_list("id", flat=True))
+        events = [event for event in events if event.user_id in existing_ids]
         if not events:
             return
         counts = Counter(event.user_id for event in events)
@@ -167,10 +167,10 @@ def _flush(events: list[PendingEvent]) -> None:
         heads = write(counts, events, now)
     if heads is None:
         raise Stream.DoesNotExist(f"no stream for one of {sorted(counts)}")
-    _forget(event.user_id for event in events if event.type == _FORGET)
-    news = _inline(heads, counts, events, now)
+    _delete_events(event.user_id for event in events if event.type == _FORGET)
+    inline_events = _inline(heads, counts, events, now)
     # No partial: Django names a robust function that failed, and a partial has no name.
-    transaction.on_commit(lambda: groups.notify_new_events(heads, news), robust=True)
+    transaction.on_commit(lambda: groups.notify_new_events(heads, inline_events), robust=True)
 
 
 def _inline(
@@ -180,7 +180,7 @@ def _inline(
     read them: numbers and types only, never a text."""
     at = now.isoformat()
     inline: dict[int, list[list[Any]]] = {}
-    for user_id, place, kind, conversation_id, object_id, extra in _placed(events):
+    for user_id, place, kind, conversation_id, object_id, extra in _numbered(events):
         if counts[user_id] <= MAX_INLINE_EVENTS:
             seq = heads[user_id] - counts[user_id] + place
             inline.setdefault(user_id, []).append([seq, kind, conversation_id, object_id, extra, at])
@@ -217,7 +217,7 @@ _COLUMNS = ("user_id", "place", "type", "conversation_id", "object_id", "extra")
 def _write_postgresql(counts: Counter[int], events: Sequence[PendingEvent], now: datetime) -> dict[int, int] | None:
     """The new heads, or None (and nothing done) when a stream is missing."""
     # As text: turning lists into arrays takes the driver as long as a short statement.
-    pending = json.dumps([dict(zip(_COLUMNS, event, strict=True)) for event in _placed(events)])
+    pending = json.dumps([dict(zip(_COLUMNS, event, strict=True)) for event in _numbered(events)])
     user_ids = f"{{{','.join(map(str, counts))}}}"
     heads: dict[int, int] = dict(rows(_POSTGRESQL, [pending, user_ids, user_ids, len(counts), now]))
     return heads or None
@@ -245,17 +245,17 @@ def _write_sqlite(counts: Counter[int], events: Sequence[PendingEvent], now: dat
             " VALUES (%s, %s, %s, %s, %s, %s, %s)",
             [
                 (user_id, heads[user_id] - counts[user_id] + place, *rest, at)
-                for user_id, place, *rest in _placed(events)
+                for user_id, place, *rest in _numbered(events)
             ],
         )
     return heads
 
 
-def _placed(events: Sequence[PendingEvent]) -> list[tuple[Any, ...]]:
+def _numbered(events: Sequence[PendingEvent]) -> list[tuple[Any, ...]]:
     """Every event with its position (1, 2, …) among those of its user."""
     positions: Counter[int] = Counter()
-    placed = []
+    numbered = []
     for event in events:
         positions[event.user_id] += 1
-        placed.append((event.user_id, positions[event.user_id], *event[1:]))
-    return placed
+        numbered.append((event.user_id, positions[event.user_id], *event[1:]))
+    return numbered

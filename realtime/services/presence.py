@@ -76,9 +76,9 @@ def _notify_watchers(person: "User", *, online: bool) -> None:
 
 
 def _state(person: "User", *, online: bool) -> dict[str, Any]:
-    seen = person.last_seen_at
+    last_seen_at = person.last_seen_at
     return {
         "user_id": person.id,
         "online": online,
-        "last_seen_at": None if seen is None else json_time(seen),
+        "last_seen_at": None if last_seen_at is None else json_time(last_seen_at),
     }

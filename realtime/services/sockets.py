@@ -35,12 +35,12 @@ def opened(*, socket_id: str, user_id: int, session_id: int) -> Opened:
     fetched = _record_and_read(socket_id, user_id, session_id)
     others = [(other_id, is_later) for *_, other_id, is_later in fetched if other_id is not None]
     epoch, head_seq, min_seq, in_call, *_ = fetched[0]
-    crowded = [other_id for other_id, _ in others[max(0, conf.SOCKETS_PER_USER - 1) :]]
-    if crowded:
+    excess_ids = [other_id for other_id, _ in others[max(0, conf.SOCKETS_PER_USER - 1) :]]
+    if excess_ids:
         # Their rows are deleted at once: the next new socket must not count them again.
         with unit_of_work():
-            Socket.objects.filter(id__in=crowded).delete()
-            transaction.on_commit(lambda: groups.close_sockets(user_id, crowded), robust=True)
+            Socket.objects.filter(id__in=excess_ids).delete()
+            transaction.on_commit(lambda: groups.close_sockets(user_id, excess_ids), robust=True)
     return Opened(all(is_later for _, is_later in others), bool(in_call), log.Position(epoch, head_seq, min_seq))
 
 
@@ -49,21 +49,21 @@ def _record_and_read(socket_id: str, user_id: int, session_id: int) -> list[tupl
     now = timezone.now()
     dead, at = (connection.ops.adapt_datetimefield_value(moment) for moment in (alive_since(now), now))
     with prepared() as cursor:
-        cursor.execute(_NOTE, [socket_id, user_id, session_id, at, at])
-        cursor.execute(_LOOK, [at, socket_id, dead, user_id])
+        cursor.execute(_INSERT, [socket_id, user_id, session_id, at, at])
+        cursor.execute(_READ_STATE, [at, socket_id, dead, user_id])
         fetched = cursor.fetchall()
         if not fetched:
             log.position(user_id)  # creates it
-            cursor.execute(_LOOK, [at, socket_id, dead, user_id])
+            cursor.execute(_READ_STATE, [at, socket_id, dead, user_id])
             fetched = cursor.fetchall()
     return fetched
 
 
-_NOTE = (
+_INSERT = (
     f"INSERT INTO {Socket._meta.db_table} (id, user_id, session_id, acked_seq, opened_at, seen_at)"
     " VALUES (%s, %s, %s, 0, %s, %s)"
 )
-_LOOK = (
+_READ_STATE = (
     "SELECT t.epoch, t.head_seq, t.min_seq,"
     f" EXISTS (SELECT 1 FROM {CallParticipant._meta.db_table} p WHERE p.user_id = t.user_id AND p.live),"
     " o.id, o.opened_at > %s"
@@ -74,7 +74,7 @@ _LOOK = (
 
 
 def renewed(*, socket_id: str, session_id: int) -> None:
-    """A socket continues with another session of the same user."""
+    """Stores that a socket continues with another session of the same user."""
     Socket.objects.filter(id=socket_id).exclude(session_id=session_id).update(session_id=session_id)
 
 
@@ -106,7 +106,7 @@ def recheck(*, user_id: int) -> None:
     transaction.on_commit(lambda: groups.recheck(user_id), robust=True)
 
 
-UNIT_OF_WORK_TAKES = timedelta(seconds=0.5)
+UNIT_OF_WORK_DURATION = timedelta(seconds=0.5)
 
 
 def acknowledged(*, socket_id: str, user_id: int, seq: int, delivered: Mapping[int, int]) -> None:
@@ -117,39 +117,39 @@ def acknowledged(*, socket_id: str, user_id: int, seq: int, delivered: Mapping[i
         conversations.mark_delivered(user_id=user_id, delivered=delivered)
 
 
-def socket_statuses(questions: Sequence[SocketStatusQuery]) -> list[str]:
-    """For the delivery of pushes: has a socket of the session acknowledged what was written at that time?"""
-    sessions = {question.session_id for question in questions}
+def socket_statuses(queries: Sequence[SocketStatusQuery]) -> list[str]:
+    """For the delivery of pushes: whether a socket of the session acknowledged what was written at that time."""
+    sessions = {query.session_id for query in queries}
     rows = Socket.objects.alive().filter(session_id__any=sessions).values_list("session_id", "acked_seq")
     acked: dict[int, int] = {}
     for session_id, seq in rows:
         acked[session_id] = max(seq, acked.get(session_id, 0))
     newest = {
-        (question.user_id, question.since): _newest_seq(question.user_id, question.since)
-        for question in questions
-        if question.session_id in acked
+        (query.user_id, query.since): _newest_seq(query.user_id, query.since)
+        for query in queries
+        if query.session_id in acked
     }
     return [
         "absent"
-        if question.session_id not in acked
+        if query.session_id not in acked
         else "seen"
-        if acked[question.session_id] >= newest[question.user_id, question.since]
+        if acked[query.session_id] >= newest[query.user_id, query.since]
         else "connected"
-        for question in questions
+        for query in queries
     ]
 
 
 def _newest_seq(user_id: int, since: datetime) -> int:
-    """The last event of the unit of work that wrote something at `since`: events come last in it."""
-    upto = since + UNIT_OF_WORK_TAKES
+    """The last event of the unit of work that wrote at `since`; a unit of work writes its events last."""
+    upto = since + UNIT_OF_WORK_DURATION
     rows = Event.objects.filter(user_id=user_id, created_at__lte=upto).order_by("-seq").values_list("seq", flat=True)
     return next(iter(rows[:1]), 0)
 
 
 def send_delivered(*, conversation_id: int, user_id: int, peer_id: int, delivered_id: int) -> None:
     """Shows the sender that messages are delivered, after the commit and unless there is a block."""
-    seen = conversations_for(peer_id, [conversation_id]).get(conversation_id, {})
-    if seen.get("other_delivered_id") is None:
+    conversation = conversations_for(peer_id, [conversation_id]).get(conversation_id, {})
+    if conversation.get("other_delivered_id") is None:
         return
     frame = {
         "type": "conversation.delivered",

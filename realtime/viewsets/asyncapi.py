@@ -33,7 +33,7 @@ CLOSING = "Close codes: " + "; ".join(
     f"{row.code} {row.meaning[0].lower()}{row.meaning[1:-1]}" for row in asyncapi_texts.CLOSE_CODES
 )
 # The replies to the commands that the connection itself handles.
-OWN_ANSWERS = {"auth": ["ready", "reply.auth"], "resume": ["synced", "resync"], "ack": [], "ping": ["pong"]}
+OWN_REPLIES = {"auth": ["ready", "reply.auth"], "resume": ["synced", "resync"], "ack": [], "ping": ["pong"]}
 
 
 class RealtimeSchemaView(APIView):
@@ -91,7 +91,7 @@ def document() -> dict[str, Any]:
 
 
 def _contact() -> dict[str, str]:
-    """Who runs this installation: its pages, and the address that its mails come from."""
+    """The operator of this installation: its website, and the sender address of its mails."""
     address = parseaddr(settings.DEFAULT_FROM_EMAIL)[1]
     name: str = settings.SPECTACULAR_SETTINGS["CONTACT"]["name"]
     return {"name": name, "url": f"{settings.SITE_URL}/", "email": address}
@@ -116,7 +116,7 @@ class _Shapes:
 
     def components(self) -> dict[str, Any]:
         built = self._reader.registry.build({})["schemas"]
-        return {name: _described(_plain(schema)) for name, schema in built.items()}
+        return {name: _without_description(_plain(schema)) for name, schema in built.items()}
 
 
 def _plain(schema: Any) -> Any:
@@ -128,7 +128,7 @@ def _plain(schema: Any) -> Any:
     return schema
 
 
-def _described(schema: dict[str, Any]) -> dict[str, Any]:
+def _without_description(schema: dict[str, Any]) -> dict[str, Any]:
     """The schema without the docstring of its class."""
     return {key: value for key, value in schema.items() if key != "description"}
 
@@ -158,9 +158,9 @@ def _example(name: str, schema: dict[str, Any], schemas: dict[str, Any]) -> Any:
     """A value that the schema allows, chosen by the name of the field, then by its type."""
     schema = resolved(schema, schemas)
     choices, kinds = parts(schema), types(schema)
-    known = asyncapi_texts.VALUES.get(name, ...)
-    if known is not ... and (known is not None or is_nullable(schema)) and "enum" not in schema:
-        return known
+    example = asyncapi_texts.VALUES.get(name, ...)
+    if example is not ... and (example is not None or is_nullable(schema)) and "enum" not in schema:
+        return example
     if choices:
         return _example(name, choices[0], schemas)
     if "enum" in schema:
@@ -239,10 +239,10 @@ ERROR = _message(
 
 
 def _operations() -> dict[str, Any]:
-    """AsyncAPI describes the server's view: it receives commands and sends events."""
-    answers = {name: [f"reply.{name}"] for name in socket_commands.COMMANDS} | OWN_ANSWERS
+    """The operations from the view of the server: it receives commands and sends events."""
+    replies = {name: [f"reply.{name}"] for name in socket_commands.COMMANDS} | OWN_REPLIES
     operations: dict[str, Any] = {}
-    for name, messages in answers.items():
+    for name, messages in replies.items():
         operation = {
             "action": "receive",
             "channel": {"$ref": CHANNEL},

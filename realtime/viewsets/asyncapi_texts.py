@@ -1,4 +1,4 @@
-"""The prose of the AsyncAPI document: what each command and event means, and the close codes."""
+"""The texts of the AsyncAPI document: summaries of commands and events, and the close codes."""
 
 from typing import Any, NamedTuple
 

@@ -29,17 +29,17 @@ class ChangesViewSet(ViewSet):
 def _changes(request: Request, limit: int, since: int | None = None, epoch: str = "") -> dict[str, Any]:
     user_id = request.user.id
     position = log.position(user_id)
-    answer = {"epoch": position.epoch, "events": [], "seq": position.head_seq, "has_more": False, "reset": False}
+    reply = {"epoch": position.epoch, "events": [], "seq": position.head_seq, "has_more": False, "reset": False}
     if since is None:
-        return answer
-    foreign = epoch not in ("", position.epoch)
-    if foreign or since < position.min_seq or since > position.head_seq:
-        return answer | {"reset": True}
+        return reply
+    is_other_epoch = epoch not in ("", position.epoch)
+    if is_other_epoch or since < position.min_seq or since > position.head_seq:
+        return reply | {"reset": True}
     events = selectors.events_after(user_id, since, limit)
-    if events and events[0].seq != since + 1:  # pruned while we looked
-        return answer | {"reset": True}
+    if events and events[0].seq != since + 1:  # pruned meanwhile
+        return reply | {"reset": True}
     if not events:
-        return answer
+        return reply
     frames = socket_events.render(user_id, events, SocketRef(request.auth.id))
     last = events[-1].seq
-    return answer | {"events": frames, "seq": last, "has_more": last < position.head_seq}
+    return reply | {"events": frames, "seq": last, "has_more": last < position.head_seq}

@@ -25,7 +25,7 @@ HOLD_DEVICES = """
 # The media flow between the browsers: `test_calls.py` has the same server on every database.
 pytestmark = [pytest.mark.once, needs_chromium, pytest.mark.timeout(300)]
 
-# With Redis, the sockets of a dead process count as open for 50 seconds, without it for 12.5: see `_silence` in
+# With Redis, the sockets of a dead process count as open for 50 seconds, without it for 12.5: see `_dead_after` in
 # realtime/calls/services/participants.py. What the pages do meanwhile is the same.
 kills_the_server = pytest.mark.once
 

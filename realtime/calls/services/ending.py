@@ -13,7 +13,7 @@ from messaging.services import messages
 from realtime.calls.models import Call, CallParticipant
 from realtime.calls.services.participants import alive_until, announce, push_ended
 
-OUTCOME_OF_TIME = {
+OUTCOME_AT_DEADLINE = {
     Call.State.RINGING: Call.Outcome.MISSED,
     Call.State.CONNECTING: Call.Outcome.FAILED,
     Call.State.ACTIVE: Call.Outcome.LOST,
@@ -70,7 +70,7 @@ def _end_overdue(ids: Iterable[int], *, wait: bool) -> int:
         with unit_of_work():
             call = Call.objects.overdue().select_for_update(skip_locked=not wait).filter(id=call_id).first()
             if call is not None and not _extend_if_alive(call):
-                end(call, OUTCOME_OF_TIME[Call.State(call.state)], at=call.expires_at)
+                end(call, OUTCOME_AT_DEADLINE[Call.State(call.state)], at=call.expires_at)
                 ended += 1
     return ended
 
@@ -112,8 +112,8 @@ def end_between(*, user_id: int, other_id: int) -> None:
     """One participant has blocked the other: ends the answered call. A ringing call is refused when it is answered."""
     with unit_of_work():
         pair = Q(caller_id=user_id, callee_id=other_id) | Q(caller_id=other_id, callee_id=user_id)
-        talking = Call.objects.select_for_update().filter(pair, state__in=(Call.State.CONNECTING, Call.State.ACTIVE))
-        for call in talking:
+        answered = Call.objects.select_for_update().filter(pair, state__in=(Call.State.CONNECTING, Call.State.ACTIVE))
+        for call in answered:
             leave_call(call, user_id)
 
 
@@ -121,8 +121,8 @@ def erase_of(*, user_id: int) -> None:
     """An account is being erased: ends live calls and clears its devices. The other user keeps the call history."""
     with unit_of_work():
         end_all_of(user_id=user_id)
-        mine = CallParticipant.objects.filter(user_id=user_id)
-        mine.update(session_id=None, socket_id="", connected_at=None, gone_at=None)
+        participants = CallParticipant.objects.filter(user_id=user_id)
+        participants.update(session_id=None, socket_id="", connected_at=None, gone_at=None)
 
 
 def _leave_all(participants: Iterable[CallParticipant], user_id: int) -> None:

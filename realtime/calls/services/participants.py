@@ -1,5 +1,5 @@
-"""A locked call for one participant, where every command starts, and the announcements of its changes: to both users'
-logs, to the bound sockets, and by push.
+"""A locked call for one participant, with which every command starts, and the announcement of its changes in both users'
+logs, on the bound sockets, and by push.
 """
 
 from collections.abc import Iterable
@@ -89,7 +89,7 @@ def bind(participant: CallParticipant, device: SocketRef) -> None:
 
 def open_sockets(participants: Iterable[CallParticipant]) -> set[str]:
     """The bound sockets that are open: not closed, and touched recently by their process."""
-    fresh = timezone.now() - _silence()
+    fresh = timezone.now() - _dead_after()
     fresh_sockets = Socket.objects.filter(id__in=_not_closed(participants), seen_at__gte=fresh)
     return set(fresh_sockets.values_list("id", flat=True))
 
@@ -101,11 +101,11 @@ def alive_until(participants: Iterable[CallParticipant]) -> datetime | None:
     """
     participants = list(participants)
     lost = timedelta(seconds=conf.CALL_LOST_SECONDS)
-    moments = [participant.gone_at + lost for participant in participants if participant.gone_at is not None]
+    deadlines = [participant.gone_at + lost for participant in participants if participant.gone_at is not None]
     # A process with a long sweep interval must not count as dead.
-    patience = max(lost, _silence())
-    seen = Socket.objects.filter(id__in=_not_closed(participants)).values_list("seen_at", flat=True)
-    return max([*moments, *(moment + patience for moment in seen)], default=None)
+    grace = max(lost, _dead_after())
+    seen_times = Socket.objects.filter(id__in=_not_closed(participants)).values_list("seen_at", flat=True)
+    return max([*deadlines, *(seen_at + grace for seen_at in seen_times)], default=None)
 
 
 def _not_closed(participants: Iterable[CallParticipant]) -> list[str]:
@@ -114,7 +114,7 @@ def _not_closed(participants: Iterable[CallParticipant]) -> list[str]:
     ]
 
 
-def _silence() -> timedelta:
+def _dead_after() -> timedelta:
     """A socket that its process has not touched for this long counts as closed."""
     every = conf.SWEEP_SECONDS if project.REDIS_URL else conf.SWEEP_SECONDS_EMBEDDED
     return timedelta(seconds=2.5 * every)

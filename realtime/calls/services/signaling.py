@@ -42,7 +42,7 @@ SIGNAL_KINDS = ("offer", "answer", "ice", "restart", "media")
 SDP_BYTES = 48 * 1024
 CANDIDATE_BYTES = 2 * 1024
 # The fields beside a candidate: its media section and user fragment.
-AROUND_BYTES = 1024
+OTHER_FIELDS_BYTES = 1024
 CANDIDATES = 100
 DEPTH = 16
 
@@ -61,7 +61,7 @@ def signal(*, user_id: int, device: SocketRef, call_id: object, kind: str, paylo
 
 
 def connected(*, user_id: int, device: SocketRef, call_id: object) -> Call:
-    """Media flows on this device; the call is active once both have said so. A repeat changes nothing."""
+    """Media flows on this device; the call is active once both devices have sent this. A repeat changes nothing."""
     with _bound_call(user_id, device, call_id) as locked:
         if locked.mine.connected_at is None:
             locked.mine.connected_at = timezone.now()
@@ -128,17 +128,17 @@ def _bound_call(user_id: int, device: SocketRef, call_id: object) -> Iterator[Lo
 
 def _validate_payload(kind: str, payload: dict[str, Any]) -> None:
     if kind in ("offer", "answer", "restart"):
-        content, limit, around = payload.get("sdp"), SDP_BYTES, AROUND_BYTES
+        content, limit, other_limit = payload.get("sdp"), SDP_BYTES, OTHER_FIELDS_BYTES
     else:
-        content, limit, around = payload.get("candidate"), CANDIDATE_BYTES, AROUND_BYTES
+        content, limit, other_limit = payload.get("candidate"), CANDIDATE_BYTES, OTHER_FIELDS_BYTES
         if isinstance(content, dict):
             content = content.get("candidate")
     if not _is_transportable(payload):
         raise ValidationError({"payload": [_("A signal must be a small, flat object.")]})
     size = len(content.encode()) if isinstance(content, str) else 0
     # JSON escapes quotes and line ends; `rest` is the size without the content's own text.
-    rest = _bytes_of(payload) - (_bytes_of(content) if isinstance(content, str) else 0)
-    if size > limit or rest > (around if size else limit):
+    other_size = _bytes_of(payload) - (_bytes_of(content) if isinstance(content, str) else 0)
+    if size > limit or other_size > (other_limit if size else limit):
         raise ValidationError({"payload": [_("This is too long for a signal.")]})
     if kind in ("offer", "answer") and not isinstance(content, str):
         raise ValidationError({"payload": [_("An offer or answer must contain its SDP as text.")]})
