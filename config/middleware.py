@@ -50,8 +50,8 @@ class RequestContextMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        offered = request.META.get("HTTP_X_REQUEST_ID", "")
-        request_id = request_context.id_for(offered)
+        sent_id = request.META.get("HTTP_X_REQUEST_ID", "")
+        request_id = request_context.id_for(sent_id)
         token = request_context.enter(request_id=request_id, request=request)
         try:
             _measure(request)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from django.conf import settings
 
-from core.json_schema import referred, resolved, types
+from core.json_schema import component_name, resolved, types
 from realtime.viewsets.asyncapi import document as asyncapi_document
 
 FOLDER = settings.BASE_DIR / "static" / "sdk" / "parley"
@@ -175,7 +175,7 @@ def _data_of(asyncapi: dict[str, Any], prefix: str, *, of: str) -> dict[str, str
     rows = {}
     for name, operation in asyncapi["operations"].items():
         if name.startswith(prefix):
-            message = messages[referred(operation["messages"][0])]
+            message = messages[component_name(operation["messages"][0])]
             rows[name.removeprefix(prefix)] = typescript(message[of]["properties"]["data"])
     return rows
 
@@ -200,7 +200,7 @@ def typescript(schema: dict[str, Any] | bool) -> str:
     if isinstance(schema, bool):
         return "unknown"
     if "$ref" in schema:
-        return referred(schema)
+        return component_name(schema)
     for several, glue in (("oneOf", " | "), ("anyOf", " | "), ("allOf", " & ")):
         if several in schema:
             return glue.join(dict.fromkeys(typescript(part) for part in schema[several]))

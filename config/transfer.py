@@ -73,8 +73,8 @@ class BodiesFirst:
 
 def reply_without_thread(scope: dict[str, Any], make: Callable[[], HttpResponse]) -> HttpResponse:
     """Sends the reply that `make` returns, with the request's id, without a thread."""
-    offered = dict(scope["headers"]).get(b"x-request-id", b"")
-    request_id = request_context.id_for(offered.decode("latin-1"))
+    sent_id = dict(scope["headers"]).get(b"x-request-id", b"")
+    request_id = request_context.id_for(sent_id.decode("latin-1"))
     entered = request_context.enter(request_id=request_id)
     try:
         response = make()

@@ -14,7 +14,7 @@ traces = bool(os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT"))
 process.loading()
 # Django, DRF, PyJWT and redis load them where they are installed; what needs one of them loads it when it is used.
 unused = ["requests", "cryptography", "jinja2", "pygments"] + ([] if traces else ["opentelemetry"])
-with process.left_out(*unused):
+with process.without_modules(*unused):
     application = get_wsgi_application()
     import config.urls  # noqa: F401  (all views are loaded now, not by the first request)
     from core import image_processes

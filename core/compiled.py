@@ -17,7 +17,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from django.db import connection
 from django.db.models import Expression, QuerySet
 
-from core.database import rows, stored
+from core.database import as_parameter, rows
 
 R = TypeVar("R")
 
@@ -50,7 +50,7 @@ class compiled(Generic[R]):
 
     def __call__(self, *values: Any) -> list[R]:
         sql, params, converters, build = self._statements.get(connection.vendor) or self._compile()
-        bound = [stored(values[param.position]) if isinstance(param, _Placeholder) else param for param in params]
+        bound = [as_parameter(values[param.position]) if isinstance(param, _Placeholder) else param for param in params]
         return [build(_converted(row, converters)) for row in rows(sql, bound)]
 
     def first(self, *values: Any) -> R | None:

@@ -17,20 +17,20 @@ ALLOW = "allow"
 
 
 class _Prefixed:
-    """Keeps each value that was asked for until the setting changes, as tests do: Django looks a setting that is
-    not set up anew each time, with an exception, and a request reads a dozen of them."""
+    """Caches each value until the setting changes (in tests). Django raises and catches an exception for each lookup
+    of a missing setting, and a request reads a dozen of them."""
 
     def __init__(self, prefix: str, defaults: object) -> None:
         self._prefix = f"{prefix}_" if prefix else ""
         self._defaults = defaults
-        setting_changed.connect(self._forget)
+        setting_changed.connect(self._reset)
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(settings, f"{self._prefix}{name}", getattr(self._defaults, name))
         vars(self)[name] = value
         return value
 
-    def _forget(self, *, setting: str, **_: Any) -> None:
+    def _reset(self, *, setting: str, **_: Any) -> None:
         if setting.startswith(self._prefix):
             vars(self).pop(setting.removeprefix(self._prefix), None)
 
@@ -63,18 +63,18 @@ conf = prefixed("CORE", Defaults())
 
 @dataclass(frozen=True)
 class ProjectDefaults:
-    """Settings without a prefix that several apps read, as they are in a project that does not set them."""
+    """Defaults of the settings without a prefix that several apps read."""
 
     # The name in mails, titles and file names.
     PRODUCT_NAME: str = "Chat"
     # Where links in mails lead.
     SITE_URL: str = "http://127.0.0.1:8000"
-    # The folder of what commands write.
+    # The folder for files that commands write.
     VAR_DIR: Path = Path("var")
     # Empty: one process, nothing is shared.
     REDIS_URL: str = ""
     RATELIMIT_ENABLE: bool = True
-    # Where the proxy serves the images: the prefix of X-Accel-Redirect. Empty: this process sends them.
+    # The prefix of X-Accel-Redirect, if the proxy serves the images. Empty: this process sends them.
     MEDIA_SENDFILE: str = ""
     MEDIA_REDIRECT: bool = False
     CORS_ALLOWED_ORIGINS: Sequence[str] = ()

@@ -82,8 +82,8 @@ def discard_connection() -> None:
         connection.close()
 
 
-def stored(value: Any) -> Any:
-    """A value as a statement passes it on: SQLite has no type for times and UUIDs."""
+def as_parameter(value: Any) -> Any:
+    """A value as a parameter of a hand-written statement: SQLite has no type for times and UUIDs."""
     if isinstance(value, datetime):
         return connection.ops.adapt_datetimefield_value(value)
     if isinstance(value, UUID) and not connection.features.has_native_uuid_field:
@@ -91,10 +91,10 @@ def stored(value: Any) -> Any:
     return value
 
 
-def moment(value: datetime | str) -> datetime:
-    """A time as a hand-written statement reads it: PostgreSQL hands out a datetime, SQLite text or one in UTC
-    without saying so."""
-    read = datetime.fromisoformat(value) if isinstance(value, str) else value
+def moment(stored: datetime | str) -> datetime:
+    """A time that a hand-written statement has read: PostgreSQL returns a datetime, SQLite text or a naive datetime in
+    UTC."""
+    read = datetime.fromisoformat(stored) if isinstance(stored, str) else stored
     return read.replace(tzinfo=UTC) if read.tzinfo is None else read
 
 

@@ -109,7 +109,7 @@ def _busy() -> dict[str, Any]:
 
 
 def busy() -> HttpResponse:
-    """The 503 reply for a request that no thread was free to answer."""
+    """The 503 reply for a request when no thread was free."""
     body = _busy()
     return JsonResponse(body, status=503, headers={"Retry-After": str(body["retry_after"])})
 
@@ -135,11 +135,11 @@ def _plain(code: int, error: str, message: str) -> HttpResponse:
     return JsonResponse(body_of(error, message), status=code)
 
 
-def _for_staff(request: HttpRequest, code: int, why: str) -> HttpResponse | None:
+def _for_staff(request: HttpRequest, code: int, reason: str) -> HttpResponse | None:
     """The error as an HTML page, for staff in the admin."""
     if not request.path_info.startswith(ADMIN_PREFIX):
         return None
-    context = {"why": why, "request_id": request_context.request_id(), "site_header": admin.site.site_header}
+    context = {"reason": reason, "request_id": request_context.request_id(), "site_header": admin.site.site_header}
     return render(request, "admin/refused.html", context, status=code)
 
 

@@ -1,4 +1,4 @@
-"""The base of every error that clients see, and the errors that belong to no single app."""
+"""The base class of all errors of the API, and the errors that several apps share."""
 
 from typing import Any
 

@@ -156,9 +156,9 @@ def _shared(serializer: type[Serializer]) -> Serializer:
     One exception is corrected here: DRF formats the message of a limit once, in the language of the first request. A
     lazy text is translated for each request.
     """
-    made = serializer()
-    for rule in [rule for field in made.fields.values() for rule in field.validators]:
+    instance = serializer()
+    for rule in [rule for field in instance.fields.values() for rule in field.validators]:
         limit: Any = getattr(rule, "message", None)
         if isinstance(limit, lazy_format):
             cast(Any, rule).message = format_lazy(cast(str, limit.format_string), **limit.kwargs)
-    return made
+    return instance

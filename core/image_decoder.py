@@ -3,8 +3,8 @@
     python -I core/image_decoder.py
 
 Reads one image after the other from standard input, writes each result to standard output, and ends when
-its input does: when the server stops, or dies. The limits of memory and processor time are the operating system's.
-Knows neither Django nor the database.
+its input does: when the server stops, or dies. The operating system limits its memory and processor time.
+Uses neither Django nor the database.
 """
 
 import ctypes
@@ -27,7 +27,7 @@ import blurhash
 from PIL import Image as Pillow
 from PIL import ImageCms, ImageOps, PngImagePlugin
 
-from core.image_structure import MAX_STILL_PIXELS, REPLY, REQUEST, Structure, TooMuch, check_size, examine
+from core.image_structure import MAX_STILL_PIXELS, REPLY, REQUEST, LimitExceeded, Structure, check_size, examine
 
 THUMBNAIL_SIDE = 480
 AVATAR_SIDE = 512
@@ -40,25 +40,25 @@ SAVE_OPTIONS: dict[str, dict[str, Any]] = {
     "GIF": {},
 }
 
-# Memory of its own that the process may take. With the libraries that it maps it stays below 250 MB.
+# The limit of the process's own memory; with its libraries it stays below 250 MB.
 MEMORY_BYTES = 238 * 1024 * 1024
-# What does not fit is stored at half its size: a JPEG by its pixels and coefficients together, a WebP and an animation
-# by the copies that their encoders make.
+# Larger images are stored at half their size. A JPEG is measured by its pixels and coefficients, a WebP or an animation
+# by its pixels, which their encoders copy.
 JPEG_BYTES = 205 * 1024 * 1024
 WEBP_PIXELS = 10_000_000
 ANIMATION_PIXELS = 3_000_000
-# Encoding again can take two and a half times the upload. What would take more than this is stored at half its size.
+# A re-encoded image can have two and a half times the bytes of the upload; above this limit it is stored at half its size.
 MAX_STORED_BYTES = 8 * 1024 * 1024
 CPU_SECONDS = 12
 IDLE_SECONDS = 60
 
-# Pillow refuses twice of this number by itself.
+# Pillow refuses images above twice this number.
 Pillow.MAX_IMAGE_PIXELS = MAX_STILL_PIXELS // 2
 PngImagePlugin.MAX_TEXT_MEMORY = 4 * 1024 * 1024
 
 
 def main() -> None:
-    # Signals that stop the server are ignored here: the server finishes its requests, then closes our input.
+    # Signals that stop the server are ignored: the server finishes its requests, then closes this input.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     warnings.simplefilter("ignore")
@@ -78,8 +78,8 @@ def main() -> None:
         try:
             head, content, thumbnail = convert(data, avatar=is_avatar)
         except Exception as error:
-            # Decoders raise far more than documented on broken files (SyntaxError, struct.error, EOFError,
-            # MemoryError …): each of them means that the file is broken or asks for too much.
+            # Decoders raise undocumented exceptions for broken files (SyntaxError, struct.error, EOFError,
+            # MemoryError …): each of them means that the file is broken or too large.
             head, content, thumbnail = {"refused": type(error).__name__}, b"", b""
         _write(target, head, content, thumbnail)
         del data, content, thumbnail
@@ -92,8 +92,8 @@ def _limit_time() -> None:
 
 
 def _write(target: BinaryIO, head: dict[str, Any], content: bytes, thumbnail: bytes) -> None:
-    described = json.dumps(head).encode()
-    for part in (REPLY.pack(len(described), len(content), len(thumbnail)), described, content, thumbnail):
+    head_json = json.dumps(head).encode()
+    for part in (REPLY.pack(len(head_json), len(content), len(thumbnail)), head_json, content, thumbnail):
         target.write(part)
     target.flush()
 
@@ -106,7 +106,7 @@ def convert(data: bytes, *, avatar: bool) -> tuple[dict[str, Any], bytes, bytes]
         if len(content) <= MAX_STORED_BYTES:
             return head, content, thumbnail
         del content
-    raise TooMuch("too many bytes")
+    raise LimitExceeded("too many bytes")
 
 
 def _converted(
@@ -119,7 +119,7 @@ def _converted(
         options |= animation.options
         image: Pillow.Image = animation
     else:
-        # Not bound to a name: its memory is free as soon as another picture was made of it.
+        # Not bound to a name, so that its memory is freed as soon as the cleaned image exists.
         image = _clean(_still(data, structure), structure.kind, keep_palette=not avatar)
         if is_halved:
             image = _in_full_colour(image).reduce(2)
@@ -138,7 +138,7 @@ def _frames_seen(data: bytes, structure: Structure) -> int:
         # A phone's JPEG may carry a second picture (MPO): the first one is the photo.
         count = 1 if structure.kind == "JPEG" else getattr(source, "n_frames", 1)
         if source.size != (structure.width, structure.height) or count > structure.frames:
-            raise TooMuch("the decoder sees something else")
+            raise LimitExceeded("the decoder sees something else")
         return int(count)
 
 
@@ -151,7 +151,7 @@ def _still(data: bytes, structure: Structure) -> Pillow.Image:
         del source
         pixels = ctypes.create_string_buffer(4 * size[0] * size[1])
         if not decode(data, len(data), pixels, len(pixels), 4 * size[0]):
-            raise TooMuch("broken")
+            raise LimitExceeded("broken")
         image = Pillow.frombuffer(mode, size, cast(bytes, pixels), "raw", mode, 0, 1)
         if size[0] * size[1] > WEBP_PIXELS:
             image = image.reduce(2)
@@ -186,17 +186,17 @@ def _clean(image: Pillow.Image, kind: str, *, keep_palette: bool = False) -> Pil
         image = _to_srgb(image, profile, mode)
     if keep_palette and kind == "GIF" and image.mode in ("P", "L"):
         # Computing a new palette would take three more copies.
-        fresh = Pillow.new(image.mode, image.size)
+        result = Pillow.new(image.mode, image.size)
         if image.mode == "P":
-            fresh.putpalette(image.getpalette("RGB") or [], "RGB")
+            result.putpalette(image.getpalette("RGB") or [], "RGB")
         if isinstance(image.info.get("transparency"), int):
-            fresh.info["transparency"] = image.info["transparency"]
+            result.info["transparency"] = image.info["transparency"]
     else:
         if image.mode != mode:
             image = image.convert(mode)
-        fresh = Pillow.new(mode, image.size)
-    fresh.paste(image)
-    return fresh
+        result = Pillow.new(mode, image.size)
+    result.paste(image)
+    return result
 
 
 def _to_srgb(image: Pillow.Image, profile: bytes, mode: str) -> Pillow.Image:
@@ -237,8 +237,8 @@ class _Frames(Pillow.Image):
         if frame == self._frame or (frame < self._frame and self._structure.kind == "WEBP"):
             return  # the frame at hand; or a WebP is written and Pillow goes back to where it began
         self._source.seek(frame)
-        clean = _clean(self._load(frame), self._structure.kind)
-        self.im, self._mode, self._size, self._frame = clean.im, clean.mode, clean.size, frame
+        frame_image = _clean(self._load(frame), self._structure.kind)
+        self.im, self._mode, self._size, self._frame = frame_image.im, frame_image.mode, frame_image.size, frame
         if frame == len(self._durations):
             self._durations.append(int(self._source.info.get("duration") or 100))
 
@@ -261,7 +261,7 @@ class _Frames(Pillow.Image):
             return image
         source.load()
         if source.size != size:
-            raise TooMuch("a frame of another size")
+            raise LimitExceeded("a frame of another size")
         if not is_large:
             return cast(Pillow.Image, source.copy())
         return _in_full_colour(source).reduce(2)

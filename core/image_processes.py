@@ -21,18 +21,18 @@ from typing import IO
 from core.exceptions import InvalidImage, ServiceUnavailable
 from core.image_structure import REPLY, REQUEST
 
-DECODED_AT_ONCE = 2
-# An upload holds a thread that could answer others while it waits: some wait, and not for long. Of four threads of a
-# WSGI worker two decode, one waits, and one answers others.
-WAITING_AT_MOST = 12
-WAITING_ON_FEW_THREADS = 1
+MAX_DECODERS = 2
+# An upload occupies a thread while it waits, so few uploads wait, and only for a short time. Of the four threads of a
+# WSGI worker two decode, one waits, and one answers other requests.
+MAX_WAITING = 12
+MAX_WAITING_ON_FEW_THREADS = 1
 WAIT_SECONDS = 1.8
 RETRY_SECONDS = 3
-# By the clock on the wall. A machine that has other work takes longer than the processor time that is allowed.
+# Wall-clock time: a busy machine needs longer than the allowed processor time.
 DEADLINE_SECONDS = 40.0
 
-# A process that is gone as soon as it is asked has not decoded anything.
-AT_ONCE_SECONDS = 1.0
+# A process that ends within this time had ended before the request, because it was idle.
+IDLE_EXIT_SECONDS = 1.0
 
 _PROGRAM = str(Path(__file__).with_name("image_decoder.py"))
 # Large blocks go back to the system at once: a process that waits stays small.
@@ -49,7 +49,7 @@ class Decoded:
     thumbnail: bytes
 
 
-class _Ended(Exception):
+class _ProcessEnded(Exception):
     """The process ended before it answered."""
 
 
@@ -79,17 +79,17 @@ class _Decoder:
             source.write(REQUEST.pack(avatar, len(data)))
             source.write(data)
             source.flush()
-            lengths = REPLY.unpack(_exactly(target, REPLY.size))
-            head, content, thumbnail = (_exactly(target, length) for length in lengths)
+            lengths = REPLY.unpack(_read(target, REPLY.size))
+            head, content, thumbnail = (_read(target, length) for length in lengths)
         except OSError as error:
-            raise _Ended from error
+            raise _ProcessEnded from error
         finally:
             guard.cancel()
         self.has_answered = True
-        described = json.loads(head)
-        if "refused" in described:
+        details = json.loads(head)
+        if "refused" in details:
             raise InvalidImage
-        return Decoded(**described, content=content, thumbnail=thumbnail)
+        return Decoded(**details, content=content, thumbnail=thumbnail)
 
     def end(self) -> None:
         self._process.kill()
@@ -100,22 +100,22 @@ class _Decoder:
                     pipe.close()
 
 
-def _exactly(source: IO[bytes], length: int) -> bytes:
+def _read(source: IO[bytes], length: int) -> bytes:
     data = source.read(length)
     if len(data) < length:
-        raise _Ended
+        raise _ProcessEnded
     return data
 
 
 class _Pool:
     """The decoders of this process; a process that was forked from it makes its own."""
 
-    def __init__(self, waiting: int = WAITING_AT_MOST) -> None:
+    def __init__(self, waiting: int = MAX_WAITING) -> None:
         self.pid = os.getpid()
         self.waiting = waiting
         self.idle: list[_Decoder] = []
-        self.slots = threading.BoundedSemaphore(DECODED_AT_ONCE)
-        self.queue = threading.BoundedSemaphore(DECODED_AT_ONCE + waiting)
+        self.slots = threading.BoundedSemaphore(MAX_DECODERS)
+        self.queue = threading.BoundedSemaphore(MAX_DECODERS + waiting)
         atexit.register(self.close)
 
     def convert(self, data: bytes, *, avatar: bool) -> Decoded:
@@ -142,12 +142,12 @@ class _Pool:
                 decoder = self.idle.pop() if self.idle else _Decoder()
             except OSError as error:
                 raise ServiceUnavailable(retry_after=RETRY_SECONDS) from error
-            is_fresh, started = not decoder.has_answered, time.monotonic()
+            is_new, started = not decoder.has_answered, time.monotonic()
             try:
                 decoded = decoder.convert(data, avatar=avatar)
-            except _Ended:
+            except _ProcessEnded:
                 decoder.end()
-                if not is_fresh and time.monotonic() - started < AT_ONCE_SECONDS:
+                if not is_new and time.monotonic() - started < IDLE_EXIT_SECONDS:
                     continue  # it had ended because it was idle: try a new one
                 raise InvalidImage from None
             except InvalidImage:
@@ -161,23 +161,23 @@ class _Pool:
 
 
 _pool = _Pool()
-_making = threading.Lock()
+_pool_lock = threading.Lock()
 
 
 def convert(data: bytes, *, avatar: bool) -> Decoded:
     """The image in `data`, decoded and re-encoded. InvalidImage, ServiceUnavailable (too many are waiting)."""
     global _pool
     if _pool.pid != os.getpid():
-        with _making:
+        with _pool_lock:
             if _pool.pid != os.getpid():
                 _pool = _Pool(_pool.waiting)
     return _pool.convert(data, avatar=avatar)
 
 
 def expect_few_threads() -> None:
-    """For a server with few threads: fewer uploads wait, before the first one has come."""
+    """For a server with few threads, called before the first upload: fewer uploads wait."""
     global _pool
-    _pool = _Pool(WAITING_ON_FEW_THREADS)
+    _pool = _Pool(MAX_WAITING_ON_FEW_THREADS)
 
 
 def decoder_pids() -> list[int]:

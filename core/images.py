@@ -12,7 +12,7 @@ from typing import IO
 
 from core import image_processes
 from core.exceptions import FileTooLarge, InvalidImage, UnsupportedMediaType
-from core.image_structure import TooMuch, examine, kind_of
+from core.image_structure import LimitExceeded, examine, kind_of
 
 MAX_BYTES = 5_242_880
 
@@ -41,22 +41,11 @@ def read_upload(upload: IO[bytes]) -> bytes:
     return data
 
 
-def picture(data: bytes) -> Picture:
-    """The picture in `data`, animation kept. UnsupportedMediaType, InvalidImage, FileTooLarge."""
-    return _picture(data, avatar=False)
+def picture(data: bytes, *, avatar: bool = False) -> Picture:
+    """The picture in `data`, animation kept; for an avatar its first frame as a square of 512 px.
 
-
-def avatar(data: bytes) -> Picture:
-    """The first frame of the picture in `data` as a square of 512 px."""
-    return _picture(data, avatar=True)
-
-
-def new_token() -> str:
-    """A name of 128 random bits."""
-    return secrets.token_urlsafe(16)
-
-
-def _picture(data: bytes, *, avatar: bool) -> Picture:
+    UnsupportedMediaType, InvalidImage, FileTooLarge.
+    """
     if len(data) > MAX_BYTES:
         raise FileTooLarge
     if not data:
@@ -64,9 +53,9 @@ def _picture(data: bytes, *, avatar: bool) -> Picture:
     if kind_of(data) is None:
         raise UnsupportedMediaType
     try:
-        # Again in the process that decodes, where nothing depends on this one: here it spares that process.
+        # The decoding process checks this itself; a file refused here does not use that process.
         examine(data, first_only=avatar)
-    except TooMuch as error:
+    except LimitExceeded as error:
         raise InvalidImage from error
     decoded = image_processes.convert(data, avatar=avatar)
     return Picture(
@@ -78,3 +67,8 @@ def _picture(data: bytes, *, avatar: bool) -> Picture:
         blurhash=decoded.blurhash,
         upload_digest=hashlib.sha256(data).hexdigest(),
     )
+
+
+def new_token() -> str:
+    """A name of 128 random bits."""
+    return secrets.token_urlsafe(16)

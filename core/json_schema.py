@@ -7,7 +7,7 @@ Schema = dict[str, Any]
 Components = Mapping[str, Schema]
 
 
-def referred(node: Schema) -> str:
+def component_name(node: Schema) -> str:
     """The name of the component that a reference leads to."""
     return str(node["$ref"].rpartition("/")[2])
 
@@ -15,19 +15,19 @@ def referred(node: Schema) -> str:
 def resolved(schema: Schema, components: Components) -> Schema:
     """The schema behind references."""
     while "$ref" in schema:
-        schema = components[referred(schema)]
+        schema = components[component_name(schema)]
     return schema
 
 
 def parts(schema: Schema) -> list[Schema]:
-    """The schemas that this one is put together from, or chosen from."""
+    """The schemas that this one combines, or chooses from."""
     return schema.get("allOf") or schema.get("oneOf") or schema.get("anyOf") or []
 
 
 def types(schema: Schema, *, default: str = "object") -> list[str]:
     """The types by name, `null` among them; `default` where none is named."""
-    named = schema.get("type", default)
-    return [named] if isinstance(named, str) else list(named)
+    names = schema.get("type", default)
+    return [names] if isinstance(names, str) else list(names)
 
 
 def is_nullable(schema: Schema) -> bool:

@@ -92,17 +92,17 @@ class OperatorCommand(PlainCommand):
         if as_json:
             self.stdout.write(json.dumps(result, default=as_text, ensure_ascii=False, indent=2))
             return
-        # For programs `dry_run` is a field; for people it is a sentence, and only when it was one.
+        # As JSON `dry_run` is a field; as text it is a sentence, and only in a dry run.
         shown = {name: value for name, value in result.items() if name != "dry_run"}
         if result.get("dry_run"):
             self.stdout.write("Dry run: nothing was changed.")
-            shown = {would(name): value for name, value in shown.items()}
+            shown = {dry_run_name(name): value for name, value in shown.items()}
         for line in table(shown):
             self.stdout.write(line)
 
     def confirm(self) -> None:
         if not sys.stdin.isatty():
-            raise CommandError("This needs --yes when nobody can be asked.")
+            raise CommandError("Without a terminal this needs --yes.")
         if input(f"{self.help} Go on? [y/N] ").strip().lower() not in ("y", "yes"):
             raise CommandError("Left as it was.")
 
@@ -111,10 +111,10 @@ class OperatorCommand(PlainCommand):
         return iter(tqdm(items, total=total, desc=what, file=sys.stderr, disable=not sys.stderr.isatty()))
 
 
-def would(name: str) -> str:
+def dry_run_name(name: str) -> str:
     """The wording of a dry run: `erased` becomes `would be erased`, `sessions_ended` becomes `sessions would be ended`."""
     subject, _, done = name.rpartition("_")
-    # A name with a dot is that of a kind of row (`accounts.accounts_erased`): it is counted, not done.
+    # A name with a dot is a kind of row (`accounts.accounts_erased`), not an action.
     if "." in name or not done.endswith(("ed", "sent")):
         return name
     return f"would be {done}" if subject in ("", "is") else f"{subject} would be {done}"
@@ -156,7 +156,7 @@ def moment(text: str) -> Any:
     return parsed if timezone.is_aware(parsed) else timezone.make_aware(parsed, timezone.get_default_timezone())
 
 
-def later(text: str) -> Any:
+def future_moment(text: str) -> Any:
     """argparse type: a `moment` in the future."""
     at = moment(text)
     if at <= timezone.now():
@@ -172,7 +172,7 @@ def positive(text: str) -> int:
     return number
 
 
-def words(text: str) -> str:
+def not_blank(text: str) -> str:
     """argparse type: text that is not blank."""
     if not text.strip():
         raise argparse.ArgumentTypeError("it is empty")

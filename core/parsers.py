@@ -1,4 +1,4 @@
-"""JSON as the API accepts it: UTF-8, an object, not deeper than a client would ever nest."""
+"""JSON as the API accepts it: an object in UTF-8 with limited nesting."""
 
 import codecs
 import json

@@ -13,26 +13,26 @@ _LARGE_BYTES = 4 * 1024 * 1024
 
 
 @contextmanager
-def left_out(*modules: str) -> Iterator[None]:
+def without_modules(*modules: str) -> Iterator[None]:
     """Context manager: inside, these optional modules cannot be imported; afterwards they can.
 
     Libraries import optional dependencies eagerly; None in `sys.modules` stops that. A module that is already loaded
     stays.
     """
-    absent = [name for name in modules if name not in sys.modules]
-    nothing: dict[str, Any] = dict.fromkeys(absent)
-    sys.modules.update(nothing)
+    missing = [name for name in modules if name not in sys.modules]
+    placeholders: dict[str, Any] = dict.fromkeys(missing)
+    sys.modules.update(placeholders)
     try:
         yield
     finally:
-        for name in absent:
+        for name in missing:
             del sys.modules[name]
 
 
 def loading() -> None:
     """Call before the first import: settings of memory, and no garbage collection until `loaded`.
 
-    Modules stay in memory, so looking for garbage again and again while they are imported takes time for nothing.
+    Modules stay in memory, so collections while they are imported find nothing.
     """
     gc.disable()
     _return_large_blocks()

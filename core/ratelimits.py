@@ -1,10 +1,10 @@
 """Request rates: one guard around django-ratelimit's counter.
 
-A scope names what is limited ("login_network"), a key names who uses it up. Views declare their scopes
-(`core.throttles`); services call `check` or `allows` where the limit depends on what they find.
-The counter lives in the cache: Redis, or the memory of a single process. While it is out of reach, or where
-several processes share none, scopes that guard secrets are counted by the store that an app has set with
-`count_with` (rows in a database); all other scopes are not limited then, or limited per process.
+A scope names what is limited ("login_network"), a key names the client or user. Views declare their scopes
+(`core.throttles`); services call `check` or `allows` where the limit depends on data that they read.
+The counter is in the cache: Redis, or the memory of a single process. While it is unavailable, or where several
+processes share none, scopes that guard secrets are counted by the store that an app has set with `count_with` (rows
+in a database); all other scopes are then not limited, or limited per process.
 """
 
 import logging
@@ -35,7 +35,7 @@ class Store(Protocol):
 
 _defaults: dict[str, tuple[str, tuple[Rate, ...]]] = {}
 _store: Store | None = None
-_counter_dead_until = 0.0
+_counter_retry_at = 0.0
 
 
 def register(prefix: str, scopes: Mapping[str, Rates]) -> None:
@@ -96,23 +96,23 @@ def _count(scope: str, key: str) -> int:
 
 
 def _count_one(scope: str, digest: str, rate: Rate) -> int:
-    allowed, seconds, when_dead = rate
-    guards_secrets = when_dead == COUNT_IN_DATABASE and _store is not None
-    counted = None
+    allowed, seconds, fallback = rate
+    guards_secrets = fallback == COUNT_IN_DATABASE and _store is not None
+    usage = None
     if conf.COUNTER_IS_SHARED or not guards_secrets:
-        counted = _from_counter(scope, digest, allowed, seconds)
-    if counted is None and guards_secrets and _store is not None:
-        counted = _store(key=f"{digest[:56]}:{seconds}", seconds=seconds)
-    if counted is None:
+        usage = _from_counter(scope, digest, allowed, seconds)
+    if usage is None and guards_secrets and _store is not None:
+        usage = _store(key=f"{digest[:56]}:{seconds}", seconds=seconds)
+    if usage is None:
         return 0
-    count, time_left = counted
+    count, time_left = usage
     return max(1, time_left) if count > allowed else 0
 
 
 def _from_counter(scope: str, digest: str, allowed: int, seconds: int) -> tuple[int, int] | None:
     """The uses and the seconds left of the window; None when the counter is out of reach."""
-    global _counter_dead_until
-    if time.monotonic() < _counter_dead_until:
+    global _counter_retry_at
+    if time.monotonic() < _counter_retry_at:
         return None
     try:
         usage = get_usage(
@@ -123,7 +123,7 @@ def _from_counter(scope: str, digest: str, allowed: int, seconds: int) -> tuple[
             increment=True,
         )
     except Exception as error:  # of any client behind the cache: a rate is never a 500
-        _counter_dead_until = time.monotonic() + RETRY_COUNTER_SECONDS
+        _counter_retry_at = time.monotonic() + RETRY_COUNTER_SECONDS
         logger.warning("rate counter out of reach: %s", error.__class__.__name__)
         return None
     if usage is None or usage["time_left"] < 0:  # django-ratelimit's way to say that it could not count
@@ -132,5 +132,5 @@ def _from_counter(scope: str, digest: str, allowed: int, seconds: int) -> tuple[
 
 
 def _as_rates(rates: Rates) -> tuple[Rate, ...]:
-    several = tuple(rates)
-    return cast(tuple[Rate, ...], (rates,) if several and isinstance(several[0], int) else several)
+    rates_tuple = tuple(rates)
+    return cast(tuple[Rate, ...], (rates,) if rates_tuple and isinstance(rates_tuple[0], int) else rates_tuple)

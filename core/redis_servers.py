@@ -4,7 +4,7 @@
     redis://a:6379/0,redis://b:6379/0                         shards: each user's wake-ups go through one of them
     redis+sentinel://user:pass@s1:26379,s2:26379/service/0    Sentinel names the server that is primary now
 
-The channel layer, the wake-ups and the cache all read the same setting here.
+The channel layer, the wake-ups and the cache read the same setting.
 """
 
 from __future__ import annotations

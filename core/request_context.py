@@ -24,9 +24,9 @@ _ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _current: ContextVar[RequestContext | None] = ContextVar("request_context", default=None)
 
 
-def id_for(offered: str) -> str:
-    """The id of a request: what its sender offered, if that may stand in a log line, else a new one."""
-    return offered if _ID.fullmatch(offered) else secrets.token_hex(8)
+def id_for(sent_id: str) -> str:
+    """The id of a request: the one that its client sent, if it is valid, else a new one."""
+    return sent_id if _ID.fullmatch(sent_id) else secrets.token_hex(8)
 
 
 def enter(*, request_id: str, request: HttpRequest | None = None) -> Token[RequestContext | None]:

@@ -10,16 +10,16 @@ from core.conf import conf
 logger = logging.getLogger(__name__)
 
 
-def refuse_unsafe_settings(*, laptop: bool = False) -> None:
+def refuse_unsafe_settings(*, is_command: bool = False) -> None:
     """ImproperlyConfigured, with what to do, when a process must not serve with these settings.
 
     The same errors as `manage.py check` finds; servers that import an application run no checks of their own.
-    A command that starts a server (`laptop`) also refuses missing settings and names the command for development; an
+    A command
     application that is imported without it goes on with DEBUG off and the keys of its VAR_DIR, and says so.
     """
     if conf.MISSING_SETTINGS:
         missing = f"DEBUG is off, and not set: {', '.join(conf.MISSING_SETTINGS)}."
-        if laptop:
+        if is_command:
             raise ImproperlyConfigured(
                 f"{missing} On a laptop use `python3 dev.py run`, or set DEBUG=1; a deployment sets them all."
             )

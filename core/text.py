@@ -40,16 +40,16 @@ def fold(text: str) -> str:
     """
     folded = unicodedata.normalize("NFKC", text).casefold().replace("ё", "е")
     decomposed = unicodedata.normalize("NFD", folded)
-    kept: list[str] = []
+    characters: list[str] = []
     base_has_accents = False
     for character in decomposed:
         if unicodedata.combining(character):
             if not base_has_accents:
-                kept.append(character)
+                characters.append(character)
             continue
         base_has_accents = character < "\u0400" or "\u1e00" <= character <= "\u1fff"
-        kept.append(character)
-    return unicodedata.normalize("NFC", "".join(kept))
+        characters.append(character)
+    return unicodedata.normalize("NFC", "".join(characters))
 
 
 def normalise_address(text: str) -> str:
@@ -75,13 +75,13 @@ def supported_language(tag: object) -> str:
     default = str(settings.LANGUAGE_CODE)
     if not isinstance(tag, str) or len(tag) > MAX_LANGUAGE_TAG:
         return default
-    ours = [code for code, _ in settings.LANGUAGES]
+    supported = [code for code, _ in settings.LANGUAGES]
     normalized = tag.strip().lower().replace("_", "-")
     base = normalized.split("-", 1)[0]
     for candidate in (normalized, base):
-        if candidate in ours:
+        if candidate in supported:
             return candidate
-    return next((code for code in ours if base and code.split("-", 1)[0] == base), default)
+    return next((code for code in supported if base and code.split("-", 1)[0] == base), default)
 
 
 def new_username(first_name: str) -> str:
@@ -97,7 +97,7 @@ def display_name(first_name: str, last_name: str, username: str) -> str:
 
 
 def row_name(row: Model) -> str:
-    """What staff read for a row, as a model's `__str__`: "session 7"; Django would say "Session object (7)"."""
+    """The name of a row on the support pages, as a model's `__str__`: "session 7", not "Session object (7)"."""
     return f"{row._meta.verbose_name} {row.pk}"
 
 

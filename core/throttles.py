@@ -3,8 +3,8 @@
     @throttles(Throttle("login_network", by=network), Throttle("login", by=network_and_email))
     def login(self, request): ...
 
-A method that writes and declares nothing has the rate of all other writes. Keys name the client's network
-before anything that belongs to another user, so that a client can only use up its own requests.
+A method that writes and declares no rate has the rate of all other writes. Keys begin with the client's network,
+so that a client can only use up its own requests.
 """
 
 from collections.abc import Callable

@@ -1,9 +1,9 @@
 """One transaction for a change and for everything that follows from it.
 
-A service opens a unit of work, changes data and sends its signal. Receivers write rows, or leave
-work for the end: `before_commit` runs a function, `collect` hands all items of the unit to one
-function in one call. Both happen as the last act before the outermost commit. That is how the event
-log writes all its rows in a single flush, in the order that cannot deadlock.
+A service opens a unit of work, changes data and sends its signal. Receivers write rows, or register
+work for the end: `before_commit` runs a function, `collect` passes all items of the unit to one
+function in one call. Both run right before the outermost commit. The event log uses this to write all
+its rows in a single flush, in an order that prevents deadlocks.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,39 +14,39 @@ from typing import Any
 
 from django.db import transaction
 
-Act = Callable[[], None]
+Callback = Callable[[], None]
 Flush = Callable[[list[Any]], None]
 
 
 @dataclass(slots=True)
 class _Unit:
-    acts: list[Act] = field(default_factory=list)
-    collected: dict[Flush, list[Any]] = field(default_factory=dict)
+    callbacks: list[Callback] = field(default_factory=list)
+    items_by_flush: dict[Flush, list[Any]] = field(default_factory=dict)
 
     def join(self, inner: "_Unit") -> None:
-        self.acts.extend(inner.acts)
-        for flush, items in inner.collected.items():
-            self.collected.setdefault(flush, []).extend(items)
+        self.callbacks.extend(inner.callbacks)
+        for flush, items in inner.items_by_flush.items():
+            self.items_by_flush.setdefault(flush, []).extend(items)
 
     def finish(self) -> None:
         """Runs the registered functions, which may register more; then flushes the collected items."""
-        while self.acts or self.collected:
-            while self.acts:
-                self.acts.pop(0)()
-            collected, self.collected = self.collected, {}
-            for flush, items in collected.items():
+        while self.callbacks or self.items_by_flush:
+            while self.callbacks:
+                self.callbacks.pop(0)()
+            items_by_flush, self.items_by_flush = self.items_by_flush, {}
+            for flush, items in items_by_flush.items():
                 flush(items)
 
 
-# Innermost last: what an inner unit registered goes with it when it fails.
+# Innermost last: when an inner unit fails, its callbacks are dropped.
 _open_units: ContextVar[tuple[_Unit, ...]] = ContextVar("open_units", default=())
 
 
 @contextmanager
 def unit_of_work(*, savepoint: bool = True) -> Iterator[None]:
-    """An atomic block; nested ones join the outermost, which runs what was registered.
+    """An atomic block; nested ones join the outermost, which runs the registered functions.
 
-    A nested one without a savepoint saves two round trips; its error ends the outermost one.
+    A nested one without a savepoint saves two round trips; its error rolls the outermost one back.
     """
     outer = _open_units.get()
     unit = _Unit()
@@ -62,14 +62,14 @@ def unit_of_work(*, savepoint: bool = True) -> Iterator[None]:
         _open_units.reset(token)
 
 
-def before_commit(act: Act) -> None:
-    """Run `act` as the last thing before the outermost unit commits. RuntimeError outside of a unit."""
-    _innermost().acts.append(act)
+def before_commit(callback: Callback) -> None:
+    """Run `callback` right before the outermost unit commits. RuntimeError outside of a unit."""
+    _innermost().callbacks.append(callback)
 
 
 def collect(flush: Flush, item: Any) -> None:
-    """Call `flush` once, after all acts, with every item collected for it. RuntimeError outside of a unit."""
-    _innermost().collected.setdefault(flush, []).append(item)
+    """Call `flush` once, after all callbacks, with every item collected for it. RuntimeError outside of a unit."""
+    _innermost().items_by_flush.setdefault(flush, []).append(item)
 
 
 def _innermost() -> _Unit:

@@ -7,7 +7,7 @@ from django.db.models import Q
 
 from accounts.models import User
 from core.fields import parse_id
-from core.operator import NothingMatched, OperatorCommand, words
+from core.operator import NothingMatched, OperatorCommand, not_blank
 
 
 class UserCommand(OperatorCommand):
@@ -17,7 +17,7 @@ class UserCommand(OperatorCommand):
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("user", help="e-mail address or id")
-        kind = words if self.reason_is_required else str
+        kind = not_blank if self.reason_is_required else str
         required = self.reason_is_required
         parser.add_argument("--reason", default="", type=kind, required=required, help="kept in the audit log")
 

@@ -1,7 +1,7 @@
 """Stores images: the files and their rows, kept consistent."""
 
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -62,8 +62,8 @@ def receive_upload(*, owner: User, kind: str, upload: IO[bytes]) -> Iterator[Pen
     After an error inside, or without a row, the files are removed again.
     FileTooLarge, UnsupportedMediaType, InvalidImage; ServiceUnavailable when they cannot be stored (a full disk).
     """
-    encode: Callable[[bytes], images.Picture] = images.avatar if kind == Image.Kind.AVATAR else images.picture
-    pending = PendingUpload(owner, kind, images.new_token(), encode(images.read_upload(upload)))
+    picture = images.picture(images.read_upload(upload), avatar=kind == Image.Kind.AVATAR)
+    pending = PendingUpload(owner, kind, images.new_token(), picture)
     try:
         _write(pending)
         yield pending

@@ -6,7 +6,7 @@ from django.db import connection
 from django.utils import timezone
 
 from accounts.models import RateCount
-from core.database import stored
+from core.database import as_parameter
 
 
 def count(*, key: str, seconds: int) -> tuple[int, int]:
@@ -19,7 +19,7 @@ def count(*, key: str, seconds: int) -> tuple[int, int]:
         cursor.execute(
             f"INSERT INTO {table} (key, window_starts_at, count) VALUES (%s, %s, 1) "
             f"ON CONFLICT (key, window_starts_at) DO UPDATE SET count = {table}.count + 1 RETURNING count",
-            [key, stored(starts_at)],
+            [key, as_parameter(starts_at)],
         )
         counted: int = cursor.fetchone()[0]
     return counted, seconds - elapsed

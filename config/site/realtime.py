@@ -8,7 +8,7 @@ from django.utils.safestring import SafeString
 
 from config.site import markdown
 from config.site.schema_fields import Field, fields
-from core.json_schema import referred, resolved
+from core.json_schema import component_name, resolved
 from realtime.viewsets.asyncapi import document
 
 
@@ -35,10 +35,10 @@ def reference() -> Reference:
     messages = described["components"]["messages"]
     commands, durable, transient = [], [], []
     for operation in described["operations"].values():
-        name = referred(operation["messages"][0])
+        name = component_name(operation["messages"][0])
         message = messages[name]
         if operation["action"] == "receive":
-            answers = [referred(ref) for ref in operation["reply"]["messages"]]
+            answers = [component_name(ref) for ref in operation["reply"]["messages"]]
             commands.append(_entry(name, message, [_word(answer, messages) for answer in answers[:-1]]))
         elif "seq" in message["payload"]["properties"]:
             durable.append(_entry(name, message))

@@ -71,7 +71,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         with self.wrap_database_errors:
             if self.connection.prepare_threshold is None:
                 return self._cursor()  # type: ignore[attr-defined]
-            # Taken away while it is used: a statement inside of another one's block has a cursor of its own.
+            # Removed while it is used, so that a nested statement gets a cursor of its own.
             idle = vars(self.connection).pop("idle_cursor", None)
             return self._prepare_cursor(idle or PreparedCursor(self.connection))  # type: ignore[attr-defined]
 

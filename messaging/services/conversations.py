@@ -9,7 +9,7 @@ from rest_framework.exceptions import ValidationError
 from accounts import selectors as people
 from accounts.exceptions import EmailNotVerified, UserBlocked
 from core import ratelimits
-from core.database import row, stored
+from core.database import as_parameter, row
 from core.transactions import unit_of_work
 from messaging import signals
 from messaging.exceptions import MessageNotFound
@@ -150,7 +150,7 @@ def _insert(low: int, high: int, starter_id: int) -> tuple[Conversation, bool]:
     created = row(
         f"INSERT INTO {CONVERSATION} (user_low_id, user_high_id, purged_up_to_id, created_at)"
         " VALUES (%s, %s, 0, %s) ON CONFLICT DO NOTHING RETURNING id",
-        [low, high, stored(conversation.created_at)],
+        [low, high, as_parameter(conversation.created_at)],
     )
     if created is None:
         return Conversation.objects.get(user_low_id=low, user_high_id=high), False

@@ -14,7 +14,7 @@ from django.db import connection
 
 from accounts import sql
 from accounts.services import pictures
-from core.database import placeholders, row, rows, stored
+from core.database import as_parameter, placeholders, row, rows
 from core.exceptions import ApiError
 from core.fields import parse_id
 from messaging import signals
@@ -178,7 +178,7 @@ def insert(message: Message, locked: LockedConversation) -> int | None:
     if connection.vendor == "postgresql":
         counts = rows(_INSERT_AND_COUNT, [*values, *effects])
     else:
-        new = rows(_INSERT, [stored(value) for value in values])
+        new = rows(_INSERT, [as_parameter(value) for value in values])
         counts = new and [(new[0][0], *count) for count in rows(_COUNT, [new[0][0], new[0][0], *effects])]
     if not counts:
         return None

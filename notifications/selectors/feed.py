@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from django.db import connection
 from django.db.models import Count
 
 from accounts import sql
 from accounts.serializers import PersonRow
-from core.database import moment, placeholders, rows, rows_unprepared
+from core.database import as_parameter, moment, placeholders, rows, rows_unprepared
 from messaging.selectors import MESSAGE_UNREAD_COUNT
 from notifications.models import Notification, Preferences
 from notifications.serializers import NotificationSerializer
@@ -91,7 +90,7 @@ def feed_page(
         statement += " AND (n.created_at, n.id) < (%s, %s)"
         microsecond, row_id = after
         created_at = _EPOCH + timedelta(microseconds=microsecond)
-        values += [connection.ops.adapt_datetimefield_value(created_at), row_id]
+        values += [as_parameter(created_at), row_id]
     statement += " ORDER BY n.created_at DESC, n.id DESC LIMIT %s OFFSET %s"
     fetched = _rows(statement, [*values, limit + 1, offset])
     last = fetched[limit - 1] if len(fetched) > limit else None

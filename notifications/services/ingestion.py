@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
 from accounts.selectors import existing_user_ids
+from core.database import as_parameter
 from core.fields import MAX_ID
 from core.text import clean_name
 from core.transactions import unit_of_work
@@ -85,7 +86,7 @@ def ingest(*, source: Source, events: Sequence[object]) -> list[dict[str, str | 
 
 def _ingest_event(source: Source, event: _Event) -> str:
     digest = event.digest()
-    now = connection.ops.adapt_datetimefield_value(timezone.now())
+    now = as_parameter(timezone.now())
     with unit_of_work():
         with connection.cursor() as cursor:
             statement = _INSERT_EVENT_ID.format(table=IngestedEvent._meta.db_table)

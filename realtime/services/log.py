@@ -16,7 +16,7 @@ from django.db import connection, transaction
 from django.db.models import F, Max
 from django.utils import timezone
 
-from core.database import placeholders, rows
+from core.database import as_parameter, placeholders, rows
 from core.transactions import collect, unit_of_work
 from realtime import groups
 from realtime.conf import conf
@@ -228,7 +228,7 @@ def _write_sqlite(counts: Counter[int], events: Sequence[PendingEvent], now: dat
     cases = " ".join(["WHEN %s THEN %s"] * len(counts))
     users = placeholders(counts)
     pairs = [value for pair in counts.items() for value in pair]
-    at = connection.ops.adapt_datetimefield_value(now)
+    at = as_parameter(now)
     with connection.cursor() as cursor:
         cursor.execute(
             f"UPDATE realtime_stream SET head_seq = head_seq + CASE user_id {cases} END"

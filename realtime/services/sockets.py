@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
-from core.database import prepared
+from core.database import as_parameter, prepared
 from core.transactions import unit_of_work
 from messaging.selectors import conversations_for
 from messaging.services import conversations
@@ -47,7 +47,7 @@ def opened(*, socket_id: str, user_id: int, session_id: int) -> Opened:
 def _record_and_read(socket_id: str, user_id: int, session_id: int) -> list[tuple[Any, ...]]:
     """The log's position, whether there is a call, and the user's other sockets (or None), newest first."""
     now = timezone.now()
-    dead, at = (connection.ops.adapt_datetimefield_value(moment) for moment in (alive_since(now), now))
+    dead, at = (as_parameter(moment) for moment in (alive_since(now), now))
     with prepared() as cursor:
         cursor.execute(_INSERT, [socket_id, user_id, session_id, at, at])
         cursor.execute(_READ_STATE, [at, socket_id, dead, user_id])

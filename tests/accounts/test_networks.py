@@ -36,7 +36,7 @@ def limited(settings, monkeypatch):
     settings.CORE_TRUSTED_PROXIES = 1
     settings.RATELIMIT_ENABLE = True
     settings.RATELIMIT_CACHE_PREFIX = secrets.token_hex(8)
-    monkeypatch.setattr(ratelimits, "_counter_dead_until", 0.0)
+    monkeypatch.setattr(ratelimits, "_counter_retry_at", 0.0)
 
 
 def client(address, token=None):

@@ -28,7 +28,7 @@ def rates(settings, db, monkeypatch):
     monkeypatch.setattr(rate_counts, "timezone", SimpleNamespace(now=lambda: now))
     settings.RATELIMIT_ENABLE = True
     settings.RATELIMIT_CACHE_PREFIX = secrets.token_hex(8)
-    monkeypatch.setattr(ratelimits, "_counter_dead_until", 0.0)
+    monkeypatch.setattr(ratelimits, "_counter_retry_at", 0.0)
     return settings
 
 
@@ -235,7 +235,7 @@ def test_a_dead_counter_is_not_asked_at_every_request(dead_counter, monkeypatch)
     for _ in range(20):
         ratelimits.check("refresh", "one key")
     assert len(asked) == 1
-    monkeypatch.setattr(ratelimits, "_counter_dead_until", 0.0)
+    monkeypatch.setattr(ratelimits, "_counter_retry_at", 0.0)
     ratelimits.check("refresh", "one key")
     assert len(asked) == 2
 

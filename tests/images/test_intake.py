@@ -33,7 +33,7 @@ def test_each_file_gets_its_answer(name):
                 assert not result.getexif()
                 assert not {"comment", "icc_profile", "exif", "xmp", "XML:com.adobe.xmp"} & set(result.info)
         assert len(picture.blurhash) > 6
-        assert images.avatar(data).width == 512
+        assert images.picture(data, avatar=True).width == 512
     else:
         with pytest.raises(ApiError) as refused:
             images.picture(data)
@@ -219,8 +219,8 @@ def test_a_request_without_a_slot_is_asked_to_retry(pool):
     for thread in threads:
         thread.join(120)
     assert set(answers) == {"ok", f"retry after {image_processes.RETRY_SECONDS}"}
-    assert answers.count("ok") <= image_processes.DECODED_AT_ONCE + image_processes.WAITING_AT_MOST
-    assert len(image_processes.decoder_pids()) <= image_processes.DECODED_AT_ONCE
+    assert answers.count("ok") <= image_processes.MAX_DECODERS + image_processes.MAX_WAITING
+    assert len(image_processes.decoder_pids()) <= image_processes.MAX_DECODERS
 
 
 def test_a_path_is_signed_for_one_picture_and_one_size(settings):

@@ -5,7 +5,7 @@ from django.core.management.base import CommandParser
 from accounts.management.user_commands import UserCommand
 from accounts.models import User
 from accounts.services import account_status
-from core.operator import actor, later
+from core.operator import actor, future_moment
 
 
 class Command(UserCommand):
@@ -15,7 +15,7 @@ class Command(UserCommand):
     def arguments(self, parser: CommandParser) -> None:
         super().arguments(parser)
         parser.add_argument(
-            "--until", type=later, help="a day (2027-01-01) or a moment in UTC; without it, until unblocked"
+            "--until", type=future_moment, help="a day (2027-01-01) or a moment in UTC; without it, until unblocked"
         )
 
     def preview(self, user: User, **options: Any) -> dict[str, Any]:

@@ -48,7 +48,7 @@ class Command(PlainCommand):
             raise CommandError("--workers must be at least 1.", returncode=2)
         if workers > 1 and not settings.REDIS_URL:
             raise CommandError("More than one worker needs REDIS_URL: they wake each other through it.", returncode=2)
-        refuse_unsafe_settings(laptop=True)
+        refuse_unsafe_settings(is_command=True)
         logins = []
         if options["prepare"]:
             demo = settings.DEBUG and not options["no_demo"]

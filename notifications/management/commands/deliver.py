@@ -15,7 +15,7 @@ class Command(BaseCommand):
     help = "Send queued mail and push until SIGTERM or Ctrl-C; unsent messages go back to the queue."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        refuse_unsafe_settings(laptop=True)
+        refuse_unsafe_settings(is_command=True)
         stopped = threading.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stopped.set())

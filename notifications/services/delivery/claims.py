@@ -16,7 +16,7 @@ from django.db.models import F, QuerySet
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
-from core.database import moment, prepared, stored
+from core.database import as_parameter, moment, prepared
 from notifications.conf import conf
 from notifications.models import Delivery
 
@@ -75,7 +75,7 @@ def claim(*, channel: str, limit: int, busy: Collection[int] = ()) -> list[Claim
     if limit < 1:
         return []
     now = timezone.now()
-    at = stored(now)
+    at = as_parameter(now)
     is_postgres = connection.vendor == "postgresql"
     held: Any = list(busy) if is_postgres else json.dumps(list(busy))
     is_held = "recipient_id = ANY(%s)" if is_postgres else "recipient_id IN (SELECT value FROM json_each(%s))"
@@ -114,7 +114,7 @@ def claim(*, channel: str, limit: int, busy: Collection[int] = ()) -> list[Claim
                 at,
                 held,
                 max(limit * _CANDIDATES_PER_ROW, _MIN_CANDIDATES),
-                stored(now + timedelta(seconds=conf.LEASE_SECONDS)),
+                as_parameter(now + timedelta(seconds=conf.LEASE_SECONDS)),
                 limit,
             ],
         )
@@ -142,7 +142,7 @@ def finish(results: Sequence[DeliveryResult]) -> None:
     """
     if not results:
         return
-    now = stored(timezone.now())
+    now = as_parameter(timezone.now())
     rows = [
         {
             "id": result.id,
@@ -215,4 +215,4 @@ def _locked(rows: QuerySet[Delivery], limit: int = 500) -> list[int]:
 @lru_cache(maxsize=100)
 def _text(value: datetime) -> str:
     """Rows that were claimed together have the same lease."""
-    return str(stored(value))
+    return str(as_parameter(value))

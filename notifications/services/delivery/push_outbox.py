@@ -8,7 +8,7 @@ from django.db import connection
 from django.db.models import Q
 from django.utils import timezone
 
-from core.database import prepared, stored
+from core.database import as_parameter, prepared
 from notifications.conf import conf
 from notifications.kinds import KINDS
 from notifications.models import Delivery, Device
@@ -62,8 +62,8 @@ def enqueue_push(*, recipient_id: int, notification_id: int) -> int:
     values = {
         "notification_id": notification_id,
         "recipient_id": recipient_id,
-        "now": stored(now),
-        "expires": stored(now + timedelta(seconds=conf.PUSH_SECONDS)),
+        "now": as_parameter(now),
+        "expires": as_parameter(now + timedelta(seconds=conf.PUSH_SECONDS)),
     }
     with prepared() as cursor:
         cursor.execute(_notification_statement(), values)

@@ -14,6 +14,7 @@ from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
 from accounts import sql
+from core.database import as_parameter
 from core.database import row as read_row
 from core.transactions import unit_of_work
 from messaging.selectors import conversations_for
@@ -52,8 +53,8 @@ RETURNING id
 def message_arrived(*, recipient_id: int, sender_id: int, conversation_id: int, message_id: int, at: datetime) -> None:
     """A message that counts as unread for its recipient. Whether the two may write to each other was
     messaging's decision."""
-    moment = connection.ops.adapt_datetimefield_value(at)
-    now = connection.ops.adapt_datetimefield_value(timezone.now())
+    moment = as_parameter(at)
+    now = as_parameter(timezone.now())
     values: list[Any] = [
         _key(conversation_id), sender_id, conversation_id, message_id, moment, moment, recipient_id, now,
     ]  # fmt: skip
@@ -117,7 +118,7 @@ def conversation_read(*, reader_id: int, conversation_id: int, unread_count: int
     with unit_of_work():
         with connection.cursor() as cursor:
             if unread_count == 0:
-                now = connection.ops.adapt_datetimefield_value(timezone.now())
+                now = as_parameter(timezone.now())
                 cursor.execute(_with_table_names(_RESOLVE), [now, reader_id, key])
             else:
                 cursor.execute(_with_table_names(_REDUCE), [unread_count, reader_id, key, unread_count])
