@@ -7,8 +7,8 @@ import ipaddress
 from django.conf import settings
 from django.http import HttpRequest
 
-# Headers that proxies, tunnels and content networks add to a forwarded request: full names, starts and ends. A browser
-# sends no other header that starts with "x-" than those of scripts.
+# Headers that proxies, tunnels and content networks add to a forwarded request: names, prefixes and suffixes. The only
+# "x-" headers of browsers are those that scripts send.
 FORWARDED_HEADERS = frozenset(
     {"via", "forwarded", "forwarded-for", "front-end-https", "proxy", "surrogate-capability", "client-ip"}
 )

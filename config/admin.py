@@ -1,4 +1,4 @@
-"""What the support pages need to know of the commands that concern all apps."""
+"""The names of audit actions of the commands that concern all apps."""
 
 from django.utils.translation import gettext_lazy as _
 

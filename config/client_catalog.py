@@ -16,8 +16,8 @@ from django.utils.cache import get_conditional_response
 from django.utils.translation import to_locale
 from django.views.decorators.http import require_safe
 
-# What each plural form of a catalog is called in CLDR, in gettext's order. A browser picks by these names
-# (Intl.PluralRules); a name that is not here (fractions, millions) takes the last form.
+# The CLDR names of the plural forms of a catalog, in gettext's order. A browser selects by these names
+# (Intl.PluralRules); any other name (fractions, millions) takes the last form.
 PLURAL_CATEGORIES = {
     "ru": ("one", "few", "many"),
     "uk": ("one", "few", "many"),
@@ -45,7 +45,7 @@ def path_of(language: str) -> Path:
 
 
 def catalog(language: str) -> ClientCatalog:
-    """The catalog as its file stands now; an empty one for English."""
+    """The current catalog; an empty one for English."""
     path = path_of(language)
     return _read(language, path.stat().st_mtime_ns if path.exists() else 0)
 
@@ -92,6 +92,6 @@ def client_catalog(request: HttpRequest, language: str) -> HttpResponse:
     etag = f'"{current.fingerprint}"'
     response = get_conditional_response(request, etag=etag) or HttpResponse(current.content, "application/json")
     response["ETag"] = etag
-    named = request.GET.get("v") == current.fingerprint
-    response["Cache-Control"] = f"public, max-age={YEAR}, immutable" if named else "public, no-cache"
+    is_current = request.GET.get("v") == current.fingerprint
+    response["Cache-Control"] = f"public, max-age={YEAR}, immutable" if is_current else "public, no-cache"
     return response

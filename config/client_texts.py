@@ -52,9 +52,9 @@ def _strings(tokens: list[Token], position: int) -> Iterator[str]:
 
 
 def code_of(source: str) -> str:
-    """The source without the text of its template literals: what stands in `${…}` is code and stays.
+    """The source without the text of its template literals; the code in `${…}` stays.
 
-    Babel's lexer ends a template at the next backtick; templates inside templates are the rule with htm.
+    Babel's lexer ends a template at the next backtick, but htm nests templates.
     """
     output: list[str] = []
     # Depth of open braces in each piece of code, from the file down to the innermost `${`.

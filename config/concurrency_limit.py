@@ -26,7 +26,7 @@ class RequestQueue:
     def __init__(self, slots: int) -> None:
         self._free = slots
         self._waiting: deque[asyncio.Future[None]] = deque()
-        self._left = 0
+        self._released = 0
 
     async def enter(self) -> bool:
         """Waits for a slot. True when it has one, to be released by `leave`; False when the queue does not move.
@@ -37,34 +37,34 @@ class RequestQueue:
         if self._free:
             self._free -= 1
             return True
-        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append(turn)
-        left_before = self._left
+        slot: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(slot)
+        released_before = self._released
         try:
-            if await _wait_for_slot(turn, WAIT_SECONDS):
+            if await _wait_for_slot(slot, WAIT_SECONDS):
                 return True
-            soon = (self._left - left_before) * GRACE_SECONDS / WAIT_SECONDS
-            if self._waiting.index(turn) < soon and await _wait_for_slot(turn, GRACE_SECONDS):
+            reachable = (self._released - released_before) * GRACE_SECONDS / WAIT_SECONDS
+            if self._waiting.index(slot) < reachable and await _wait_for_slot(slot, GRACE_SECONDS):
                 return True
-            self._waiting.remove(turn)
+            self._waiting.remove(slot)
             return False
         except asyncio.CancelledError:
-            if turn.done():
+            if slot.done():
                 self.leave()
             else:
-                self._waiting.remove(turn)
+                self._waiting.remove(slot)
             raise
 
     def leave(self) -> None:
-        self._left += 1
+        self._released += 1
         if self._waiting:
             self._waiting.popleft().set_result(None)
         else:
             self._free += 1
 
 
-async def _wait_for_slot(turn: asyncio.Future[None], seconds: float) -> bool:
-    done, _pending = await asyncio.wait([turn], timeout=seconds)
+async def _wait_for_slot(slot: asyncio.Future[None], seconds: float) -> bool:
+    done, _pending = await asyncio.wait([slot], timeout=seconds)
     return bool(done)
 
 

@@ -22,14 +22,14 @@ from config.access import is_developer
 from core.transactions import unit_of_work
 from messaging.services import conversations, messages
 
-LINES = (
+TEXTS = (
     "Hi Bob! This is a conversation between two demo people.",
     "Hello Alice! Open it in two windows and write something.",
     "Every line arrives at once, and the mailbox keeps the codes.",
 )
-# Before the start: when the demo users joined, and the time from one message to the next.
+# How long before now the demo users joined, and the time from one message to the next.
 JOINED = timedelta(hours=1)
-BETWEEN_LINES = timedelta(minutes=1)
+BETWEEN_TEXTS = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Login:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class DemoUser:
     """The data of a demo user."""
 
     title: str
@@ -53,10 +53,10 @@ class Part:
     is_staff: bool = False
 
 
-PARTS = (
-    Part("Alice", "alice@example.com", "Archer", "talks with Bob"),
-    Part("Bob", "bob@example.com", "Baker", "talks with Alice"),
-    Part("Admin", "admin@example.com", "Staff", "may do everything in the admin", is_staff=True),
+DEMO_USERS = (
+    DemoUser("Alice", "alice@example.com", "Archer", "talks with Bob"),
+    DemoUser("Bob", "bob@example.com", "Baker", "talks with Alice"),
+    DemoUser("Admin", "admin@example.com", "Staff", "may do everything in the admin", is_staff=True),
 )
 
 
@@ -64,7 +64,7 @@ def passwords_file() -> Path:
     return Path(settings.VAR_DIR) / "demo.json"
 
 
-def known() -> list[Login]:
+def current() -> list[Login]:
     """The logins of the demo users; none when there are no demo users."""
     try:
         entries = json.loads(passwords_file().read_text(encoding="utf-8"))
@@ -77,10 +77,10 @@ def client_logins(request: HttpRequest) -> list[dict[str, str]]:
     """The logins that the web client offers, for a browser on this machine only."""
     if not is_developer(request):
         return []
-    names = {part.title for part in PARTS if not part.is_staff}
+    names = {demo_user.title for demo_user in DEMO_USERS if not demo_user.is_staff}
     return [
         {"name": login.title, "email": login.email, "password": login.password}
-        for login in known()
+        for login in current()
         if login.title in names
     ]
 
@@ -88,48 +88,54 @@ def client_logins(request: HttpRequest) -> list[dict[str, str]]:
 def ensure(*, note: Callable[[str], object], seed: int | None = None) -> list[Login]:
     """Creates missing demo users and returns all logins. If users and file do not match, the users get new passwords.
     With a seed, usernames and passwords are derived from it. Accounts and messages have fixed times before now."""
-    logins = known()
-    people = get_user_model()._default_manager
-    present = set(people.filter(email__in=[part.email for part in PARTS]).values_list("email", flat=True))
-    are_wanted = seed is None or (
-        [login.password for login in logins] == [_password(part, seed) for part in PARTS]
-        and people.filter(username__in=[_username(part, seed) for part in PARTS]).count() == len(PARTS)
+    logins = current()
+    users = get_user_model()._default_manager
+    existing = set(
+        users.filter(email__in=[demo_user.email for demo_user in DEMO_USERS]).values_list("email", flat=True)
     )
-    if are_wanted and {login.email for login in logins} == present == {part.email for part in PARTS}:
+    match_seed = seed is None or (
+        [login.password for login in logins] == [_password(demo_user, seed) for demo_user in DEMO_USERS]
+        and users.filter(username__in=[_username(demo_user, seed) for demo_user in DEMO_USERS]).count()
+        == len(DEMO_USERS)
+    )
+    if match_seed and {login.email for login in logins} == existing == {demo_user.email for demo_user in DEMO_USERS}:
         return logins
     note("Creating the demo users …")
     start = timezone.now()
     with unit_of_work():
-        logins = [_make(part, _password(part, seed), _username(part, seed), start - JOINED) for part in PARTS]
-        alice, bob = (people.get(email=part.email) for part in PARTS[:2])
-        _talk(alice, bob, start)
-    _keep(logins)
+        logins = [
+            _create_or_update(demo_user, _password(demo_user, seed), _username(demo_user, seed), start - JOINED)
+            for demo_user in DEMO_USERS
+        ]
+        alice, bob = (users.get(email=demo_user.email) for demo_user in DEMO_USERS[:2])
+        _write_messages(alice, bob, start)
+    _save(logins)
     return logins
 
 
-def _password(part: Part, seed: int | None) -> str:
+def _password(demo_user: DemoUser, seed: int | None) -> str:
     """A random password or, for tests of an app, the same one on every machine."""
     if seed is None:
         return secrets.token_urlsafe(9)
-    return hashlib.sha256(f"{seed}:{part.email}".encode()).hexdigest()[:12]
+    return hashlib.sha256(f"{seed}:{demo_user.email}".encode()).hexdigest()[:12]
 
 
-def _username(part: Part, seed: int | None) -> str:
+def _username(demo_user: DemoUser, seed: int | None) -> str:
     """A username derived from the seed; empty for a random one."""
     if seed is None:
         return ""
-    return f"{part.title.lower()}_{hashlib.sha256(f'{seed}:username:{part.email}'.encode()).hexdigest()[:5]}"
+    return f"{demo_user.title.lower()}_{hashlib.sha256(f'{seed}:username:{demo_user.email}'.encode()).hexdigest()[:5]}"
 
 
-def _make(part: Part, password: str, username: str, joined: datetime) -> Login:
-    user = get_user_model()._default_manager.filter(email=part.email).first()
+def _create_or_update(demo_user: DemoUser, password: str, username: str, joined: datetime) -> Login:
+    user = get_user_model()._default_manager.filter(email=demo_user.email).first()
     if user is None:
-        staff: dict[str, Any] = {"is_staff": True, "is_superuser": True} if part.is_staff else {}
+        staff: dict[str, Any] = {"is_staff": True, "is_superuser": True} if demo_user.is_staff else {}
         registration.create_user(
-            email=part.email,
+            email=demo_user.email,
             password=password,
-            first_name=part.title,
-            last_name=part.last_name,
+            first_name=demo_user.title,
+            last_name=demo_user.last_name,
             verified=True,
             username=username,
             created_at=joined,
@@ -139,23 +145,25 @@ def _make(part: Part, password: str, username: str, joined: datetime) -> Login:
         user.set_password(password)
         user.username = username or user.username
         user.save(update_fields=["password", "username"])
-    return Login(part.title, part.email, password, part.purpose)
+    return Login(demo_user.title, demo_user.email, password, demo_user.purpose)
 
 
-def _talk(alice: Any, bob: Any, start: datetime) -> None:
+def _write_messages(alice: Any, bob: Any, start: datetime) -> None:
     conversation, is_new = conversations.start(starter=alice, user_id=bob.id)
     if is_new:
-        for number, line in enumerate(LINES):
+        for number, text in enumerate(TEXTS):
             sender = (alice, bob)[number % 2]
-            sent_at = start - (len(LINES) - number) * BETWEEN_LINES
-            messages.send(sender=sender, conversation_id=conversation["id"], body=line, sent_at=sent_at)
+            sent_at = start - (len(TEXTS) - number) * BETWEEN_TEXTS
+            messages.send(sender=sender, conversation_id=conversation["id"], body=text, sent_at=sent_at)
 
 
-def _keep(logins: list[Login]) -> None:
+def _save(logins: list[Login]) -> None:
     path = passwords_file()
     path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_suffix(".new")
+    temporary_path = path.with_suffix(".new")
     # Created with permissions for its owner only.
-    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+    with os.fdopen(
+        os.open(temporary_path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8"
+    ) as file:
         json.dump([asdict(login) for login in logins], file, indent=1)
-    fresh.replace(path)
+    temporary_path.replace(path)

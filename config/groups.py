@@ -1,7 +1,7 @@
 """The four staff groups; `migrate` creates them and does not change them afterwards.
 
-Support helps people, Moderator judges reports, Auditor sees everything and changes nothing,
-Operations manages deliveries. To grant other permissions, change the group in the admin.
+Support helps users, Moderator closes reports, Auditor may view everything, Operations manages deliveries. To grant
+other permissions, change the group in the admin.
 """
 
 from typing import Any

@@ -1,8 +1,8 @@
 """Liveness, readiness and metrics: /healthz, /readyz, /metrics.
 
-`/healthz` touches nothing but the process. `/readyz` names what is broken: without the database or with
-migrations missing it answers 503; without Redis or with a delivery queue that lags it is degraded and
-stays in service, because every request still works.
+`/healthz` checks only that the process replies. `/readyz` checks its services: without the database or with
+migrations missing it replies with 503; without Redis or with a slow delivery queue it is degraded and stays in
+service, because every request still works.
 """
 
 from __future__ import annotations
@@ -97,17 +97,22 @@ PROBLEMS = (
 
 
 def database_problem(error: Exception) -> str:
-    """One sentence about why the database cannot be used. Names neither user nor password."""
+    """One sentence with the reason why the database cannot be used, without user and password."""
     text = str(error)
     known = next((sentence for mark, sentence in PROBLEMS if mark in text), None)
     return known or f"The database does not answer ({error.__class__.__name__})."
 
 
 def migrations() -> Finding:
-    missing = sorted(migrations_on_disk() - MigrationRecorder(connection).applied_migrations().keys())
-    if missing:
-        return Finding(FAILED, f"{len(missing)} to apply, first {'.'.join(missing[0])}. Run: manage.py migrate")
+    unapplied = unapplied_migrations()
+    if unapplied:
+        return Finding(FAILED, f"{len(unapplied)} to apply, first {'.'.join(unapplied[0])}. Run: manage.py migrate")
     return Finding(OK)
+
+
+def unapplied_migrations() -> list[tuple[str, str]]:
+    """App and name of the migrations on disk that are not applied."""
+    return sorted(migrations_on_disk() - MigrationRecorder(connection).applied_migrations().keys())
 
 
 @cache

@@ -31,12 +31,12 @@ _SECRETS = re.compile(
     """,
     re.VERBOSE,
 )
-# What every record holds; uvicorn adds the message once more, in colours.
+# The attributes of every record; uvicorn adds the message again, in colours.
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "color_message"}
 
 
 def without_secrets(text: str) -> str:
-    """The text with passwords, codes, tokens and signatures taken out."""
+    """The text without passwords, codes, tokens and signatures."""
     return _SECRETS.sub(lambda match: (match["name"] or "") + "[removed]", text)
 
 

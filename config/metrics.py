@@ -45,7 +45,7 @@ METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
 
 class MetricsMiddleware:
-    """Counts every answer under its route's pattern: a path with an id in it would make a series per id."""
+    """Counts every reply under its route's pattern, because paths with ids would make a series per id."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -124,5 +124,5 @@ def may_read(request: HttpRequest) -> bool:
     if not settings.METRICS_TOKEN:
         return False
     scheme, _, token = request.headers.get("Authorization", "").partition(" ")
-    offered, expected = token.strip().encode(), settings.METRICS_TOKEN.encode()
-    return scheme.lower() == "bearer" and hmac.compare_digest(offered, expected)
+    sent_token, expected = token.strip().encode(), settings.METRICS_TOKEN.encode()
+    return scheme.lower() == "bearer" and hmac.compare_digest(sent_token, expected)

@@ -1,7 +1,7 @@
 """Middleware for every request: request id, language, security headers, error envelope.
 
-The API carries a bearer token and needs neither cookies nor CSRF, so the middleware of the admin
-steps aside everywhere else.
+The API uses a bearer token and needs neither cookies nor CSRF protection, so the middleware of the admin runs for
+the admin only.
 """
 
 from collections.abc import Callable
@@ -54,8 +54,8 @@ class RequestContextMiddleware:
         request_id = request_context.id_for(sent_id)
         token = request_context.enter(request_id=request_id, request=request)
         try:
-            _measure(request)
-            response = self.get_response(request) if _host_is_ours(request) else errors.bad_request(request)
+            _read_chunked_body(request)
+            response = self.get_response(request) if _host_is_allowed(request) else errors.bad_request(request)
         finally:
             request_context.leave(token)
         response["X-Request-Id"] = request_id
@@ -66,7 +66,7 @@ class RequestContextMiddleware:
         return response
 
 
-def _measure(request: HttpRequest) -> None:
+def _read_chunked_body(request: HttpRequest) -> None:
     """Reads a chunked body. It has no Content-Length (.NET sends JSON this way), and Django and DRF would treat it as
     empty. Reads at most REFUSED_BODY_READ bytes, which is above every limit."""
     meta = request.META
@@ -81,18 +81,18 @@ def _measure(request: HttpRequest) -> None:
 
 
 def _read_the_rest(request: HttpRequest) -> None:
-    """Reads the rest of a refused body: a server that closes while a client sends
-    loses the reply, and the client sees a broken connection instead of a 413."""
+    """Reads the rest of a refused body: if the server closed while the client sends, the client would see a broken
+    connection instead of a 413."""
     stream = getattr(request, "_stream", None)
-    left = REFUSED_BODY_READ
+    remaining = REFUSED_BODY_READ
     try:
-        while stream is not None and left > 0 and (piece := stream.read(min(left, 65_536))):
-            left -= len(piece)
+        while stream is not None and remaining > 0 and (piece := stream.read(min(remaining, 65_536))):
+            remaining -= len(piece)
     except (OSError, ValueError):
-        return  # the client has gone, or the stream is closed
+        return  # the client has disconnected, or the stream is closed
 
 
-def _host_is_ours(request: HttpRequest) -> bool:
+def _host_is_allowed(request: HttpRequest) -> bool:
     """ALLOWED_HOSTS applies to every path except health checks and metrics, which are requested by IP address."""
     if request.path_info in PATHS_BY_ADDRESS:
         return True
@@ -110,16 +110,16 @@ class LanguageMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        asked = _language_asked_for(request)
-        cast(Any, request).language_was_asked_for = asked is not None
-        with translation.override(asked or settings.LANGUAGE_CODE):
+        language = _requested_language(request)
+        cast(Any, request).language_was_asked_for = language is not None
+        with translation.override(language or settings.LANGUAGE_CODE):
             response = self.get_response(request)
             response.setdefault("Content-Language", translation.get_language() or settings.LANGUAGE_CODE)
         patch_vary_headers(response, ["Accept-Language"])
         return response
 
 
-def _language_asked_for(request: HttpRequest) -> str | None:
+def _requested_language(request: HttpRequest) -> str | None:
     """The first supported language in `Accept-Language`. None when it names no supported language."""
     for tag, _quality in parse_accept_lang_header(request.META.get("HTTP_ACCEPT_LANGUAGE", "")[:200]):
         with suppress(LookupError):
@@ -128,7 +128,7 @@ def _language_asked_for(request: HttpRequest) -> str | None:
 
 
 class ContentPolicyMiddleware(CSPMiddleware):
-    """django-csp's policy for pages (CONTENT_SECURITY_POLICY). What is no page loads nothing."""
+    """django-csp's policy for pages (CONTENT_SECURITY_POLICY). Other responses may load nothing."""
 
     NO_PAGE = f"default-src {NONE}; frame-ancestors {NONE}"
 
@@ -171,7 +171,7 @@ class EnvelopeMiddleware:
 
 
 class CrossOriginMiddleware(CorsMiddleware):
-    """django-cors-headers for requests that name an origin. Caches hear from the other replies that it matters."""
+    """django-cors-headers for requests with an origin. Other replies get `Vary: origin`, for caches."""
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if "HTTP_ORIGIN" in request.META:
@@ -183,21 +183,21 @@ class CrossOriginMiddleware(CorsMiddleware):
 
 
 class _AdminOnly:
-    """Limits a middleware to the admin: other requests skip it, with all of its kind that follow it."""
+    """Limits a middleware to the admin: other requests skip it and the admin middleware that follows it."""
 
     async_capable = False
-    _beyond: GetResponse
+    _next_outside: GetResponse
 
     def __init__(self, get_response: GetResponse) -> None:
         super().__init__(get_response)  # type: ignore[call-arg]
         # Django wraps each middleware in a function that turns exceptions into replies.
         following = getattr(get_response, "__wrapped__", None)
-        self._beyond = following._beyond if isinstance(following, _AdminOnly) else get_response
+        self._next_outside = following._next_outside if isinstance(following, _AdminOnly) else get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if request.path_info.startswith(ADMIN_PREFIX):
             return super().__call__(request)
-        return self._beyond(request)
+        return self._next_outside(request)
 
 
 class AdminSessionMiddleware(_AdminOnly, SessionMiddleware):

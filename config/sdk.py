@@ -1,7 +1,7 @@
-"""The generated parts of the JavaScript SDK: its table of operations, and the types of what the API speaks.
+"""The generated parts of the JavaScript SDK: its table of operations, and its types.
 
 Both come from docs/openapi.json and the AsyncAPI document, so that a new endpoint is a new method. A test
-holds the committed files against this module; `manage.py write_sdk` writes them.
+compares the committed files with this module; `manage.py write_sdk` writes them.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from typing import Any, NamedTuple
 
 from django.conf import settings
 
+from config.openapi import texts
 from core.json_schema import component_name, resolved, types
 from realtime.viewsets.asyncapi import document as asyncapi_document
 
 FOLDER = settings.BASE_DIR / "static" / "sdk" / "parley"
 # Addresses of images come signed, events come from servers, and the schema is a page.
-LEFT_OUT = {"media_get", "media_get_thumb", "notifications_events", "realtime_schema"}
+EXCLUDED = {"media_get", "media_get_thumb", "notifications_events", "realtime_schema"}
 HEADERS = {"X-Action-Token": "action_token"}
 # The SDK sends these by itself.
 OWN_HEADERS = {"X-Device-Name", "X-Device-Token"}
@@ -62,27 +63,26 @@ def is_current(name: str, text: str) -> bool:
 
 
 def operations() -> Iterator[Operation]:
-    document = _openapi()
+    document = texts.document()
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
-            if operation["operationId"] not in LEFT_OUT:
+            if operation["operationId"] not in EXCLUDED:
                 yield _operation(document, path, method, operation)
-
-
-def _openapi() -> dict[str, Any]:
-    text = (settings.BASE_DIR / "docs" / "openapi.json").read_text(encoding="utf-8")
-    return dict(json.loads(text))
 
 
 def _operation(document: dict[str, Any], path: str, method: str, operation: dict[str, Any]) -> Operation:
     content = operation.get("requestBody", {}).get("content", {})
     kind = next(iter(content), "")
     body = resolved(content[kind]["schema"], document["components"]["schemas"]) if kind else {}
-    # What may stand in the query or in the body is sent in the body.
-    given = [row for row in operation.get("parameters", []) if row["name"] not in body.get("properties", {})]
-    headers = [row["name"] for row in given if row["in"] == "header" and row["name"] not in OWN_HEADERS]
+    # A parameter of both the query and the body is sent in the body.
+    parameters_in_use = [
+        row for row in operation.get("parameters", []) if row["name"] not in body.get("properties", {})
+    ]
+    headers = [row["name"] for row in parameters_in_use if row["in"] == "header" and row["name"] not in OWN_HEADERS]
     required = body.get("required", [])
-    parameters = [_parameter(row["name"], row["schema"], bool(row.get("required"))) for row in given if not _own(row)]
+    parameters = [
+        _parameter(row["name"], row["schema"], bool(row.get("required"))) for row in parameters_in_use if not _own(row)
+    ]
     for name, schema in body.get("properties", {}).items():
         parameters.append(_parameter(name, schema, name in required, is_file=kind == MULTIPART and name == "file"))
     security = operation.get("security") or [{}]
@@ -90,7 +90,7 @@ def _operation(document: dict[str, Any], path: str, method: str, operation: dict
         id=operation["operationId"],
         method=method.upper(),
         path=path,
-        query=[row["name"] for row in given if row["in"] == "query"],
+        query=[row["name"] for row in parameters_in_use if row["in"] == "query"],
         body=list(body.get("properties", {})),
         headers=headers,
         multipart=kind == MULTIPART,
@@ -140,15 +140,15 @@ def _table(rows: list[Operation]) -> str:
 
 def _types(rows: list[Operation]) -> str:
     asyncapi = asyncapi_document()
-    schemas = _openapi()["components"]["schemas"] | asyncapi["components"]["schemas"]
+    schemas = texts.document()["components"]["schemas"] | asyncapi["components"]["schemas"]
     parts = ["// Written by `manage.py write_sdk` from docs/openapi.json and the AsyncAPI document.", ""]
     parts += [f"export type {name} = {typescript(schema)};" for name, schema in sorted(schemas.items())]
     parts += ["", *_interface("Events", _data_of(asyncapi, "send.", of="payload"))]
     parts += ["", *_interface("Commands", _data_of(asyncapi, "receive.", of="payload"))]
     parts += ["", *_interface("Replies", _replies(asyncapi))]
     for namespace in sorted({row.namespace for row in rows}):
-        mine = [row for row in rows if row.namespace == namespace]
-        parts += ["", f"export interface {namespace.title()}Api {{", *map(_method, mine), "}"]
+        operations_of_namespace = [row for row in rows if row.namespace == namespace]
+        parts += ["", f"export interface {namespace.title()}Api {{", *map(_method, operations_of_namespace), "}"]
     parts += [
         "",
         "export interface CallOptions {",
@@ -170,7 +170,7 @@ def _interface(name: str, rows: dict[str, str]) -> list[str]:
 
 
 def _data_of(asyncapi: dict[str, Any], prefix: str, *, of: str) -> dict[str, str]:
-    """What stands in `data` of the first message of each operation, by the name of the operation."""
+    """The type of `data` in the first message of each operation, by the name of the operation."""
     messages = asyncapi["components"]["messages"]
     rows = {}
     for name, operation in asyncapi["operations"].items():
@@ -190,9 +190,9 @@ def _replies(asyncapi: dict[str, Any]) -> dict[str, str]:
 
 
 def _method(row: Operation) -> str:
-    given = f"{{ {'; '.join(row.parameters)} }}" if row.parameters else "{}"
+    params = f"{{ {'; '.join(row.parameters)} }}" if row.parameters else "{}"
     optional = "?" if all("?:" in parameter for parameter in row.parameters) else ""
-    return f"  {row.name}(params{optional}: {given}, options?: CallOptions): Promise<{row.result}>;"
+    return f"  {row.name}(params{optional}: {params}, options?: CallOptions): Promise<{row.result}>;"
 
 
 def typescript(schema: dict[str, Any] | bool) -> str:
@@ -201,9 +201,9 @@ def typescript(schema: dict[str, Any] | bool) -> str:
         return "unknown"
     if "$ref" in schema:
         return component_name(schema)
-    for several, glue in (("oneOf", " | "), ("anyOf", " | "), ("allOf", " & ")):
-        if several in schema:
-            return glue.join(dict.fromkeys(typescript(part) for part in schema[several]))
+    for keyword, separator in (("oneOf", " | "), ("anyOf", " | "), ("allOf", " & ")):
+        if keyword in schema:
+            return separator.join(dict.fromkeys(typescript(part) for part in schema[keyword]))
     if "enum" in schema:
         return " | ".join(json.dumps(value, ensure_ascii=False) for value in schema["enum"])
     if "const" in schema:

@@ -32,10 +32,10 @@ HEADER_SECONDS = 15.0
 
 
 class RestartingWebSocket(WebSocketsSansIOProtocol):
-    """Closes with 4503 when the server stops: "come back with jitter" and not "something broke".
+    """Closes with 4503 when the server stops, so that clients reconnect with jitter.
 
-    And closes at once when the application says so: uvicorn would first wait until the client has read
-    all that was sent before, which a client that is closed for not reading never does.
+    It closes at once when the application closes the socket. uvicorn would first wait until the client has read
+    everything, which a client that does not read never does.
     """
 
     abort_timer: TimerHandle | None = None
@@ -51,7 +51,7 @@ class RestartingWebSocket(WebSocketsSansIOProtocol):
         self.conn.send_close(CLOSE_RESTART, "restart")
         self.transport.write(b"".join(self.conn.data_to_send()))
         self.close_sent = True
-        # Unread bytes would turn our close into a reset that the client sees as a failure: read on until it answers.
+        # Unread bytes would turn the close into a reset, which the client sees as a failure: read until it answers.
         if self.read_paused:
             self.read_paused = False
             self.transport.resume_reading()
@@ -82,8 +82,8 @@ class PromptHTTP(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
-        waits = self.conn.their_state is h11.IDLE and self.transport.get_protocol() is self
-        if not waits:
+        is_waiting = self.conn.their_state is h11.IDLE and self.transport.get_protocol() is self
+        if not is_waiting:
             self._stop_watching()
         elif self.header_timer is None:
             self._watch_headers()
@@ -102,13 +102,13 @@ class PromptHTTP(H11Protocol):
 
 
 class Server(uvicorn.Server):
-    """Ends with exit code 0 after a signal: a stop that was asked for is no failure."""
+    """Ends with exit code 0 after a signal: a requested stop is not a failure."""
 
     @contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
         with super().capture_signals():
             yield
-            # uvicorn would raise the signal once more, and the process would die of it after its clean stop.
+            # uvicorn would raise the signal again, which would kill the process after its clean stop.
             self._captured_signals.clear()
 
 

@@ -7,34 +7,26 @@ from contextlib import contextmanager
 
 from django.conf import settings
 from django.core.management import call_command
-from django.db import DEFAULT_DB_ALIAS, connections
-from django.db.migrations.executor import MigrationExecutor
+from django.db import connections
 
-from config import demo as demo_people
-from config import translations
+from config import demo as demo_users
+from config import health, translations
 from notifications.services import delivery
 
 Note = Callable[[str], object]
 
 
-def prepare(*, demo: bool, note: Note, seed: int | None = None) -> list[demo_people.Login]:
+def prepare(*, demo: bool, note: Note, seed: int | None = None) -> list[demo_users.Login]:
     """Brings database and translations up to date; with `demo`, creates the demo users. Returns their logins."""
-    if unapplied_migrations():
+    if health.unapplied_migrations():
         note("Migrating the database …")
         call_command("migrate", interactive=False, verbosity=0)
-    if compiled := translations.compile_stale():
+    if compiled := translations.compile_catalogs(only_stale=True):
         note(f"Compiled {compiled} translation files.")
-    logins = demo_people.ensure(note=note, seed=seed) if demo else []
+    logins = demo_users.ensure(note=note, seed=seed) if demo else []
     # This thread goes on to serve and does not use the database any more.
     connections.close_all()
     return logins
-
-
-def unapplied_migrations() -> list[str]:
-    """Migrations on disk that are not applied, as `app.name`."""
-    executor = MigrationExecutor(connections[DEFAULT_DB_ALIAS])
-    plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
-    return [f"{migration.app_label}.{migration.name}" for migration, _ in plan]
 
 
 def served_at(host: str, port: int) -> str:
@@ -43,7 +35,7 @@ def served_at(host: str, port: int) -> str:
     return f"http://[{shown}]:{port}" if ":" in shown else f"http://{shown}:{port}"
 
 
-def table(*, host: str, port: int, logins: Sequence[demo_people.Login]) -> str:
+def table(*, host: str, port: int, logins: Sequence[demo_users.Login]) -> str:
     """The table of addresses that `run` prints."""
     base = served_at(host, port)
     rows = [("Parley", f"{base}/"), ("API docs", f"{base}/api/docs"), ("Quick start", f"{base}/docs/quickstart")]

@@ -3,7 +3,7 @@
 A page names `/static/app/main.1a2b3c4d5e6f.js`; browsers keep that for a year. No build step and no
 `collectstatic`: the hash is computed when a page first names the file, and again when the file changes.
 JavaScript modules import one another by plain relative paths; the import map of the page (config.web_client)
-leads each to its hashed name.
+maps each to its hashed name.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class StaticFilesMiddleware(WhiteNoiseMiddleware):
 
 def hashed_file(request: HttpRequest, *, path: str, requested: str) -> HttpResponse:
     current = digest(path)
-    # A page from before an upgrade asks for an older hash: it gets the file of today, kept by no cache.
+    # A page from before an upgrade requests an older hash: it gets the current file, which no cache stores.
     headers = {"Cache-Control": FOREVER if requested == current else "no-cache", "Access-Control-Allow-Origin": "*"}
     extension = os.path.splitext(path)[1]
     content_type = CONTENT_TYPES.get(extension)

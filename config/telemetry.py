@@ -1,4 +1,4 @@
-"""Errors to Sentry and traces to OpenTelemetry, when a setting asks for them; otherwise neither is imported."""
+"""Errors to Sentry and traces to OpenTelemetry, when a setting enables them; otherwise neither is imported."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ DROPPED_HEADERS = ("authorization", "cookie", "x-action-token", "x-device-token"
 
 
 def start_sentry(dsn: str) -> None:
-    """Reports unhandled errors. Bodies, tokens, cookies and the query stay here."""
+    """Reports unhandled errors, without bodies, tokens, cookies and query strings."""
     try:
         import sentry_sdk
 

@@ -1,7 +1,7 @@
 """Slow clients hold no thread: bodies are received before a view runs, replies are sent after it has ended.
 
-A view is synchronous and holds a thread from its first to its last line. What a client sends is received first,
-within a time and up to a size; what it reads is kept until it has read it.
+A view is synchronous and holds a thread while it runs. The body is received before, within a time and up to a size;
+the reply is buffered until the client has read it.
 """
 
 import asyncio
@@ -24,15 +24,15 @@ Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[dict[str, Any], Receive, Send], Awaitable[None]]
 
 BODY_SECONDS = 12.0
-# How long and how much of a refused body is still read: a server that closes while the client sends loses the reply.
+# How long and how much of a refused body is read: if the server closed while the client sends, the reply would be lost.
 LINGER_SECONDS = 5.0
 LINGER_BYTES = 16 * 1024 * 1024
-# After this time without reading, the client is treated as gone.
+# After this time without reading, the client counts as disconnected.
 READ_SECONDS = 60.0
 PIECE = 65_536
 IN_MEMORY = 262_144
 # A reply larger than this keeps its thread until the client has read it.
-KEPT_AT_MOST = 64 * 1024 * 1024
+MAX_BUFFERED_BYTES = 64 * 1024 * 1024
 
 
 class BodiesFirst:
@@ -53,13 +53,13 @@ class BodiesFirst:
             body = SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115  (as long as the request)
             try:
                 async with asyncio.timeout(BODY_SECONDS):
-                    is_whole = await _receive_into(body, receive, limit)
+                    is_complete = await _receive_into(body, receive, limit)
             except TimeoutError:
                 await _refuse(scope, receive, send, _unreadable, read=False)
                 return
-            except _Gone:
+            except _ClientDisconnected:
                 return
-            if not is_whole:
+            if not is_complete:
                 await _refuse(scope, receive, send, _too_large)
                 return
             scope = _with_length(scope, body.tell())
@@ -71,15 +71,15 @@ class BodiesFirst:
             await reply.finish()
 
 
-def reply_without_thread(scope: dict[str, Any], make: Callable[[], HttpResponse]) -> HttpResponse:
+def reply_without_thread(scope: dict[str, Any], make_response: Callable[[], HttpResponse]) -> HttpResponse:
     """Sends the reply that `make` returns, with the request's id, without a thread."""
     sent_id = dict(scope["headers"]).get(b"x-request-id", b"")
     request_id = request_context.id_for(sent_id.decode("latin-1"))
-    entered = request_context.enter(request_id=request_id)
+    context_token = request_context.enter(request_id=request_id)
     try:
-        response = make()
+        response = make_response()
     finally:
-        request_context.leave(entered)
+        request_context.leave(context_token)
     response["X-Request-Id"] = request_id
     response["Content-Length"] = str(len(response.content))
     return response
@@ -91,14 +91,14 @@ def start_of(response: HttpResponse) -> Message:
 
 
 async def _refuse(
-    scope: dict[str, Any], receive: Receive, send: Send, make: Callable[[], HttpResponse], *, read: bool = True
+    scope: dict[str, Any], receive: Receive, send: Send, make_response: Callable[[], HttpResponse], *, read: bool = True
 ) -> None:
     """Replies before the body has been received, and closes the connection."""
-    response = reply_without_thread(scope, make)
+    response = reply_without_thread(scope, make_response)
     response["Connection"] = "close"
     await send(start_of(response))
     content = b"" if scope["method"] == "HEAD" else response.content
-    # The client has the whole answer now; the end comes when it has stopped sending.
+    # The client has the whole reply now; it is completed when the client has stopped sending.
     await send({"type": "http.response.body", "body": content, "more_body": True})
     if read:
         await _read_the_rest(receive)
@@ -135,7 +135,7 @@ def only_read(app: Application) -> Application:
     return answer
 
 
-class _Gone(Exception):
+class _ClientDisconnected(Exception):
     """The client closed before its body was complete."""
 
 
@@ -145,7 +145,7 @@ async def _receive_into(body: Any, receive: Receive, limit: int) -> bool:
     while more:
         message = await receive()
         if message["type"] != "http.request":
-            raise _Gone
+            raise _ClientDisconnected
         body.write(message.get("body", b""))
         if body.tell() > limit:
             return False
@@ -154,12 +154,12 @@ async def _receive_into(body: Any, receive: Receive, limit: int) -> bool:
 
 
 async def _read_the_rest(receive: Receive) -> None:
-    left = LINGER_BYTES
+    remaining = LINGER_BYTES
     try:
         async with asyncio.timeout(LINGER_SECONDS):
-            while left > 0:
+            while remaining > 0:
                 message = await receive()
-                left -= len(message.get("body", b""))
+                remaining -= len(message.get("body", b""))
                 if not message.get("more_body", False):
                     return
     except TimeoutError:
@@ -190,8 +190,10 @@ def _declared(headers: dict[bytes, bytes]) -> int:
 
 def _with_length(scope: dict[str, Any], length: int) -> dict[str, Any]:
     """Sets the Content-Length of the received body, also when it was sent in chunks."""
-    kept = [(name, value) for name, value in scope["headers"] if name not in (b"content-length", b"transfer-encoding")]
-    return scope | {"headers": [*kept, (b"content-length", str(length).encode())] if length else kept}
+    headers = [
+        (name, value) for name, value in scope["headers"] if name not in (b"content-length", b"transfer-encoding")
+    ]
+    return scope | {"headers": [*headers, (b"content-length", str(length).encode())] if length else headers}
 
 
 class _Reply:
@@ -201,64 +203,64 @@ class _Reply:
         self._send = send
         self._waiting: deque[Message] = deque()
         self._bytes = 0
-        self._spill: Any = None
+        self._disk_buffer: Any = None
         self._sender: asyncio.Task[None] | None = None
-        self._moved = asyncio.Event()
+        self._changed = asyncio.Event()
         self._is_complete = False
 
     async def send(self, message: Message) -> None:
-        while self._bytes > KEPT_AT_MOST and self._is_being_read():
-            self._moved.clear()
-            await self._moved.wait()
+        while self._bytes > MAX_BUFFERED_BYTES and self._is_being_read():
+            self._changed.clear()
+            await self._changed.wait()
         if not self._is_being_read() and self._sender is not None:
-            return  # the client has gone: the view may end as it likes
-        self._keep(message)
+            return  # the client has disconnected
+        self._buffer(message)
         if self._sender is None:
-            self._sender = asyncio.create_task(self._pass_on())
-        self._moved.set()
+            self._sender = asyncio.create_task(self._send_buffered())
+        self._changed.set()
 
     async def finish(self) -> None:
-        """Returns when the client has taken everything, or has gone."""
+        """Returns when the client has read everything, or has disconnected."""
         self._is_complete = True
-        self._moved.set()
+        self._changed.set()
         if self._sender is not None:
             await self._sender
 
     def _is_being_read(self) -> bool:
         return self._sender is not None and not self._sender.done()
 
-    def _keep(self, message: Message) -> None:
+    def _buffer(self, message: Message) -> None:
         piece = message.get("body", b"")
         self._bytes += len(piece)
         if self._bytes > IN_MEMORY and piece:
-            if self._spill is None:
-                self._spill = _Spill()
-            message = message | {"body": self._spill.put(piece)}
+            if self._disk_buffer is None:
+                self._disk_buffer = _DiskBuffer()
+            message = message | {"body": self._disk_buffer.put(piece)}
         self._waiting.append(message)
 
-    async def _pass_on(self) -> None:
+    async def _send_buffered(self) -> None:
         try:
             while True:
                 while self._waiting:
                     message = self._waiting.popleft()
                     piece = message.get("body", b"")
                     if isinstance(piece, tuple):
-                        message = message | {"body": self._spill.get(*piece)}
+                        message = message | {"body": self._disk_buffer.get(*piece)}
                     async with asyncio.timeout(READ_SECONDS):
                         await self._send(message)
                     self._bytes -= len(message.get("body", b""))
-                    self._moved.set()
+                    self._changed.set()
                 if self._is_complete:
                     return
-                self._moved.clear()
-                await self._moved.wait()
+                self._changed.clear()
+                await self._changed.wait()
         except (OSError, TimeoutError):
             return
         finally:
-            self._moved.set()
+            self._changed.set()
 
 
-class _Spill:
+class _DiskBuffer:
     """Pieces of a long reply on disk."""
 
     def __init__(self) -> None:
@@ -268,9 +270,9 @@ class _Spill:
     def put(self, piece: bytes) -> tuple[int, int]:
         self._file.seek(self._end)
         self._file.write(piece)
-        place = (self._end, len(piece))
+        location = (self._end, len(piece))
         self._end += len(piece)
-        return place
+        return location
 
     def get(self, start: int, length: int) -> bytes:
         self._file.seek(start)

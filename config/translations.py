@@ -53,13 +53,13 @@ OF_LIBRARIES = (
         "This password is too short. It must contain at least %d characters.",
     ),
 )
-# English is what the sources say.
+# The sources are in English.
 LOCALES = ("ru", "es", "de", "fr", "pt", "tr", "uk", "ar", "zh_Hans")
 
 
 @dataclass(frozen=True, slots=True)
 class CatalogState:
-    """One .po file as it stands: whether its .mo is current, and which texts are not translated.
+    """The state of one .po file: whether its .mo is current, and which texts are not translated.
 
     Texts of the sources that the file does not contain count as not translated.
     """
@@ -86,36 +86,25 @@ def read(path: Path) -> Catalog:
         return read_po(file, locale=path.parent.parent.name, domain=path.stem)
 
 
-def compile_stale() -> int:
-    """Compile every .po that is newer than its .mo. Returns how many .mo files changed."""
+def compile_catalogs(*, only_stale: bool = False) -> int:
+    """Compile every .po, or those that are newer than their .mo. Returns how many .mo files changed."""
     changed = 0
     for path in po_files():
         target = path.with_suffix(".mo")
-        if target.exists() and target.stat().st_mtime >= path.stat().st_mtime:
+        if only_stale and target.exists() and target.stat().st_mtime >= path.stat().st_mtime:
             continue
         content = compiled(path)
         if not target.exists() or target.read_bytes() != content:
             target.write_bytes(content)
             changed += 1
         else:
-            # A checkout gives both files the same age or the wrong order: remember that this one was looked at.
+            # A checkout gives both files the same age or the wrong order.
             target.touch()
     return changed
 
 
-def compile_all() -> int:
-    """Compile every .po. Returns how many .mo files changed."""
-    changed = 0
-    for path in po_files():
-        target, content = path.with_suffix(".mo"), compiled(path)
-        if not target.exists() or target.read_bytes() != content:
-            target.write_bytes(content)
-            changed += 1
-    return changed
-
-
 def templates() -> Iterator[tuple[str, Catalog]]:
-    """Per catalog: the app that holds it, and what the sources ask for. Its domain names the files."""
+    """Each catalog: its app, and the texts of the sources. Its domain names the files."""
     for app in APPS:
         yield app, collected(app)
     yield CLIENT_APP, collected_from_client()
@@ -129,8 +118,8 @@ def states() -> Iterator[CatalogState]:
                 yield CatalogState(path, False, tuple(_shown(text.id) for text in texts))
                 continue
             catalog, target = read(path), path.with_suffix(".mo")
-            known = [catalog.get(text.id, text.context) or text for text in texts]
-            missing = tuple(_shown(message.id) for message in known if not _translated(message.string))
+            messages = [catalog.get(text.id, text.context) or text for text in texts]
+            missing = tuple(_shown(message.id) for message in messages if not _translated(message.string))
             yield CatalogState(path, target.exists() and target.read_bytes() == compiled(path), missing)
 
 
@@ -147,7 +136,7 @@ def _translated(text: object) -> bool:
 
 
 def collected(app: str) -> Catalog:
-    """The texts that the Python files and the templates of an app ask for, migrations apart."""
+    """The texts in the Python files and the templates of an app, without migrations."""
     catalog = Catalog(domain="django", charset="utf-8")
     extracted = extract_from_dir(
         str(settings.BASE_DIR / app),
@@ -170,7 +159,7 @@ def collected(app: str) -> Catalog:
 
 
 def collected_from_client() -> Catalog:
-    """The texts that the JavaScript of the web client asks for."""
+    """The texts in the JavaScript of the web client."""
     catalog = Catalog(domain=CLIENT_DOMAIN, charset="utf-8")
     for path in sorted((settings.BASE_DIR / CLIENT_SOURCES).rglob("*.js")):
         name = path.relative_to(settings.BASE_DIR).as_posix()
@@ -189,7 +178,7 @@ def _flags(message: object) -> tuple[str, ...]:
     return ("python-brace-format",) if "{" in text else ()
 
 
-def fresh(app: str, locale: str, domain: str | None) -> Catalog:
+def empty_catalog(app: str, locale: str, domain: str | None) -> Catalog:
     """An empty catalog."""
     header = f"# Parley: {app if domain == 'django' else domain}."
     catalog = Catalog(locale, domain, header, "Parley", "1.0", charset="utf-8", fuzzy=False)
@@ -199,14 +188,14 @@ def fresh(app: str, locale: str, domain: str | None) -> Catalog:
 
 
 def update() -> int:
-    """Merge the texts of the sources into every catalog; what is gone is dropped. Returns how many files changed."""
+    """Merge the texts of the sources into every catalog and drop obsolete ones. Returns how many files changed."""
     changed = 0
     for app, template in templates():
         if not len(template):
             continue
         for locale in LOCALES:
             path = catalog_path(app, locale, template.domain)
-            catalog = read(path) if path.exists() else fresh(app, locale, template.domain)
+            catalog = read(path) if path.exists() else empty_catalog(app, locale, template.domain)
             catalog.update(template, no_fuzzy_matching=True, update_creation_date=False)
             catalog.obsolete.clear()
             buffer = io.BytesIO()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import posixpath
 import re
 from pathlib import Path
 from typing import Any
@@ -44,7 +45,7 @@ def modules() -> list[str]:
 
 
 def sheets() -> tuple[list[str], list[str]]:
-    """Addresses of the style sheets of the first page, and of those that signed-in people need besides."""
+    """Addresses of the style sheets of the first page, and of those for signed-in users."""
     root = Path(settings.BASE_DIR) / "static"
     names = sorted(path.relative_to(root).as_posix() for path in (root / "app/css").glob("*.css"))
     later = [name for name in names if name not in FIRST_SHEETS]
@@ -70,18 +71,8 @@ def imported(name: str) -> list[str]:
         for match in IMPORT.finditer((root / current).read_text(encoding="utf-8")):
             target = match[1] or match[2]
             relative = Path(current).parent / target
-            waiting.append(PACKAGES.get(target) or _normal(relative.as_posix()))
+            waiting.append(PACKAGES.get(target) or posixpath.normpath(relative.as_posix()))
     return modules
-
-
-def _normal(path: str) -> str:
-    parts: list[str] = []
-    for part in path.split("/"):
-        if part == "..":
-            parts.pop()
-        elif part != ".":
-            parts.append(part)
-    return "/".join(parts)
 
 
 def options(request: HttpRequest) -> dict[str, Any]:

@@ -69,7 +69,7 @@ class _Decoder:
         return self._process.pid
 
     def convert(self, data: bytes, *, avatar: bool) -> Decoded:
-        """InvalidImage for what the process refuses; _Ended when it was killed, by a limit or by us."""
+        """InvalidImage for what the process refuses; _ProcessEnded when it was killed, by a limit or at the deadline."""
         source, target = self._process.stdin, self._process.stdout
         assert source is not None and target is not None
         guard = threading.Timer(DEADLINE_SECONDS, self._process.kill)

@@ -13,9 +13,9 @@ logger = logging.getLogger(__name__)
 def refuse_unsafe_settings(*, is_command: bool = False) -> None:
     """ImproperlyConfigured, with what to do, when a process must not serve with these settings.
 
-    The same errors as `manage.py check` finds; servers that import an application run no checks of their own.
-    A command
-    application that is imported without it goes on with DEBUG off and the keys of its VAR_DIR, and says so.
+    Raises for the errors of `manage.py check`: servers that import an application run no checks. A command that starts
+    a server (`is_command`) also refuses missing settings and names the command for development; an application that is
+    imported without it starts with DEBUG off and the keys of its VAR_DIR, and logs a warning.
     """
     if conf.MISSING_SETTINGS:
         missing = f"DEBUG is off, and not set: {', '.join(conf.MISSING_SETTINGS)}."

@@ -1,1 +1,1 @@
-"""What `dev.py` does. It runs before anything is installed: standard library only, which a test holds."""
+"""The commands of `dev.py`. They run before anything is installed, so they use the standard library only; a test checks this."""

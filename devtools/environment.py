@@ -50,7 +50,7 @@ def digest(name: str) -> str:
 
 
 def installed() -> dict[str, str]:
-    """What the stamp says is installed: requirement set → SHA-256 of its file. Empty when there is no usable .venv."""
+    """The installed requirement sets, with the SHA-256 of their files. Empty without a usable .venv."""
     try:
         stamp = json.loads(STAMP.read_text())
     except (OSError, ValueError):
@@ -67,22 +67,22 @@ def setup(*, dev: bool = False) -> None:
     Raises:
         Problem: Python is too old, `venv` is missing, or the installation failed.
     """
-    wanted = ["main", "dev"] if dev else ["main"]
-    have = installed()
-    missing = [name for name in wanted if have.get(name) != digest(name)]
+    required = ["main", "dev"] if dev else ["main"]
+    installed_sets = installed()
+    missing = [name for name in required if installed_sets.get(name) != digest(name)]
     if not missing:
         return
-    if not have and not usable_venv():
+    if not installed_sets and not usable_venv():
         make_venv()
     probe_index(REQUIREMENTS[missing[0]])
     for name in missing:
         note(f"Installing {REQUIREMENTS[name]}: pinned wheels, checked by hash. About a minute, 320 MB on disk.")
         install(REQUIREMENTS[name])
-        have = {**have, "root": str(VENV.resolve()), name: digest(name)}
-        # A changed requirements.txt may have moved what the development set stands on: install that again, too.
+        installed_sets = {**installed_sets, "root": str(VENV.resolve()), name: digest(name)}
+        # A changed requirements.txt may change dependencies of the development set: install that again, too.
         if name == "main" and "dev" not in missing:
-            have.pop("dev", None)
-        STAMP.write_text(json.dumps(have, indent=1) + "\n")
+            installed_sets.pop("dev", None)
+        STAMP.write_text(json.dumps(installed_sets, indent=1) + "\n")
 
 
 def install(requirements: str) -> None:

@@ -67,9 +67,11 @@ def missing_parts() -> dict[str, str]:
     if not shutil.which("turnserver"):
         parts["relayed calls"] = "no turnserver (apt-get install coturn)"
     node = shutil.which("node")
-    found = subprocess.run([node, "--version"], capture_output=True, text=True, check=False).stdout if node else ""
-    if int(found.strip().lstrip("v").partition(".")[0] or 0) < 20:
-        parts["the JavaScript SDK"] = f"no Node 20 or newer{found and f' (this is {found.strip()})'}"
+    node_version = (
+        subprocess.run([node, "--version"], capture_output=True, text=True, check=False).stdout if node else ""
+    )
+    if int(node_version.strip().lstrip("v").partition(".")[0] or 0) < 20:
+        parts["the JavaScript SDK"] = f"no Node 20 or newer{node_version and f' (this is {node_version.strip()})'}"
     if not shutil.which("npm"):
         parts["types of the JavaScript SDK"] = "no npm (apt-get install npm)"
     if not shutil.which("java"):
@@ -77,9 +79,11 @@ def missing_parts() -> dict[str, str]:
     # Their servers are their own: what must be there are the programs.
     system = os.environ.get("PATH", os.defpath) + os.pathsep + "/usr/sbin"
     programs = {"nginx": "nginx-light", "redis-server": "redis-server", "openssl": "openssl", "pgbouncer": "pgbouncer"}
-    lacking = [package for program, package in programs.items() if not shutil.which(program, path=system)]
+    missing_packages = [package for program, package in programs.items() if not shutil.which(program, path=system)]
     if not shutil.which("initdb") and not any(Path("/usr/lib/postgresql").glob("*/bin/initdb")):
-        lacking.append("postgresql")
-    if lacking:
-        parts["the fleet behind nginx"] = f"no {', '.join(lacking)} (apt-get install {' '.join(lacking)})"
+        missing_packages.append("postgresql")
+    if missing_packages:
+        parts["the fleet behind nginx"] = (
+            f"no {', '.join(missing_packages)} (apt-get install {' '.join(missing_packages)})"
+        )
     return parts

@@ -93,7 +93,7 @@ def issue_token(*, user: User) -> str:
 
 
 def user_of_token(*, token: str) -> User:
-    """The account of a live token of `may_choose`. NotFound."""
+    """The account of a live token of `issue_token`. NotFound."""
     pending = one_time_tokens.find(token, kind=PendingToken.Kind.PASSWORD)
     if pending is None or not one_time_tokens.is_live(pending, tries=conf.CHOOSE_PASSWORD_TRIES):
         raise NotFound
@@ -101,7 +101,7 @@ def user_of_token(*, token: str) -> User:
 
 
 def choose(*, token: str, new_password: str) -> User:
-    """Sets the password by a token of `may_choose`; otherwise as `reset`.
+    """Sets the password by a token of `issue_token`; otherwise as `reset`.
 
     NotFound for a token that is unknown, used or too old, ValidationError (`new_password`).
     """

@@ -56,10 +56,6 @@ MESSAGES = {
 }
 
 
-def statuses() -> dict[str, int]:
-    return errors.statuses()
-
-
 def body(code: str) -> dict[str, Any]:
     """An error body with this code, in English."""
     example: dict[str, Any] = {"ok": False, "error": code, "message": _message(code)}

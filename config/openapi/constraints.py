@@ -7,8 +7,6 @@ from typing import Any
 
 from django.conf import settings
 
-MAX_ID = 2**63 - 1
-
 EMAIL = {"format": "email", "minLength": 3, "maxLength": 254}
 NAME = {"minLength": 1, "maxLength": 50}
 NEW_PASSWORD = {"minLength": 8, "maxLength": 256, "format": "password"}
@@ -28,10 +26,10 @@ QUERY = {"minLength": 1, "maxLength": 128}
 
 
 def language() -> dict[str, Any]:
-    known = ", ".join(f"`{code}`" for code, _ in settings.LANGUAGES)
+    codes = ", ".join(f"`{code}`" for code, _ in settings.LANGUAGES)
     return {
         "maxLength": 35,
-        "description": f"A BCP 47 language tag. Supported: {known}. Other tags fall back to their base, then to `en`.",
+        "description": f"A BCP 47 language tag. Supported: {codes}. Other tags fall back to their base, then to `en`.",
     }
 
 
@@ -104,8 +102,8 @@ def apply(schemas: dict[str, Any]) -> None:
         for field, inner in schema.get("properties", {}).items():
             extra = rules.get(field) or (language() if field == "language" else None)
             if extra:
-                kept = inner.get("description")
-                inner.update({key: value for key, value in extra.items() if key != "description" or not kept})
+                description = inner.get("description")
+                inner.update({key: value for key, value in extra.items() if key != "description" or not description})
             if inner.get("format") == "binary":
-                # How OpenAPI 3.1 says "the bytes of a file".
+                # OpenAPI 3.1's type of a file.
                 inner["contentMediaType"] = "application/octet-stream"

@@ -1,10 +1,11 @@
-"""What is added to the document that drf-spectacular has built from the views."""
+"""Completes the document that drf-spectacular has built from the views."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from config.openapi import codes, constraints, security, texts
+from config.site import errors
 
 JSON = "application/json"
 ERROR = {"$ref": "#/components/schemas/Error"}
@@ -81,7 +82,7 @@ def describe_schemas(schemas: dict[str, Any]) -> None:
     schemas["ErrorCode"] = {
         "type": "string",
         "description": "The reason of an error. New codes may be added.",
-        "enum": sorted(codes.statuses()),
+        "enum": sorted(errors.statuses()),
     }
     for name, schema in schemas.items():
         if name not in ("Error", "ErrorCode"):
@@ -101,7 +102,7 @@ def describe_operation(operation: dict[str, Any]) -> None:
     operation["security"] = schemes
     for parameter in operation.get("parameters", []):
         if parameter["in"] == "path" and parameter["name"].endswith("_id"):
-            # The views take ids as text, so that an odd one is answered like any id that does not exist.
+            # The views take ids as text, so that an invalid one gets the same reply as an unknown one.
             parameter["schema"] = dict(constraints.ID)
         elif parameter["name"] == "limit":
             parameter.update(constraints.limit(name))
@@ -119,27 +120,27 @@ def describe_operation(operation: dict[str, Any]) -> None:
     operation["responses"] |= error_responses(operation["x-error-codes"])
 
 
-def _add_examples(part: dict[str, Any], named: dict[str, Any] | None) -> None:
+def _add_examples(part: dict[str, Any], examples: dict[str, Any] | None) -> None:
     """Recorded examples, by name, on the JSON or form content of a request or response."""
-    if not named:
+    if not examples:
         return
     for content_type, content in part.get("content", {}).items():
         if content_type == JSON or content_type.startswith("multipart/"):
-            content["examples"] = {key: {"value": value} for key, value in named.items()}
+            content["examples"] = {key: {"value": value} for key, value in examples.items()}
 
 
-def error_responses(named: list[str]) -> dict[str, Any]:
-    """Status → response with an example per code; `default` stands for what any request may meet."""
-    statuses = codes.statuses()
+def error_responses(error_codes: list[str]) -> dict[str, Any]:
+    """Status → response with an example per code; `default` describes the errors of every request."""
+    statuses = errors.statuses()
     responses: dict[str, Any] = {}
-    for status in sorted({statuses[code] for code in named}):
-        here = [code for code in named if statuses[code] == status]
+    for status in sorted({statuses[code] for code in error_codes}):
+        codes_of_status = [code for code in error_codes if statuses[code] == status]
         responses[str(status)] = {
-            "description": ", ".join(f"`{code}`" for code in here),
+            "description": ", ".join(f"`{code}`" for code in codes_of_status),
             "content": {
                 JSON: {
                     "schema": ERROR,
-                    "examples": {code: {"value": codes.body(code)} for code in here},
+                    "examples": {code: {"value": codes.body(code)} for code in codes_of_status},
                 }
             },
         }

@@ -1,4 +1,4 @@
-"""The prose of the reference, read from docs/reference: a file per tag, a section per operation.
+"""The texts of the reference, read from docs/reference: a file per tag, a section per operation.
 
 # messages: Conversations and messages        ← the tag, its title
 One-to-one conversations …                    ← what it holds
@@ -32,6 +32,13 @@ class Text:
     title: str
     description: str
     errors: tuple[str, ...]
+
+
+@cache
+def document() -> dict[str, Any]:
+    """The OpenAPI document as committed in docs/openapi.json."""
+    committed: dict[str, Any] = json.loads((settings.BASE_DIR / "docs" / "openapi.json").read_text(encoding="utf-8"))
+    return committed
 
 
 @cache

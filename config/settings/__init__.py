@@ -1,7 +1,7 @@
 """Every setting of Parley, read from the environment once.
 
 The embedded default needs no other server: SQLite, an in-memory channel layer, mail and push into
-outboxes under `var/`. PostgreSQL, Redis, SMTP and FCM are a matter of environment variables.
+outboxes under `var/`. Environment variables select PostgreSQL, Redis, SMTP and FCM.
 """
 
 from config.settings.applications import *  # noqa: F403

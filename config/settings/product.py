@@ -43,7 +43,7 @@ FCM_DJANGO_FCMDEVICE_MODEL = "notifications.Device"
 NOTIFICATIONS_EVENT_SOURCES = env.str("EVENT_SOURCES", default="")
 NOTIFICATIONS_PUSH_OUTBOX = VAR_DIR / "push"
 
-# --- Mail: accounts call Django's send_mail, the queue stands in between -----------------------
+# --- Mail: Django's send_mail writes to the queue, the worker uses this transport ---------------
 
 EMAIL_BACKEND = "notifications.mail_backend.QueueingEmailBackend"
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="Parley <no-reply@parley.localhost>")

@@ -83,8 +83,8 @@ def inline(text: str) -> SafeString:
 
 def code_block(code: str, language: str = "") -> SafeString:
     """A block of code as every page shows it; a script adds colours and the copy button."""
-    named = f' class="language-{escape(language)}"' if language else ""
-    return mark_safe(f"<pre><code{named}>{escape(code)}</code></pre>\n")
+    attribute = f' class="language-{escape(language)}"' if language else ""
+    return mark_safe(f"<pre><code{attribute}>{escape(code)}</code></pre>\n")
 
 
 def _plain(inline_token: Token) -> str:

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, cast
 
-from django.conf import settings
-
 from config.openapi import texts
+from config.openapi.collection import METHODS
 from config.site import snippets
 from config.site.schema_fields import Field, fields, kind, resolved
 
-METHODS = ("get", "post", "put", "patch", "delete")
 JSON = "application/json"
 
 
@@ -62,16 +60,10 @@ class Operation:
 
 
 @cache
-def document() -> dict[str, Any]:
-    document: dict[str, Any] = json.loads((settings.BASE_DIR / "docs" / "openapi.json").read_text(encoding="utf-8"))
-    return document
-
-
-@cache
 def operations() -> dict[str, Operation]:
     """Operation id → operation, in the order of the paths."""
     operations = {}
-    for path, methods in document()["paths"].items():
+    for path, methods in texts.document()["paths"].items():
         for method in METHODS:
             if method in methods:
                 operation = _operation(path, method, methods[method])
@@ -94,7 +86,7 @@ def by_tag() -> list[Tag]:
     rows = sorted(operations().values(), key=lambda one: order[one.id])
     return [
         Tag(tag["name"], tag["x-displayName"], tag["description"], [one for one in rows if one.tag == tag["name"]])
-        for tag in document()["tags"]
+        for tag in texts.document()["tags"]
     ]
 
 
@@ -146,8 +138,8 @@ def _parameter(raw: dict[str, Any]) -> Parameter:
 def _examples(part: dict[str, Any]) -> list[tuple[str, str]]:
     """Recorded bodies by name, as text."""
     for content in part.get("content", {}).values():
-        named = content.get("examples", {})
-        return [(name, json.dumps(one["value"], indent=2, ensure_ascii=False)) for name, one in named.items()]
+        examples = content.get("examples", {})
+        return [(name, json.dumps(row["value"], indent=2, ensure_ascii=False)) for name, row in examples.items()]
     return []
 
 
@@ -186,4 +178,4 @@ def _content(part: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 
 
 def _schemas() -> dict[str, Any]:
-    return cast(dict[str, Any], document()["components"]["schemas"])
+    return cast(dict[str, Any], texts.document()["components"]["schemas"])

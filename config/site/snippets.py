@@ -38,7 +38,7 @@ def _text(value: Any, **options: Any) -> str:
 
 
 def curl(call: Call) -> str:
-    parts = ["curl" + ("" if call.method in ("GET", "POST") and (call.method == "GET") else f" -X {call.method}")]
+    parts = ["curl" + ("" if call.method == "GET" else f" -X {call.method}")]
     parts[0] += f' "$BASE{call.address}"'
     if call.token:
         parts.append(f'-H "Authorization: Bearer ${call.token}"')

@@ -30,7 +30,7 @@ ELSEWHERE = "\n> This walk reads the mailed codes from the local mailbox. This s
 @require_safe
 @documentation
 def index(request: HttpRequest) -> HttpResponse:
-    logins = demo.known() if is_developer(request) else []
+    logins = demo.current() if is_developer(request) else []
     return documented(request, "documents", "documents", logins=logins)
 
 
@@ -104,7 +104,7 @@ def reference_operation(request: HttpRequest, operation_id: str) -> HttpResponse
 @require_safe
 @documentation
 def api_docs(request: HttpRequest) -> HttpResponse:
-    logins = demo.known() if is_developer(request) else []
+    logins = demo.current() if is_developer(request) else []
     schema = reverse("schema") + "?format=json"
     return documented(request, "console", "api-docs", tags=reference.by_tag(), schema_url=schema, logins=logins)
 

@@ -73,7 +73,7 @@ def test_the_lists_are_read_from_their_indexes(alice):
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
     for column in columns:
-        plan = User.objects.filter(selectors._begins(column, "crowd_0000")).order_by(column)[:20].explain()
+        plan = User.objects.filter(selectors._starts_with(column, "crowd_0000")).order_by(column)[:20].explain()
         assert f"user_search_{column.removesuffix('_folded')}" in plan, plan
         assert "SCAN accounts_user\n" not in plan and "Seq Scan" not in plan and "Sort" not in plan, plan
 

@@ -25,7 +25,7 @@ def test_a_seed_gives_the_same_people_and_messages_every_time(db, settings, tmp_
     first, second, other = (seen(settings, tmp_path / name, seed) for name, seed in (("1", 7), ("2", 7), ("3", 8)))
     assert first == second
     assert [sender["username"] for sender in other["people"]] != [sender["username"] for sender in first["people"]]
-    assert [line["text"] for line in first["messages"]] == list(demo.LINES)
+    assert [line["text"] for line in first["messages"]] == list(demo.TEXTS)
     assert [line["age"] for line in first["messages"]] == [180, 120, 60]
 
 

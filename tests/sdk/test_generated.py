@@ -30,7 +30,7 @@ def test_every_operation_has_a_method():
     assert rows["auth_change_password"].headers == ["X-Action-Token"]
     assert rows["auth_two_step"].bearer == "two_step"
     assert rows["auth_export"].result == "Blob"
-    assert not rows.keys() & sdk.LEFT_OUT
+    assert not rows.keys() & sdk.EXCLUDED
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from django.core import checks
 from django.core.management.base import BaseCommand, CommandParser
 from django.db import connection
 
-from config import health, startup, translations
+from config import health, translations
 
 MISSING, NOTE = "missing", "note"
 
@@ -84,8 +84,8 @@ def _database() -> Iterator[CheckResult]:
         yield CheckResult(MISSING, f"{kind} {name}: {finding.detail}", "manage.py wait_for_services")
         return
     yield CheckResult(health.OK, f"{kind} {name} answers")
-    waiting = startup.unapplied_migrations()
-    yield _line(not waiting, f"migrations are applied ({len(waiting)} wait)", "manage.py migrate")
+    unapplied = health.unapplied_migrations()
+    yield _line(not unapplied, f"migrations are applied ({len(unapplied)} wait)", "manage.py migrate")
     if not settings.EMBEDDED:
         yield from _autovacuum()
 

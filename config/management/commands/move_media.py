@@ -26,21 +26,21 @@ class Command(OperatorCommand):
         copied = missing = 0
         try:
             for start in self.progress(range(0, len(ids), CHUNK), what="pictures"):
-                done, lost = pictures.copy_files(
+                copied_now, missing_now = pictures.copy_files(
                     target=target, ids=ids[start : start + CHUNK], dry_run=options["dry_run"]
                 )
-                copied, missing = copied + done, missing + lost
+                copied, missing = copied + copied_now, missing + missing_now
         except OSError as error:
             raise CommandError(f"Stopped after {copied} files: {error}. Repeat the command to go on.") from error
         return {"pictures": len(ids), "copied": copied, "missing": missing, "dry_run": options["dry_run"]}
 
 
-def storage_at(place: str) -> Storage:
+def storage_at(address: str) -> Storage:
     """The storage for an address. CommandError for an invalid address."""
-    if "://" not in place:
-        return FileSystemStorage(location=place)
+    if "://" not in address:
+        return FileSystemStorage(location=address)
     try:
-        config = environment.media("--to", place)
+        config = environment.media("--to", address)
     except ImproperlyConfigured as error:
         raise CommandError(str(error), returncode=2) from error
     storage: Storage = import_string(config["BACKEND"])(**config["OPTIONS"])

@@ -18,7 +18,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 
-from config.openapi import collection
+from config.openapi import collection, texts
 from core.operator import PlainCommand
 from realtime.viewsets import asyncapi
 
@@ -59,11 +59,11 @@ class Command(PlainCommand):
 
     def python(self, folder: Path) -> None:
         """A package with a function for each operation."""
-        place = tools() / "python"
-        program = place / ("Scripts" if sys.platform == "win32" else "bin") / "openapi-python-client"
+        folder_path = tools() / "python"
+        program = folder_path / ("Scripts" if sys.platform == "win32" else "bin") / "openapi-python-client"
         if not program.exists():
             self.note("Installing openapi-python-client …")
-            venv.create(place, with_pip=True)
+            venv.create(folder_path, with_pip=True)
             pip = [str(program.with_name("python")), "-m", "pip", "install", "--quiet"]
             self.run([*pip, "-r", str(configuration() / "requirements.txt")])
         shutil.rmtree(folder)
@@ -73,7 +73,7 @@ class Command(PlainCommand):
 
     def models(self, folder: Path, language: str, *options: str) -> None:
         """The data classes of every request and reply. Options are those of quicktype."""
-        text = json.dumps(document()["components"]["schemas"]).replace(REFERENCE, "#/definitions/")
+        text = json.dumps(texts.document()["components"]["schemas"]).replace(REFERENCE, "#/definitions/")
         source = folder / "models.schema.json"
         source.write_text(json.dumps({"definitions": json.loads(text)}))
         target = str(folder / QUICKTYPE[language])
@@ -84,7 +84,7 @@ class Command(PlainCommand):
     def collection(self, folder: Path) -> None:
         """One file that Postman and Bruno import."""
         path = folder / "parley.postman_collection.json"
-        path.write_text(json.dumps(collection.collection(document()), indent=1, ensure_ascii=False))
+        path.write_text(json.dumps(collection.collection(texts.document()), indent=1, ensure_ascii=False))
 
     def run_tool(self, name: str, *arguments: str, cwd: Path | None = None) -> None:
         """A program of deploy/sdk/package.json, installed first when it is missing."""
@@ -117,11 +117,6 @@ def configuration() -> Path:
 
 def document_path() -> Path:
     return Path(settings.BASE_DIR) / "docs" / "openapi.json"
-
-
-def document() -> dict[str, Any]:
-    document: dict[str, Any] = json.loads(document_path().read_text(encoding="utf-8"))
-    return document
 
 
 def frames() -> dict[str, Any]:

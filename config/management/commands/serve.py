@@ -13,7 +13,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 
-from config import server, startup
+from config import health, server, startup
 from core.operator import PlainCommand
 from core.startup import refuse_unsafe_settings
 
@@ -53,7 +53,7 @@ class Command(PlainCommand):
         if options["prepare"]:
             demo = settings.DEBUG and not options["no_demo"]
             logins = startup.prepare(demo=demo, note=self.note, seed=options["seed"])
-        elif settings.EMBEDDED and startup.unapplied_migrations():
+        elif settings.EMBEDDED and health.unapplied_migrations():
             self.note("The database is not up to date. Run `manage.py migrate`, or start with --prepare.")
         listener = listen(options["host"], options["port"])
         host, port = listener.getsockname()[:2]

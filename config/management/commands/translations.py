@@ -1,4 +1,4 @@
-"""`manage.py translations`: compile the translations; collect new texts; say what is missing."""
+"""`manage.py translations`: compile the translations, collect new texts, and list missing ones."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Command(BaseCommand):
             return
         if options["update"]:
             self.stderr.write(f"{translations.update()} .po files changed.")
-        self.stderr.write(f"{translations.compile_all()} .mo files changed.")
+        self.stderr.write(f"{translations.compile_catalogs()} .mo files changed.")
         for state in translations.states():
             if state.untranslated:
                 name = state.path.relative_to(settings.BASE_DIR)

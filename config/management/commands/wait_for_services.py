@@ -23,22 +23,24 @@ class Command(PlainCommand):
         parser.add_argument("--timeout", type=float, default=60, help="seconds to wait (60)")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        started = said = time.monotonic()
-        while silent := missing():
+        started_at = noted_at = time.monotonic()
+        while unavailable := unavailable_services():
             now = time.monotonic()
-            if now - started >= options["timeout"]:
-                reasons = " ".join(f"{name}: {detail}" for name, detail in silent.items())
-                raise CommandError(f"No answer within {options['timeout']:g} s from: {', '.join(silent)}. {reasons}")
-            if said == started or now - said >= NOTE_SECONDS:
-                self.note("; ".join(f"Waiting for the {name}: {detail}" for name, detail in silent.items()))
-                said = now
+            if now - started_at >= options["timeout"]:
+                reasons = " ".join(f"{name}: {detail}" for name, detail in unavailable.items())
+                raise CommandError(
+                    f"No answer within {options['timeout']:g} s from: {', '.join(unavailable)}. {reasons}"
+                )
+            if noted_at == started_at or now - noted_at >= NOTE_SECONDS:
+                self.note("; ".join(f"Waiting for the {name}: {detail}" for name, detail in unavailable.items()))
+                noted_at = now
             # A connection that failed once would be kept as it is.
             connections.close_all()
             time.sleep(PAUSE_SECONDS)
         self.note("Everything answers.")
 
 
-def missing() -> dict[str, str]:
+def unavailable_services() -> dict[str, str]:
     """The services that do not answer yet, each with the reason."""
     findings = {name: examine() for name, examine in SERVICES.items()}
     return {name: finding.detail for name, finding in findings.items() if finding.state != health.OK}
