@@ -85,9 +85,11 @@ def messages(request: HttpRequest, conversation_id: int) -> HttpResponse:
             " ORDER BY id DESC LIMIT 51",
             [conversation_id],
         )
-        found = cursor.fetchall()
-    rows = [{"id": row[0], "sender_id": row[1], "body": row[2], "created_at": row[3].isoformat()} for row in found[:50]]
-    answer = {"ok": True, "messages": rows, "has_more": len(found) > 50}
+        fetched = cursor.fetchall()
+    rows = [
+        {"id": row[0], "sender_id": row[1], "body": row[2], "created_at": row[3].isoformat()} for row in fetched[:50]
+    ]
+    answer = {"ok": True, "messages": rows, "has_more": len(fetched) > 50}
     return _json(answer)
 
 

@@ -58,11 +58,11 @@ def first_page(chromium: Any, server: RunningServer, rounds: int) -> Iterator[di
     """Each round a browser without a cache; the bare page is an answer of the same server without any file."""
     times: dict[str, list[float]] = {"/healthz": [], "/": []}
     for _ in range(rounds):
-        for path, found in times.items():
+        for path, seconds in times.items():
             context = chromium.new_context()
             page = context.new_page()
             page.goto(server.base + path, wait_until="commit")
-            found.append(page.evaluate(READY))
+            seconds.append(page.evaluate(READY))
             size = 0
             if path == "/":
                 page.wait_for_load_state("networkidle")

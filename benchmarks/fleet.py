@@ -170,14 +170,14 @@ def two_digits(number: float) -> str:
 
 def lines(result: Result) -> list[str]:
     fleet = result.fleet
-    found = [
+    rows = [
         f"{result.users:,} users, {result.online:,} online, {result.sends:,.1f} messages/s at the peak:"
         f" {fleet.http} HTTP, {fleet.sockets} socket, {fleet.deliver} delivery processes;"
         f" messages grow by {result.gigabytes_a_year:,.0f} GB a year"
     ]
     for part in sorted(result.parts, key=lambda part: -part.used):
-        found.append(f"  {part.name:26} {part.used:8.1%}{'  full' if part.is_full else ''}")
-    return found
+        rows.append(f"  {part.name:26} {part.used:8.1%}{'  full' if part.is_full else ''}")
+    return rows
 
 
 def main() -> None:

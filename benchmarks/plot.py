@@ -57,8 +57,8 @@ def _labels(
     """Each line's name and milliseconds beside its end, moved apart where they would overlap."""
     ends = sorted((y(line[-1]), name, colour) for (name, line), colour in zip(lines.items(), COLOURS, strict=False))
     parts, free = [], 0.0
-    for wanted, name, colour in ends:
-        at = max(wanted, free)
+    for goal, name, colour in ends:
+        at = max(goal, free)
         free = at + 17
         text = f"{name}: {costs[name][sizes[-1]]:.1f} ms"
         parts.append(f'<text x="{WIDTH - RIGHT + 10}" y="{at + 4:.1f}" {FONT} fill="{colour}">{text}</text>')

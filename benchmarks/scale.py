@@ -103,7 +103,7 @@ def works(person: Any, conversation_id: int) -> dict[str, tuple[Callable[[], Any
     }
 
 
-def taken(run: Callable[[], Any]) -> float:
+def seconds_of(run: Callable[[], Any]) -> float:
     started = time.perf_counter()
     run()
     return (time.perf_counter() - started) * 1000
@@ -115,7 +115,7 @@ def compare(made: dict[int, tuple[Any, int]], rounds: int) -> list[dict[str, Any
     for name, (run, goal) in large.items():
         for _ in range(8):  # long enough for prepared statements to settle on a plan
             run(), small[name][0]()
-        pairs = [(taken(small[name][0]), taken(run)) for _ in range(rounds)]
+        pairs = [(seconds_of(small[name][0]), seconds_of(run)) for _ in range(rounds)]
         before, after = (median(times) for times in zip(*pairs, strict=True))
         answers.append(
             {

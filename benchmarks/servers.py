@@ -21,8 +21,8 @@ TICKS = os.sysconf("SC_CLK_TCK")
 def database_cpu_seconds(address: str) -> float:
     """CPU so far of the connections of this database, which runs on the same machine."""
     with psycopg.connect(address) as connection:
-        found = connection.execute("SELECT pid FROM pg_stat_activity WHERE datname = current_database()").fetchall()
-    return sum(_cpu(pid) for (pid,) in found)
+        rows = connection.execute("SELECT pid FROM pg_stat_activity WHERE datname = current_database()").fetchall()
+    return sum(_cpu(pid) for (pid,) in rows)
 
 
 def free_port() -> int:

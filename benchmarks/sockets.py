@@ -298,31 +298,31 @@ async def come_back(http, server, world, count):
 async def measure(ours, bare, http, world, options):
     rows = {}
 
-    def note(name, result):
+    def record(name, result):
         rows[name] = result
         print(name, result, file=sys.stderr)
 
     count = options.sockets
-    note("idle ours", await idle(ours, lambda n: Wired(ours, world["crowd"][n]), count))
+    record("idle ours", await idle(ours, lambda n: Wired(ours, world["crowd"][n]), count))
     # A separate process for each: memory that one run has freed would be available to the next.
     for path in ("channels", "bare"):
         with uvicorn("benchmarks.bare_sockets:application", dict(os.environ)) as alone:
             address = f"ws://127.0.0.1:{alone.port}/{path}"
-            note(f"idle {path}", await idle(alone, lambda n, address=address: connect(f"{address}?i{n}"), count))
+            record(f"idle {path}", await idle(alone, lambda n, address=address: connect(f"{address}?i{n}"), count))
     for pairs in (1, PAIRS):
         for turn in range(options.rounds):
             label = f"{pairs} pairs, round {turn + 1}"
-            note(f"relay bare, {label}", await relay_bare(bare, "bare", pairs, options.seconds))
-            note(f"relay channels, {label}", await relay_bare(bare, "channels", pairs, options.seconds))
-            note(f"relay core layer, {label}", await relay_bare(bare, "core", pairs, options.seconds))
-            note(f"typing ours, {label}", await relay_ours(ours, world, pairs, options.seconds, "typing"))
+            record(f"relay bare, {label}", await relay_bare(bare, "bare", pairs, options.seconds))
+            record(f"relay channels, {label}", await relay_bare(bare, "channels", pairs, options.seconds))
+            record(f"relay core layer, {label}", await relay_bare(bare, "core", pairs, options.seconds))
+            record(f"typing ours, {label}", await relay_ours(ours, world, pairs, options.seconds, "typing"))
             sent = relay_ours(ours, world, pairs, options.seconds, "message.send")
-            note(f"message ours, {label}", await cpu_of((ours,), options.seconds, sent))
-            note(f"message rest, {label}", await posted(http, world, pairs, options.seconds))
+            record(f"message ours, {label}", await cpu_of((ours,), options.seconds, sent))
+            record(f"message rest, {label}", await posted(http, world, pairs, options.seconds))
             received = posted_to_sockets(http, ours, world, pairs, options.seconds)
-            note(f"message rest to sockets, {label}", await received)
-    note("after a POST", await after_post(http, ours, world, options.seconds))
-    note("come back", await come_back(http, ours, world, min(500, count)))
+            record(f"message rest to sockets, {label}", await received)
+    record("after a POST", await after_post(http, ours, world, options.seconds))
+    record("come back", await come_back(http, ours, world, min(500, count)))
     return rows
 
 

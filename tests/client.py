@@ -1,4 +1,4 @@
-"""The test client is a user: it asserts the status and hands back the body."""
+"""The test client: it asserts the status and returns the body."""
 
 import json
 from typing import Any

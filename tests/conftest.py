@@ -1,4 +1,4 @@
-"""Alice and Bob know each other, Charlie is a stranger: the same people in every test."""
+"""The users of every test: Alice and Bob have a conversation, Charlie has none with them."""
 
 import os
 
@@ -34,7 +34,7 @@ def part_of(item):
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup, django_db_blocker):
-    """A thread that has yet to close its connection does not keep the database from being removed."""
+    """Closes connections of threads that still run, so that the database can be removed."""
     with django_db_blocker.unblock():
         remember_rows()
     yield
@@ -83,7 +83,7 @@ def anonymous(db):
 
 @pytest.fixture
 def clock(monkeypatch):
-    """Time as every rule of ours tells it, moved by hand."""
+    """The clock of the product, moved by hand."""
     moved = Clock()
     monkeypatch.setattr("django.utils.timezone.now", moved.now)
     return moved

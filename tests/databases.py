@@ -73,11 +73,11 @@ def _scratch() -> Path:
 
 
 def _migrate(**environment: str) -> None:
-    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+    inherited = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
     done = subprocess.run(
         [sys.executable, "manage.py", "migrate", "--verbosity", "0"],
         cwd=ROOT,
-        env=kept | {"DEBUG": "1"} | environment,
+        env=inherited | {"DEBUG": "1"} | environment,
         capture_output=True,
         text=True,
         check=False,

@@ -1,4 +1,4 @@
-"""One function per thing a test needs to exist."""
+"""Factories of users and sessions."""
 
 import itertools
 from typing import Any

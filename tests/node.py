@@ -14,9 +14,9 @@ def problem(node: str | None = NODE) -> str:
     """Why the tests cannot run with this Node, or an empty string."""
     if node is None:
         return f"no Node {OLDEST} or newer"
-    found = subprocess.run([node, "--version"], capture_output=True, text=True, check=False).stdout.strip()
-    is_new_enough = found.startswith("v") and int(found[1:].split(".")[0]) >= OLDEST
-    return "" if is_new_enough else f"no Node {OLDEST} or newer (this is {found or 'broken'})"
+    version = subprocess.run([node, "--version"], capture_output=True, text=True, check=False).stdout.strip()
+    is_new_enough = version.startswith("v") and int(version[1:].split(".")[0]) >= OLDEST
+    return "" if is_new_enough else f"no Node {OLDEST} or newer (this is {version or 'broken'})"
 
 
 PROBLEM = problem()
@@ -29,8 +29,8 @@ needs_npm = pytest.mark.skipif(
 def installed(sources: Path, cache: Path) -> Path:
     """A folder with the packages of the lock file in `sources`, kept between runs, away from the folder of a test."""
     lock = (sources / "package-lock.json").read_bytes()
-    kept = cache / "package-lock.json"
-    if not (cache / "node_modules").exists() or not kept.exists() or kept.read_bytes() != lock:
+    lock_file = cache / "package-lock.json"
+    if not (cache / "node_modules").exists() or not lock_file.exists() or lock_file.read_bytes() != lock:
         cache.mkdir(parents=True, exist_ok=True)
         for name in ("package.json", "package-lock.json"):
             shutil.copy(sources / name, cache / name)

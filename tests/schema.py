@@ -65,8 +65,8 @@ def hold(method: str, path: str, status: int, body: Any) -> None:
 
 def hold_code(path: str, method: str, code: str) -> None:
     """AssertionError when an operation gives an error code that its part of the document does not name."""
-    named = document()["paths"][path][method.lower()]["x-error-codes"]
-    assert code in named or code in codes.ANYWHERE, (
+    error_codes = document()["paths"][path][method.lower()]["x-error-codes"]
+    assert code in error_codes or code in codes.ANYWHERE, (
         f"{method} {path} gave {code}: name it in the Errors line of the operation in docs/reference"
     )
 

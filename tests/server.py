@@ -46,7 +46,7 @@ class RunningServer:
             "PYTHONUNBUFFERED": "1",
             **environment,
         }
-        # An empty value is not "unset" to everybody who reads it.
+        # Not every reader treats an empty value as unset.
         for name in ("DATABASE_URL", "REDIS_URL"):
             if not self.environment[name]:
                 del self.environment[name]

@@ -34,8 +34,8 @@ def page_of(user):
 
 def buttons(client, user):
     """The actions on the page, and which of them are red."""
-    found = BUTTON.findall(client.get(page_of(user)).content.decode())
-    return {name for _, name in found}, {name for style, name in found if "danger" in style}
+    buttons = BUTTON.findall(client.get(page_of(user)).content.decode())
+    return {name for _, name in buttons}, {name for style, name in buttons if "danger" in style}
 
 
 def shown_panels(client, user):
@@ -94,10 +94,10 @@ def test_a_button_asks_acts_and_returns_to_the_user(bob):
     client = admin_client(staff("Support"))
     session, _ = sign_in(bob)
     form = {"action": "block", "_selected_action": [bob.id], "index": "0", "from_row": "1"}
-    asked = client.post(LIST, form).content.decode()
-    assert "All sessions end immediately" in asked
-    assert 'class="danger"' in asked
-    assert f'href="{page_of(bob)}"' in asked  # Cancel
+    page = client.post(LIST, form).content.decode()
+    assert "All sessions end immediately" in page
+    assert 'class="danger"' in page
+    assert f'href="{page_of(bob)}"' in page  # Cancel
     done = client.post(LIST, form | {"confirmed": "1", "reason": "spam"})
     assert done.headers["Location"] == page_of(bob)
     assert Session.objects.get(id=session.id).ended_reason == "blocked"

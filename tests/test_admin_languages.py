@@ -56,19 +56,19 @@ def pages(language: str) -> dict[str, str]:
     client = admin_client(staff(is_superuser=True))
     client.defaults["HTTP_ACCEPT_LANGUAGE"] = language
     newcomer = Client(headers={"Accept-Language": language})
-    found = {"sign-in": newcomer.get("/admin/login/")}
+    pages = {"sign-in": newcomer.get("/admin/login/")}
     newcomer.force_login(staff(), backend=BACKEND)
-    found["second factor"] = newcomer.get("/admin/second-factor/")
+    pages["second factor"] = newcomer.get("/admin/second-factor/")
     for model, page in admin.site._registry.items():
         path = f"/admin/{model._meta.app_label}/{model._meta.model_name}/"
-        found[path] = client.get(path)
+        pages[path] = client.get(path)
         if row := model._default_manager.first():
-            found["a row of " + path] = client.get(f"{path}{row.pk}/change/")
+            pages["a row of " + path] = client.get(f"{path}{row.pk}/change/")
             for name in page.actions or ():
                 answer = client.post(path, {"action": name, "_selected_action": [row.pk]})
                 if answer["Content-Type"].startswith("text/html"):
-                    found[f"{name} on {path}"] = answer
-    return {name: answer.content.decode() for name, answer in found.items()}
+                    pages[f"{name} on {path}"] = answer
+    return {name: answer.content.decode() for name, answer in pages.items()}
 
 
 @pytest.mark.parametrize("language", ["ru", "uk", "ar", "zh-hans"])

@@ -170,8 +170,8 @@ def test_an_auditor_does_not_guess_what_was_written(alice, bob):
     assert auditor.get("/admin/messaging/message/", {"body__regex": "^P"}).status_code == 400
     assert auditor.get("/admin/messaging/message/", {"body__gt": "P"}).status_code == 400
     assert auditor.get("/admin/accounts/user/", {"password__regex": "^argon2"}).status_code == 400
-    found = auditor.get("/admin/messaging/message/", {"q": "PIN is 4711 secret"})
-    assert found.context["cl"].result_count == 0
+    response = auditor.get("/admin/messaging/message/", {"q": "PIN is 4711 secret"})
+    assert response.context["cl"].result_count == 0
 
 
 def test_a_code_that_waits_can_be_read_by_the_worker_alone(alice, anonymous, settings):

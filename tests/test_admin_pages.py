@@ -78,8 +78,8 @@ def test_every_list_and_row_opens_and_hides_what_was_written(written, bob, as_bo
 
 def test_revealing_asks_for_a_reason_and_is_audited(written, moderator):
     chosen = {"action": "reveal", "_selected_action": [written.id]}
-    asked = moderator.post("/admin/messaging/message/", chosen).content.decode()
-    assert SECRET not in asked
+    response = moderator.post("/admin/messaging/message/", chosen).content.decode()
+    assert SECRET not in response
     assert SECRET not in moderator.post("/admin/messaging/message/", chosen | {"confirmed": "1"}).content.decode()
     assert not AuditEntry.objects.filter(action="message.revealed").exists()
     shown = moderator.post("/admin/messaging/message/", chosen | {"confirmed": "1", "reason": "reported"})

@@ -43,23 +43,27 @@ def test_no_migration_is_missing(db):
 
 
 def test_no_module_is_called_utils():
-    found = {path for path, _ in sources() if BANNED_NAMES & {part.removesuffix(".py") for part in path.split("/")}}
-    assert found == set()
+    violations = {
+        path for path, _ in sources() if BANNED_NAMES & {part.removesuffix(".py") for part in path.split("/")}
+    }
+    assert violations == set()
 
 
 def test_coroutines_live_in_realtime_and_config():
-    found = {path for path, text in sources("core", "accounts", "messaging", "notifications") if "async def" in text}
-    assert found == set()
+    violations = {
+        path for path, text in sources("core", "accounts", "messaging", "notifications") if "async def" in text
+    }
+    assert violations == set()
 
 
 def test_on_commit_is_used_in_services_only():
-    found = {path for path, text in sources() if re.search(r"\bon_commit\(", text) and "/services" not in path}
-    assert found == set()
+    violations = {path for path, text in sources() if re.search(r"\bon_commit\(", text) and "/services" not in path}
+    assert violations == set()
 
 
 def test_signals_of_the_orm_are_not_used():
-    found = {path for path, text in sources() if re.search(r"\b(post|pre)_(save|delete|init)\b", text)}
-    assert found == set()
+    violations = {path for path, text in sources() if re.search(r"\b(post|pre)_(save|delete|init)\b", text)}
+    assert violations == set()
 
 
 def signals_of(app: str) -> dict[str, Signal]:
@@ -81,8 +85,8 @@ def test_every_signal_says_when_it_is_sent_and_has_a_receiver(app):
 
 
 def is_typed(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    given = function.args
-    arguments = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
+    signature = function.args
+    arguments = [*signature.posonlyargs, *signature.args, *signature.kwonlyargs, signature.vararg, signature.kwarg]
     named = [argument for argument in arguments if argument and argument.arg not in ("self", "cls")]
     returns = function.returns is not None or function.name == "__init__"
     return returns and all(argument.annotation for argument in named)
@@ -113,13 +117,13 @@ def imports(tree: ast.AST, *, for_types: bool = False) -> Iterator[str]:
 @pytest.mark.parametrize("app", APPS)
 def test_models_are_imported_in_their_own_app_except_for_types(app):
     others = [package for package in PACKAGES if package != app]
-    found = {
+    violations = {
         path
         for path, text in sources(*others)
         for name in imports(ast.parse(text))
         if f"{name}.".startswith(f"{app}.models.")
     }
-    assert found == set()
+    assert violations == set()
 
 
 def test_the_developers_commands_need_the_standard_library_only():
@@ -162,9 +166,9 @@ def test_sql_names_tables_and_columns_of_its_own_app_only(app):
         for path, source in sources(app)
         if re.search(r"\b(SELECT|INSERT INTO|UPDATE|DELETE FROM)\b", source)
     ]
-    found = [(path, text) for path, source in with_sql for text in texts(source) if named.search(text)]
-    found += [(path, "_meta of another app") for path, source in sources(app) if back_door.search(source)]
-    assert found == []
+    violations = [(path, text) for path, source in with_sql for text in texts(source) if named.search(text)]
+    violations += [(path, "_meta of another app") for path, source in sources(app) if back_door.search(source)]
+    assert violations == []
 
 
 def test_no_file_has_more_than_300_lines():
@@ -188,5 +192,5 @@ def test_contributing_names_files_that_exist():
         for name in names:
             # A bare name is that of a module in an app, or of a package in its place.
             places = [ROOT / name, *(ROOT / app / name for app in APPS)]
-            found = [place for place in places if place.exists() or place.with_suffix("").is_dir()]
-            assert found, f"CONTRIBUTING.md names {name}: {row}"
+            paths = [place for place in places if place.exists() or place.with_suffix("").is_dir()]
+            assert paths, f"CONTRIBUTING.md names {name}: {row}"

@@ -1,4 +1,4 @@
-"""The relay of calls reaches nobody behind it, however an address is written."""
+"""The relay of calls reaches no host of its own network, in any notation of an address."""
 
 import ipaddress
 from pathlib import Path

@@ -19,9 +19,9 @@ SECOND = "violet lantern 42"
 def last_code(to: str) -> str:
     """The code in the newest mail to an address."""
     newest = next(sent for sent in reversed(mail.outbox) if sent.to == [to])
-    found = re.search(r"(?m)^\s*(\d{6,10})\s*$", newest.body)
-    assert found, newest.body
-    return found[1]
+    match = re.search(r"(?m)^\s*(\d{6,10})\s*$", newest.body)
+    assert match, newest.body
+    return match[1]
 
 
 def redeem_code(*, user: User, purpose: str, address: str, text: str, network: str = codes.NO_NETWORK) -> None:

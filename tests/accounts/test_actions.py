@@ -17,7 +17,7 @@ VERIFY = "/api/v1/auth/action-verify"
 NEW = "amber window 77"
 
 # action: (method, path, a body that would do)
-DOORS = {
+ENTRY_POINTS = {
     "change_password": ("POST", "change-password", {"current_password": PASSWORD, "new_password": NEW}),
     "change_email": ("POST", "change-email", {"email": "new@example.com"}),
     "two_step_enable": ("POST", "two-step/enable", {"password": SECOND}),
@@ -31,7 +31,7 @@ NEEDS_SECOND_STEP = {"two_step_change", "two_step_disable", "recovery_codes"}
 
 
 def use(client, action, token=None, **headers):
-    method, path, data = DOORS[action]
+    method, path, data = ENTRY_POINTS[action]
     if token is not None:
         headers["X-Action-Token"] = token
     return client.raw(method, f"/api/v1/auth/{path}", data, headers=headers)
@@ -87,7 +87,7 @@ def test_an_unknown_action_is_named(as_alice, name):
     assert mail.outbox == []
 
 
-@pytest.mark.parametrize("action", DOORS)
+@pytest.mark.parametrize("action", ENTRY_POINTS)
 def test_each_mail_says_what_will_happen(alice, as_alice, action):
     as_alice.post(CHALLENGE, {"action": action})
     words = {
@@ -106,7 +106,7 @@ def test_each_mail_says_what_will_happen(alice, as_alice, action):
     assert last_code(alice.email) in html
 
 
-@pytest.mark.parametrize("action", DOORS)
+@pytest.mark.parametrize("action", ENTRY_POINTS)
 class TestEveryDoor:
     def test_opens_once_for_its_token(self, alice, prepared, action):
         client = prepared(action)
@@ -125,7 +125,7 @@ class TestEveryDoor:
 
     def test_refuses_every_other_token(self, alice, bob, as_bob, prepared, action):
         client = prepared(action)
-        other = next(name for name in DOORS if name != action)
+        other = next(name for name in ENTRY_POINTS if name != action)
         elsewhere = ApiClient(sign_in(alice)[1])
         challenge = client.post(CHALLENGE, {"action": action})["challenge_token"]
         for token in (
@@ -232,6 +232,6 @@ class TestRaces:
         got = race(20, lambda n: use(as_alice, action, token))
         counted = answers(got)
         assert counted.pop("200") == 1
-        # Whoever comes after the deletion finds its session ended; after `enable`, that it is on.
+        # A request after the deletion finds its session ended; one after `enable`, that it is on.
         assert set(counted) <= {"action_token_invalid", "token_revoked", "validation_error"}
         assert PendingToken.objects.filter(kind="action", used_at=None).count() == 0

@@ -200,9 +200,9 @@ def test_staff_do_not_shut_out_each_other_nor_themselves(support, action):
     form = {"action": action, "confirmed": "1", "reason": "in the way"}
     User.objects.filter(id=agent.id).update(second_password="argon2$never-compared")
     before = AuditEntry.objects.count()
-    for person, said in ((other, "Only a superuser"), (agent, "This is your own account")):
+    for person, message in ((other, "Only a superuser"), (agent, "This is your own account")):
         answer = support.post("/admin/accounts/user/", form | {"_selected_action": [person.id]}, follow=True)
-        assert said in answer.content.decode()
+        assert message in answer.content.decode()
     assert AuditEntry.objects.count() == before
     assert not User.objects.filter(is_staff=True, blocked_at__isnull=False).exists()
     root = admin_client(staff(is_superuser=True))

@@ -1,4 +1,4 @@
-"""A new first password by somebody who knows the old one."""
+"""Changing the first password with the old one."""
 
 import pytest
 from django.core import mail

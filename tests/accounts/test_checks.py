@@ -6,14 +6,14 @@ from django.core import checks
 from accounts import checks as own
 
 
-def found(**kwargs):
+def check_ids(**kwargs):
     messages = [message for message in checks.run_checks(**kwargs) if message.id.startswith("accounts.")]
     assert all(message.hint for message in messages)
     return [message.id for message in messages]
 
 
 def test_the_settings_of_the_tests_are_clean():
-    assert found() == []
+    assert check_ids() == []
 
 
 @pytest.mark.parametrize(
@@ -36,20 +36,20 @@ def test_the_settings_of_the_tests_are_clean():
 )
 def test_what_each_check_finds(settings, setting, value, wanted):
     setattr(settings, setting, value)
-    assert found() == wanted
+    assert check_ids() == wanted
 
 
 def test_the_token_key_is_no_other_secret(settings):
     settings.ACCOUNTS_TOKEN_KEYS = f"a:{settings.SECRET_KEY}"
-    assert found() == ["accounts.E002"]
+    assert check_ids() == ["accounts.E002"]
 
 
 def test_what_a_deployment_is_warned_of(settings):
     settings.RATELIMIT_ENABLE = True
-    assert found(include_deployment_checks=True) == []
+    assert check_ids(include_deployment_checks=True) == []
     settings.RATELIMIT_ENABLE = False
-    assert found(include_deployment_checks=True) == ["accounts.W001"]
+    assert check_ids(include_deployment_checks=True) == ["accounts.W001"]
     settings.RATELIMIT_ENABLE = True
     settings.AUTH_PASSWORD_VALIDATORS = []
-    assert found(include_deployment_checks=True) == ["accounts.W002"]
+    assert check_ids(include_deployment_checks=True) == ["accounts.W002"]
     assert own.password_validators(None)[0].hint.startswith("Add CommonPasswordValidator, MinimumLengthValidator")

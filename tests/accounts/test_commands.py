@@ -160,22 +160,22 @@ def test_erasing_needs_yes_without_a_terminal(alice, monkeypatch):
     assert User.objects.get(id=alice.id).email == alice.email
 
 
-def test_a_key_is_rotated_without_signing_anybody_out(settings, capsys, alice, tmp_path):
+def test_a_key_is_rotated_without_ending_sessions(settings, capsys, alice, tmp_path):
     """Staged it verifies, then it signs; tokens of the old key stay good throughout."""
     from accounts.services import sessions
 
     settings.VAR_DIR = tmp_path
     old = settings.ACCOUNTS_TOKEN_KEYS
-    kept = tmp_path / "token_keys.txt"
-    kept.write_text(old)
+    key_file = tmp_path / "token_keys.txt"
+    key_file.write_text(old)
     _, token = sign_in(alice)
     staged = run(capsys, "rotate_token_key", "stage")
     assert staged["signing"] == old.split(":")[0]
-    settings.ACCOUNTS_TOKEN_KEYS = kept.read_text()
+    settings.ACCOUNTS_TOKEN_KEYS = key_file.read_text()
     assert sessions.authenticate(token)[0] == alice
     signing = run(capsys, "rotate_token_key", "sign")
     assert signing["signing"] == staged["kids"][-1]
-    settings.ACCOUNTS_TOKEN_KEYS = kept.read_text()
+    settings.ACCOUNTS_TOKEN_KEYS = key_file.read_text()
     assert sessions.authenticate(token)[0] == alice
     assert sessions.authenticate(sessions.refresh(token))[0] == alice
     dropped = run(capsys, "rotate_token_key", "drop")

@@ -93,15 +93,15 @@ class TestErased:
         as_alice.delete(f"/api/v1/profile/blocks/{bob.id}")
         as_bob.delete(f"/api/v1/profile/blocks/{alice.id}")
         start = as_alice.post("/api/v1/messages/conversations", {"user_id": bob.id}, status=201)
-        room = f"/api/v1/messages/conversations/{start['conversation']['id']}"
-        as_alice.post(f"{room}/messages", {"body": "my theremin is flat"}, status=201)
-        as_bob.post(f"{room}/messages", {"body": "then tune it"}, status=201)
+        conversation_path = f"/api/v1/messages/conversations/{start['conversation']['id']}"
+        as_alice.post(f"{conversation_path}/messages", {"body": "my theremin is flat"}, status=201)
+        as_bob.post(f"{conversation_path}/messages", {"body": "then tune it"}, status=201)
         as_alice.post("/api/v1/profile/push-token", {"token": "token-of-quastenphone"})
         act(as_alice, alice, "change_email", "change-email", {"email": "quasten@example.org"})
-        note = audit.record(action="user.note", actor=alice, target=bob)
-        AuditEntry.objects.filter(id=note.id).update(ip="192.0.2.77")
+        entry = audit.record(action="user.note", actor=alice, target=bob)
+        AuditEntry.objects.filter(id=entry.id).update(ip="192.0.2.77")
         audit.record(action="user.note", actor=bob, target=alice, reason="flosser asked", note="quasten")
-        self.room = room
+        self.conversation_path = conversation_path
         self.traces = [
             alice.email, alice.username, "Quastenflosser", "quasten", "theremin", "doormat", "flosser", "192.0.2.77",
         ]  # fmt: skip
@@ -130,22 +130,22 @@ class TestErased:
                 ):
                     assert not model.objects.filter(**{field.name: row}).exists(), (model, field.name)
 
-    def test_its_tokens_are_revoked_and_nobody_signs_in(self, erased, as_alice, anonymous):
+    def test_its_tokens_are_revoked_and_sign_in_is_refused(self, erased, as_alice, anonymous):
         assert as_alice.get(ME, status=401)["error"] == "token_revoked"
         data = {"email": erased.email, "password": PASSWORD}
         assert anonymous.post("/api/v1/auth/login", data, status=401)["error"] == "invalid_credentials"
 
-    def test_nobody_finds_it_or_writes_to_it(self, erased, bob, as_bob):
+    def test_other_users_cannot_find_it_or_write_to_it(self, erased, bob, as_bob):
         users = as_bob.get("/api/v1/messages/users?q=deleted")["users"]
         assert erased.id not in [user["id"] for user in users]
         assert as_bob.get("/api/v1/messages/users?q=alice")["users"] == []
-        body = as_bob.post(f"{self.room}/messages", {"body": "hello?"}, status=403)
+        body = as_bob.post(f"{self.conversation_path}/messages", {"body": "hello?"}, status=403)
         assert body["error"] == "message_permission_denied"
         body = as_bob.post("/api/v1/profile/blocks", {"user_id": erased.id}, status=404)
         assert body["error"] == "user_not_found"
 
     def test_the_other_participant_keeps_their_own_messages(self, erased, as_bob):
-        messages = as_bob.get(f"{self.room}/messages")["messages"]
+        messages = as_bob.get(f"{self.conversation_path}/messages")["messages"]
         assert [message["body"] for message in messages] == ["then tune it"]
         [row] = as_bob.get("/api/v1/messages/conversations")["conversations"]
         assert row["other_user"]["first_name"] == ""
@@ -155,7 +155,7 @@ class TestErased:
         data = {"first_name": "Alice", "last_name": "Again", "email": erased.email, "password": PASSWORD}
         anonymous.post("/api/v1/auth/signup", data, status=201)
 
-    def test_a_second_erasure_finds_nobody(self, erased):
+    def test_a_second_erasure_finds_no_account(self, erased):
         assert erasure.erase(user_id=erased.id) is False
         assert erasure.erase(user_id=999_999_999) is False
 
@@ -233,20 +233,20 @@ class TestRaces:
 
     def test_messages_that_arrive_during_an_erasure_fail_cleanly(self, alice, bob, as_alice, as_bob):
         start = as_alice.post("/api/v1/messages/conversations", {"user_id": bob.id}, status=201)
-        room = f"/api/v1/messages/conversations/{start['conversation']['id']}"
+        conversation_path = f"/api/v1/messages/conversations/{start['conversation']['id']}"
 
         def work(number):
             if number == 0:
                 return erasure.erase(user_id=alice.id)
             client = as_alice if number % 2 else as_bob
-            return client.raw("POST", f"{room}/messages", {"body": f"number {number}"}).status_code
+            return client.raw("POST", f"{conversation_path}/messages", {"body": f"number {number}"}).status_code
 
         erased, *statuses = race(8, work)
         assert erased is True
         assert set(statuses) <= {201, 401, 403, 404}
         # What Alice had on its way may have arrived after the erasure: the next purge finds it.
         erasure.erase_due(now=timezone.now(), batch=10)
-        messages = as_bob.get(f"{room}/messages")["messages"]
+        messages = as_bob.get(f"{conversation_path}/messages")["messages"]
         assert {message["sender_id"] for message in messages} <= {bob.id}
         stored = everything_stored()
         assert not [number for number in (1, 3, 5, 7) if f"number {number}" in stored]

@@ -69,9 +69,9 @@ def test_it_holds_everything_of_the_account(alice, bob, as_alice):
 
 def test_it_holds_the_messages(alice, bob, as_alice, as_bob):
     start = as_alice.post("/api/v1/messages/conversations", {"user_id": bob.id}, status=201)
-    room = f"/api/v1/messages/conversations/{start['conversation']['id']}"
-    as_alice.post(f"{room}/messages", {"body": "my theremin is flat"}, status=201)
-    as_bob.post(f"{room}/messages", {"body": "then tune it"}, status=201)
+    conversation_path = f"/api/v1/messages/conversations/{start['conversation']['id']}"
+    as_alice.post(f"{conversation_path}/messages", {"body": "my theremin is flat"}, status=201)
+    as_bob.post(f"{conversation_path}/messages", {"body": "then tune it"}, status=201)
     held = b"".join(value for name, value in files(download(as_alice, alice)).items() if name.startswith("messages/"))
     assert b"my theremin is flat" in held
     assert b"then tune it" in held
@@ -90,7 +90,7 @@ def test_every_app_gives_what_it_holds(alice, as_alice):
     assert folders == {"account", "messages", "notifications", "calls"}
 
 
-def test_it_holds_no_secret_and_nobody_elses_address(alice, bob, as_alice):
+def test_it_holds_no_secret_and_no_address_of_other_users(alice, bob, as_alice):
     enable_two_step(as_alice, alice)
     as_alice.post("/api/v1/profile/blocks", {"user_id": bob.id})
     held = b"".join(files(download(as_alice, alice)).values()).decode()
@@ -122,13 +122,13 @@ def test_rows_of_an_iterator_are_written_in_parts(alice, monkeypatch):
             nonlocal alive
             alive -= 1
 
-    found = {"many.json": 3000, "one.json": 1, "none.json": 0}
+    counts = {"many.json": 3000, "one.json": 1, "none.json": 0}
     monkeypatch.setattr(export, "_exporters", {})
-    export.register("rows", lambda user_id: ((name, map(Row, range(number))) for name, number in found.items()))
+    export.register("rows", lambda user_id: ((name, map(Row, range(number))) for name, number in counts.items()))
     with export.archive(user_id=alice.id) as archive, zipfile.ZipFile(archive) as zipped:
-        written = {name: zipped.read(f"rows/{name}").decode() for name in found}
+        written = {name: zipped.read(f"rows/{name}").decode() for name in counts}
         assert zipped.getinfo("rows/many.json").compress_size < len(written["many.json"]) / 10
     assert most <= 2 * export.ROWS_WRITTEN_AT_ONCE
-    for name, number in found.items():
+    for name, number in counts.items():
         rows = [dict(Row(place)) for place in range(number)]
         assert written[name] == json.dumps(rows, ensure_ascii=False, indent=2)

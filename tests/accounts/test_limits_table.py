@@ -43,30 +43,32 @@ def span(seconds: int) -> str:
 
 def declared() -> dict[str, tuple[str, list[str]]]:
     """Scope → what it is counted by, and the routes and commands that declare it."""
-    found: dict[str, tuple[str, list[str]]] = {scope: (by, [where]) for scope, (by, where) in IN_SERVICES.items()}
+    declared_rates: dict[str, tuple[str, list[str]]] = {
+        scope: (by, [where]) for scope, (by, where) in IN_SERVICES.items()
+    }
     for path, pattern in all_views():
         view, actions = getattr(pattern.callback, "cls", None), getattr(pattern.callback, "actions", None)
         for method, action in (actions or {}).items():
             for throttle in throttles_of(getattr(view, action, None), method):
-                by, places = found.setdefault(throttle.scope, (KEYS[throttle.by.__name__], []))
+                by, places = declared_rates.setdefault(throttle.scope, (KEYS[throttle.by.__name__], []))
                 route = f"`{method.upper()} {path.removeprefix('api/v1/').replace('<str:', '<')}`"
                 if throttle != WRITES and route not in places and method != "head":
                     places.append(route)
     for name, command in COMMANDS.items():
         if command.rate is not None:
-            found[command.rate][1].append(f"`{name}`")
+            declared_rates[command.rate][1].append(f"`{name}`")
     for scope, places in MORE_PLACES.items():
-        found[scope][1].extend(places)
-    return found
+        declared_rates[scope][1].extend(places)
+    return declared_rates
 
 
 def rates_table() -> list[str]:
     rows = ["| limit | counted by | where | how many | beyond it | without Redis |", "|---|---|---|---|---|---|"]
-    found = declared()
+    declared_rates = declared()
     # Accounts stand first: what guards secrets.
     prefixes = ("ACCOUNTS", "CORE", "MESSAGING", "NOTIFICATIONS", "REALTIME")
     for scope in [scope for prefix in prefixes for scope in ratelimits.scopes(prefix)]:
-        by, places = found[scope]
+        by, places = declared_rates[scope]
         rates = ratelimits.rates_of(scope)
         many = ", ".join(f"{allowed} {span(seconds)}" for allowed, seconds, _ in rates)
         beyond = "nothing is sent, the answer is the same" if scope in SILENT else "429 `rate_limited`"

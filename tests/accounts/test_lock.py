@@ -1,4 +1,4 @@
-"""The wait after wrong passwords: same for everybody, never longer by waiting, never in the owner's way."""
+"""The login lockout: the same for every address, never extended by waiting, never against the owner."""
 
 import pytest
 from django.db import connection
@@ -208,12 +208,12 @@ def test_addresses_with_and_without_account_cost_the_same(anonymous, path, monke
     ):
         written.clear()
         costs[kind] = cost_of(anonymous, path, email) | {"texts": len(written)}
-    of_nobody = costs["nobody"]
+    of_unknown = costs["nobody"]
     for kind, cost in costs.items():
-        assert (cost["commits"], cost["texts"]) == (of_nobody["commits"], of_nobody["texts"]), costs
+        assert (cost["commits"], cost["texts"]) == (of_unknown["commits"], of_unknown["texts"]), costs
         # One statement more or less is the price of another table.
-        assert abs(cost["changes"] - of_nobody["changes"]) <= 1, (kind, costs)
-        assert abs(cost["reads"] - of_nobody["reads"]) <= 1, (kind, costs)
+        assert abs(cost["changes"] - of_unknown["changes"]) <= 1, (kind, costs)
+        assert abs(cost["reads"] - of_unknown["reads"]) <= 1, (kind, costs)
 
 
 @pytest.mark.django_db(transaction=True)

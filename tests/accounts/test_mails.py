@@ -24,12 +24,14 @@ FILLING = {
 @pytest.mark.parametrize("language", ["en", "de", "ar", "zh-hans"])
 def test_every_mail_is_written_in_every_language(kind, language):
     template = EMAIL_TEXTS[kind]
-    wanted = set(re.findall(r"%\((\w+)\)s", " ".join(map(str, (template.subject, *template.before, *template.after)))))
+    placeholders = set(
+        re.findall(r"%\((\w+)\)s", " ".join(map(str, (template.subject, *template.before, *template.after))))
+    )
     emails.send(
         kind,
         "ann@example.com",
         language,
-        {name: f"value of {name}" for name in wanted} | {"name": "Ann", "code": "123456"},
+        {name: f"value of {name}" for name in placeholders} | {"name": "Ann", "code": "123456"},
     )
     sent = mail.outbox[-1]
     html = sent.alternatives[0][0]
@@ -37,7 +39,7 @@ def test_every_mail_is_written_in_every_language(kind, language):
     for text in (sent.body, html):
         assert "Ann" in text and "123456" in text
         assert "%(" not in text
-        assert all(f"value of {name}" in text + sent.subject for name in wanted)
+        assert all(f"value of {name}" in text + sent.subject for name in placeholders)
     assert f'dir="{"rtl" if language == "ar" else "ltr"}"' in html
     assert f'lang="{language}"' in html
 

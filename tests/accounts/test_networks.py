@@ -142,8 +142,8 @@ def test_support_sees_the_wait_of_a_known_network(alice, bob):
 
 
 def test_requests_from_an_unknown_network_leave_the_owners_reset_open(alice, mailoutbox):
-    asked = [attempt(unknown_network(1), "forgot-password", email=alice.email) for _ in range(5)]
-    assert asked == ["200"] * 3 + ["rate_limited"] * 2
+    statuses = [attempt(unknown_network(1), "forgot-password", email=alice.email) for _ in range(5)]
+    assert statuses == ["200"] * 3 + ["rate_limited"] * 2
     assert attempt(HOME, "forgot-password", email=alice.email) == "200"
     assert len(mailoutbox) == 4
     code = last_code(alice.email)
@@ -157,8 +157,8 @@ def test_requests_from_an_unknown_network_leave_the_owners_reset_open(alice, mai
 
 def test_requests_from_an_unknown_network_leave_the_confirmation_open(db, mailoutbox):
     una = make_user("Una", verified=False)
-    asked = [attempt(unknown_network(1), "resend-otp", email=una.email) for _ in range(4)]
-    assert asked == ["200"] * 3 + ["rate_limited"]
+    statuses = [attempt(unknown_network(1), "resend-otp", email=una.email) for _ in range(4)]
+    assert statuses == ["200"] * 3 + ["rate_limited"]
     assert attempt(HOME, "resend-otp", email=una.email) == "200"
     code = last_code(una.email)
     wrong = f"{(int(code) + 1) % 10**6:06d}"
@@ -259,8 +259,8 @@ def test_a_change_of_address_mails_one_address_ten_times_an_hour(db, settings, m
 
 def test_one_network_asks_for_sixty_codes_an_hour(db):
     for path in ("forgot-password", "resend-otp"):
-        asked = Counter(attempt(unknown_network(1), path, email=f"u{number}@example.com") for number in range(62))
-        assert asked == {"200": 60, "rate_limited": 2}
+        statuses = Counter(attempt(unknown_network(1), path, email=f"u{number}@example.com") for number in range(62))
+        assert statuses == {"200": 60, "rate_limited": 2}
         assert attempt(unknown_network(2), path, email="u61@example.com") == "200"
 
 

@@ -20,16 +20,16 @@ BLOCKS = "/api/v1/profile/blocks"
 
 
 @pytest.fixture
-def heard():
+def received_signals():
     """What the signals of profile and blocks said during a test."""
-    said = []
+    signals = []
 
     def listen(sender, signal, **facts):
-        said.append(facts)
+        signals.append(facts)
 
     for signal in (profile_changed, block_changed):
         signal.connect(listen)
-    yield said
+    yield signals
     for signal in (profile_changed, block_changed):
         signal.disconnect(listen)
 
@@ -53,20 +53,20 @@ class TestProfile:
             },
         }
 
-    def test_what_is_sent_changes_and_nothing_else(self, alice, as_alice, heard):
+    def test_what_is_sent_changes_and_nothing_else(self, alice, as_alice, received_signals):
         before = as_alice.get(PROFILE)["profile"]
         changes = {"first_name": "Alicia", "last_name": "Ángel", "bio": "Line one\nline two", "language": "pt-BR"}
         after = as_alice.patch(PROFILE, changes)["profile"]
         assert after == before | changes | {"language": "pt"}
         assert as_alice.get(PROFILE)["profile"] == after
-        assert heard == [{"user_id": alice.id}]
+        assert received_signals == [{"user_id": alice.id}]
         assert as_alice.get("/api/v1/auth/me")["user"]["bio"] == "Line one\nline two"
 
-    def test_nothing_sent_changes_and_says_nothing(self, as_alice, heard):
+    def test_nothing_sent_changes_and_says_nothing(self, as_alice, received_signals):
         before = as_alice.get(PROFILE)
         assert as_alice.patch(PROFILE, {}) == before
         assert as_alice.patch(PROFILE, {"first_name": "Alice", "id": 1, "is_staff": True, "email": "x@y.zz"}) == before
-        assert heard == []
+        assert received_signals == []
 
     def test_a_bio_can_be_emptied(self, as_alice):
         as_alice.patch(PROFILE, {"bio": "x" * 500})
@@ -175,15 +175,15 @@ class TestPrivacy:
         }
 
     def test_what_is_sent_changes(self, as_alice, as_bob):
-        wanted = {
+        privacy = {
             "who_can_message": "nobody",
             "read_receipts": False,
             "show_last_seen": False,
             "relay_calls": True,
         }
-        assert as_alice.put(PRIVACY, wanted)["privacy"] == wanted
+        assert as_alice.put(PRIVACY, privacy)["privacy"] == privacy
         part = as_alice.put(PRIVACY, {"who_can_message": "contacts"})["privacy"]
-        assert part == wanted | {"who_can_message": "contacts"}
+        assert part == privacy | {"who_can_message": "contacts"}
         assert as_alice.get(PRIVACY)["privacy"] == part
         assert as_bob.get(PRIVACY)["privacy"]["who_can_message"] == "everyone"
 
@@ -206,7 +206,7 @@ class TestPrivacy:
 
 
 class TestBlocks:
-    def test_a_blocked_person_is_on_the_list(self, bob, as_alice, alice, heard):
+    def test_a_blocked_person_is_on_the_list(self, bob, as_alice, alice, received_signals):
         body = as_alice.post(BLOCKS, {"user_id": bob.id})
         entry = {
             "user_id": bob.id,
@@ -223,12 +223,12 @@ class TestBlocks:
         page = {"blocks": [entry], "has_more": False, "next_cursor": None}
         assert as_alice.get(BLOCKS) == {"ok": True, **page}
         assert selectors.blocked_either_way(bob.id, alice.id)
-        assert heard == [{"blocker_id": alice.id, "blocked_id": bob.id, "blocked": True}]
+        assert received_signals == [{"blocker_id": alice.id, "blocked_id": bob.id, "blocked": True}]
 
-    def test_blocking_twice_is_blocking_once(self, bob, as_alice, heard):
+    def test_blocking_twice_is_blocking_once(self, bob, as_alice, received_signals):
         first = as_alice.post(BLOCKS, {"user_id": bob.id})
         assert as_alice.post(BLOCKS, {"user_id": bob.id}) == first
-        assert len(heard) == 1
+        assert len(received_signals) == 1
 
     def test_the_newest_is_first_and_other_users_blocks_are_missing(self, bob, charlie, as_alice, as_bob):
         as_alice.post(BLOCKS, {"user_id": bob.id})
@@ -243,19 +243,19 @@ class TestBlocks:
     def test_no_user_who_cannot_be_found(self, as_alice, bob):
         unconfirmed = make_user("Una", verified=False)
         erasure.erase(user_id=bob.id)
-        for nobody in (999_999_999, 2**63 - 1, unconfirmed.id, bob.id):
-            assert as_alice.post(BLOCKS, {"user_id": nobody}, status=404)["error"] == "user_not_found"
+        for unknown_id in (999_999_999, 2**63 - 1, unconfirmed.id, bob.id):
+            assert as_alice.post(BLOCKS, {"user_id": unknown_id}, status=404)["error"] == "user_not_found"
 
     @pytest.mark.parametrize("odd", [0, -1, 2**63, "7", 7.0, True, None, [7], "x"])
     def test_odd_ids_are_named(self, as_alice, odd):
         assert list(as_alice.post(BLOCKS, {"user_id": odd}, status=400)["fields"]) == ["user_id"]
 
-    def test_taking_it_back(self, bob, alice, as_alice, as_bob, heard):
+    def test_taking_it_back(self, bob, alice, as_alice, as_bob, received_signals):
         as_alice.post(BLOCKS, {"user_id": bob.id})
         absent = as_bob.delete(f"{BLOCKS}/{alice.id}", status=404)
         assert absent["error"] == "user_not_found"
         assert as_alice.delete(f"{BLOCKS}/{bob.id}") == {"ok": True}
-        assert heard[-1] == {"blocker_id": alice.id, "blocked_id": bob.id, "blocked": False}
+        assert received_signals[-1] == {"blocker_id": alice.id, "blocked_id": bob.id, "blocked": False}
         for odd in (str(bob.id), "999999999", "0", "-1", "x", "1.0", "9" * 30, "١", "%00"):
             body = as_alice.delete(f"{BLOCKS}/{odd}", status=404)
             assert body | {"request_id": ""} == absent | {"request_id": ""}
@@ -302,10 +302,10 @@ class TestBlocks:
             assert list(as_alice.get(f"{BLOCKS}?{odd}", status=400)["fields"]) == [odd.partition("=")[0]]
 
     @pytest.mark.django_db(transaction=True)
-    def test_blocking_in_parallel_makes_one_row_and_one_fact(self, alice, bob, as_alice, heard):
+    def test_blocking_in_parallel_makes_one_row_and_one_fact(self, alice, bob, as_alice, received_signals):
         got = race(10, lambda n: as_alice.raw("POST", BLOCKS, {"user_id": bob.id}))
         assert answers(got) == {"200": 10}
-        assert len(heard) == Block.objects.count() == 1
+        assert len(received_signals) == Block.objects.count() == 1
 
 
 def test_one_may_block_a_user_whom_staff_has_blocked(bob, as_alice):

@@ -90,9 +90,9 @@ def test_a_right_password_among_parallel_wrong_ones_is_judged_in_turn():
     ann = make_user("Ann")
     guesses = [f"wrong {n}" for n in range(29)] + [PASSWORD]
     results = together(30, lambda n: login.with_password(email=ann.email, password=guesses[n], caller=HERE))
-    told = [result for result in results if not isinstance(result, AccountLocked)]
-    assert sum(isinstance(result, InvalidCredentials) for result in told) <= 9
-    assert len(told) <= 10
+    results_reported = [result for result in results if not isinstance(result, AccountLocked)]
+    assert sum(isinstance(result, InvalidCredentials) for result in results_reported) <= 9
+    assert len(results_reported) <= 10
 
 
 def test_20_parallel_sign_ups_of_one_address_make_one_account():

@@ -34,7 +34,7 @@ def rates(settings, db, monkeypatch):
 
 @pytest.fixture
 def dead_counter(rates):
-    """The cache is a Redis at a port where nobody listens."""
+    """The cache is a Redis at a closed port."""
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         port = unused.getsockname()[1]
@@ -229,15 +229,15 @@ def test_parallel_uses_are_counted_exactly_without_counter(dead_counter):
 
 
 def test_a_dead_counter_is_not_asked_at_every_request(dead_counter, monkeypatch):
-    asked = []
+    keys = []
     usage = ratelimits.get_usage
-    monkeypatch.setattr(ratelimits, "get_usage", lambda *args, **kw: (asked.append(1), usage(*args, **kw))[1])
+    monkeypatch.setattr(ratelimits, "get_usage", lambda *args, **kw: (keys.append(1), usage(*args, **kw))[1])
     for _ in range(20):
         ratelimits.check("refresh", "one key")
-    assert len(asked) == 1
+    assert len(keys) == 1
     monkeypatch.setattr(ratelimits, "_counter_retry_at", 0.0)
     ratelimits.check("refresh", "one key")
-    assert len(asked) == 2
+    assert len(keys) == 2
 
 
 def test_a_counter_that_answers_nonsense_is_as_good_as_dead(rates, monkeypatch):

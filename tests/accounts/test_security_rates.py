@@ -79,7 +79,7 @@ def test_every_scope_that_is_checked_has_a_rate():
         assert ratelimits.rates_of(scope), scope
 
 
-# What an unconfirmed account gets to hear: nothing that changes its security, or reaches somebody else.
+# An unconfirmed account may not change its security or reach another user.
 SHUT = [
     ("GET", "two-step/status"),
     ("POST", "two-step/enable"),

@@ -51,10 +51,10 @@ def test_a_garbled_token_is_invalid(db):
 
 
 def test_reuse_of_an_old_token_mails_the_owner_and_sends_a_signal(alice, mailoutbox):
-    heard = []
+    received = []
 
     def listen(sender, **fact):
-        heard.append((fact["user_id"], fact["session_ids"], fact["reason"]))
+        received.append((fact["user_id"], fact["session_ids"], fact["reason"]))
 
     session, first = sign_in(alice)
     newest = sessions.refresh(sessions.refresh(first))
@@ -64,13 +64,13 @@ def test_reuse_of_an_old_token_mails_the_owner_and_sends_a_signal(alice, mailout
             sessions.refresh(first)
     finally:
         session_revoked.disconnect(listen)
-    assert heard == [(alice.id, [session.id], "reuse")]
+    assert received == [(alice.id, [session.id], "reuse")]
     assert [mail.to for mail in mailoutbox] == [[alice.email]]
     with pytest.raises(TokenRevoked):
         sessions.authenticate(newest)
 
 
-def test_a_lost_answer_to_a_refresh_signs_nobody_out(alice, clock):
+def test_a_lost_reply_to_a_refresh_ends_no_session(alice, clock):
     _, old = sign_in(alice)
     lost = sessions.refresh(old)
     clock.forward(hours=1)
@@ -206,7 +206,7 @@ def test_a_hand_made_head_passes_when_it_says_the_truth(db):
         sessions.authenticate(forged(typ="JWT"))
 
 
-def test_keys_are_rotated_without_signing_anybody_out(alice, settings):
+def test_keys_are_rotated_without_ending_sessions(alice, settings):
     _, old = sign_in(alice)
     settings.ACCOUNTS_TOKEN_KEYS = "new:" + "n" * 32 + "," + conf.TOKEN_KEYS
     sessions.authenticate(old)

@@ -152,8 +152,8 @@ def newcomer(user):
 
 
 def shown_key(page):
-    found = re.search(r'class="secret">([A-Z2-7]+)<', page.content.decode())
-    return found[1] if found else None
+    match = re.search(r'class="secret">([A-Z2-7]+)<', page.content.decode())
+    return match[1] if match else None
 
 
 def app_code(key):
@@ -185,7 +185,7 @@ def test_an_account_with_a_second_password_proves_it_first(agent, phone):
     assert shown_key(page) is None
     assert b"data:image" not in page.content
     assert not TOTPDevice.objects.filter(user=agent).exists()
-    # A code for an app that nobody was shown, and wrong second passwords, open nothing.
+    # A code for an app that was never shown, and wrong second passwords, are refused.
     for wrong in ({"code": "000000"}, {"second_password": "wrong"}, {"second_password": PASSWORD}):
         answer = client.post(FACTOR, wrong)
         assert answer.status_code == 200
@@ -197,7 +197,7 @@ def test_an_account_with_a_second_password_proves_it_first(agent, phone):
     key = shown_key(client.get(FACTOR))
     client.post(FACTOR, {"code": app_code(key)})
     assert is_open(client)
-    # Whoever knows the first password only is where they were.
+    # With the first password alone nothing has changed.
     other = Client()
     other.post("/admin/login/", {"username": agent.email, "password": PASSWORD})
     assert not is_open(other)

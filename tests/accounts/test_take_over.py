@@ -1,4 +1,4 @@
-"""Somebody registers an address before its owner does."""
+"""Another user registers an address before its owner does."""
 
 import pytest
 
@@ -14,7 +14,7 @@ VICTIM = PERSON | {"email": "victim@example.com", "password": "victims horse 9"}
 
 @pytest.fixture
 def attacker(anonymous):
-    """Signed in to an account of the victim's address, which nobody has confirmed."""
+    """Signed in to an account of the victim's address, which is not confirmed."""
     anonymous.post(f"{AUTH}/signup", ATTACKER, status=201)
     login = {"email": ATTACKER["email"], "password": ATTACKER["password"]}
     return ApiClient(anonymous.post(f"{AUTH}/login", login)["token"])

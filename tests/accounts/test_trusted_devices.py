@@ -1,4 +1,4 @@
-"""A trusted device skips the second step, until somebody ends the trust."""
+"""A trusted device skips the second step until the trust ends."""
 
 from datetime import timedelta
 

@@ -18,7 +18,7 @@ UNNAMED = re.compile(r"Failed to load resource: the server responded with a stat
 
 
 class Person:
-    """Someone with an account, and the API as their other device."""
+    """A user with an account, and the API as their other device."""
 
     def __init__(self, server, name, *, language="en", confirmed=True):
         self.server, self.name = server, name
@@ -109,7 +109,7 @@ class Window:
         self.click("Sign in")
 
     def accessible(self):
-        found = Axe().run(self.page).response["violations"]
-        assert [(rule["id"], [node["html"][:200] for node in rule["nodes"]]) for rule in found] == []
+        violations = Axe().run(self.page).response["violations"]
+        assert [(rule["id"], [node["html"][:200] for node in rule["nodes"]]) for rule in violations] == []
         width = self.page.viewport_size["width"]
         assert self.page.evaluate("() => document.documentElement.scrollWidth") <= width

@@ -121,8 +121,8 @@ class Window:
         return [text.strip() for text in self.log.locator("article .text").all_inner_texts()]
 
     def axe(self):
-        found = Axe().run(self.page).response["violations"]
-        return [(rule["id"], [node["html"][:200] for node in rule["nodes"]]) for rule in found]
+        violations = Axe().run(self.page).response["violations"]
+        return [(rule["id"], [node["html"][:200] for node in rule["nodes"]]) for rule in violations]
 
     def close(self):
         self.context.close()

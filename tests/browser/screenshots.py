@@ -88,7 +88,7 @@ class Studio:
 
     @cached_property
     def cautious(self) -> Person:
-        """Someone with a second password."""
+        """A user with a second password."""
         person = Person(self.server, "Tess")
         person.turn_on_two_step()
         return person

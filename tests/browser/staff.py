@@ -51,7 +51,7 @@ class StaffServer(RunningServer):
             " WHERE id > ? ORDER BY id",
             newest_id,
         )
-        assert all(row[6] for row in rows)  # whoever reads a row finds the log lines of its request
+        assert all(row[6] for row in rows)  # the request id leads to the log lines
         return [row[:6] for row in rows]
 
 
@@ -82,8 +82,8 @@ def sign_in(page, staff_server, name):
 
 def barriers(page):
     """What stands in the way of people with a screen reader, a keyboard or weak eyes, as axe sees it."""
-    found = Axe().run(page).response["violations"]
-    return [(rule["id"], [node["html"][:160] for node in rule["nodes"]]) for rule in found]
+    violations = Axe().run(page).response["violations"]
+    return [(rule["id"], [node["html"][:160] for node in rule["nodes"]]) for rule in violations]
 
 
 def superusers_request():

@@ -21,7 +21,7 @@ def sign_in(page, password):
     page.get_by_role("button", name="Sign in").click()
 
 
-def test_an_agent_blocks_somebody_who_is_online(staff_server):
+def test_an_agent_blocks_a_user_who_is_online(staff_server):
     person = Person(staff_server, "online")
     login = {"email": person.email, "password": PASSWORD}
     person.token = person.call("POST", "/auth/login", login)["token"]

@@ -98,11 +98,11 @@ def test_every_form_of_others_is_refused_and_changes_nothing(auditor, staff_serv
         send(f"{path}/{key}/delete/", post="yes")
         send(f"{path}/", action="delete_selected", _selected_action=key, post="yes", index="0")
     assert registered_forms() <= {(what, path) for what in ("add", "change") for path in DETAILS}
-    # A stranger's key for their own second factor, while one is there.
+    # The page of the own second factor, while one exists.
     send("second-factor/", code="000000")
 
 
-def test_the_api_knows_an_auditor_as_anybody_else(auditor, staff_server):
+def test_the_api_treats_an_auditor_as_any_user(auditor, staff_server):
     """Staff's rights end at the support pages: with a token of the API an Auditor is a person."""
     page, _ = auditor
     page.goto(f"{staff_server.base}/admin/")

@@ -51,7 +51,7 @@ def test_the_dashboard_and_the_lists_fit_the_window(page_of, staff_server, width
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_phone_has_a_menu_and_room_for_a_reason(page_of, staff_server, scheme):
+def test_a_phone_has_a_menu_and_a_wide_field_for_the_reason(page_of, staff_server, scheme):
     page, complaints = page_of("moderator")
     page.set_viewport_size({"width": 390, "height": 800})
     page.emulate_media(color_scheme=scheme)

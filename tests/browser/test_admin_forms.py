@@ -13,7 +13,7 @@ def test_these_are_all_the_forms():
     assert registered_forms() == {("change", "accounts/user"), ("add", "auth/group"), ("change", "auth/group")}
 
 
-def test_somebody_becomes_staff(page_of, staff_server):
+def test_a_user_becomes_staff(page_of, staff_server):
     page, complaints = page_of("admin")
     key = staff_server.rows["promoted"]
     since = staff_server.newest_audit_id()

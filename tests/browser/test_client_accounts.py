@@ -169,28 +169,28 @@ def test_a_forgotten_password_is_set_anew(window, server):
 
 def test_a_change_of_the_password_signs_out_other_browsers_and_says_so(window, server):
     person = Person(server, "Carla")
-    here, there = window(), window()
-    for one in (here, there):
+    first_window, second_window = window(), window()
+    for one in (first_window, second_window):
         # Any request may be under way with the old token; the browser that made the change repeats it with the new one.
         one.expect("401 *")
         one.sign_in(person)
         one.signed_in()
     before = len(person.mails())
-    here.open("/app/settings/security")
-    here.click("Change password")
-    dialog = here.page.get_by_role("dialog")
+    first_window.open("/app/settings/security")
+    first_window.click("Change password")
+    dialog = first_window.page.get_by_role("dialog")
     dialog.get_by_label("Current password", exact=True).fill(PASSWORD)
     dialog.get_by_label("New password", exact=True).fill("silver orchard 88")
     dialog.get_by_role("button", name="Change password").click()
     dialog.get_by_label("Code").fill(person.code(after=before))
     dialog.get_by_role("button", name="Confirm").click()
-    here.see("Your password is changed.")
-    there.heading("Signed out")
-    there.see("This session was ended")
-    here.open("/app/settings")
-    here.signed_in()
-    there.sign_in(person, password="silver orchard 88")
-    there.signed_in()
+    first_window.see("Your password is changed.")
+    second_window.heading("Signed out")
+    second_window.see("This session was ended")
+    first_window.open("/app/settings")
+    first_window.signed_in()
+    second_window.sign_in(person, password="silver orchard 88")
+    second_window.signed_in()
 
 
 def test_blocked_by_staff_is_signed_out_at_once(window, server):

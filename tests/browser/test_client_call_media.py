@@ -120,9 +120,9 @@ def test_the_end_is_seen_by_both_at_once(alice, bob):
     alice.call("Voice")
     bob.rings("Alice").answer()
     alice.talks(), bob.talks()
-    note = "() => { new MutationObserver((_, observer) => { if (document.querySelector('.call-end [role=status]'))"
-    note += " { window.endedAt ??= Date.now(); observer.disconnect(); } }).observe(document, { childList: true, subtree: true }); }"
-    bob.page.evaluate(note)
+    observe = "() => { new MutationObserver((_, observer) => { if (document.querySelector('.call-end [role=status]'))"
+    observe += " { window.endedAt ??= Date.now(); observer.disconnect(); } }).observe(document, { childList: true, subtree: true }); }"
+    bob.page.evaluate(observe)
     clicked = alice.page.evaluate("() => Date.now()")
     alice.press("Hang up")
     bob.ended("Call ended")

@@ -109,16 +109,16 @@ def test_a_reply_leads_to_what_it_answers(server):
     logins = demo_people(server)
     alice, bob = Api(server, logins["Alice"]), Api(server, logins["Bob"])
     chat = alice.chat_with(bob)
-    asked = alice.send(chat, "the question")
+    original = alice.send(chat, "the question")
     for number in range(160):
         alice.send(chat, f"Entry {number}")
-    body = {"body": "the answer", "reply_to_id": asked["id"]}
+    body = {"body": "the answer", "reply_to_id": original["id"]}
     assert bob.http.post(f"/messages/conversations/{chat}/messages", json=body).status_code == 201
     bob.http.post(f"/messages/conversations/{chat}/read", json={})
     with browser() as chromium:
         window = Window(chromium, server, logins["Bob"]).open_chat(chat)
         window.article("the answer").get_by_role("button", name="Go to the original message").click()
-        question = window.log.locator(f'[data-message-id="{asked["id"]}"]')
+        question = window.log.locator(f'[data-message-id="{original["id"]}"]')
         expect(question).to_be_in_viewport(timeout=PATIENCE)
         window.page.get_by_role("button", name="Jump to latest").click()
         window.sees("the answer")

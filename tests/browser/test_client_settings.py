@@ -64,11 +64,11 @@ def test_every_section_is_there_and_the_six_switches_are_kept(server, at_setting
         return person.api.get("/notifications/preferences").json()["preferences"]
 
     for label, name in SWITCHES.items():
-        switch, wanted = section.get_by_role("switch", name=label), stored()
-        assert switch.is_checked() is wanted[name]
-        wanted[name] = not wanted[name]
+        switch, expected = section.get_by_role("switch", name=label), stored()
+        assert switch.is_checked() is expected[name]
+        expected[name] = not expected[name]
         switch.click()
-        eventually(partial(lambda expected: stored() == expected, wanted), what=f"the switch {label}")
+        eventually(partial(lambda expected: stored() == expected, expected), what=f"the switch {label}")
     sue.page.reload()
     for label, name in SWITCHES.items():
         switch = section.get_by_role("switch", name=label)
@@ -185,8 +185,8 @@ def test_other_sessions_privacy_and_blocked_people(server, at_settings):
     dora = at_settings(person)
     dora.page.get_by_label("Who can message me").select_option("contacts")
     dora.page.get_by_role("switch", name="Read receipts").click()
-    wanted = {"who_can_message": "contacts", "read_receipts": False, "show_last_seen": True, "relay_calls": False}
-    eventually(lambda: person.api.get("/profile/privacy").json()["privacy"] == wanted, what="the choice of privacy")
+    expected = {"who_can_message": "contacts", "read_receipts": False, "show_last_seen": True, "relay_calls": False}
+    eventually(lambda: person.api.get("/profile/privacy").json()["privacy"] == expected, what="the choice of privacy")
     dora.click("Unblock Olaf Example")
     dora.see("You have not blocked anyone.")
     # The session of the sign-up is another device.

@@ -28,8 +28,8 @@ def settings_with(connections):
 
 @pytest.mark.once
 def test_behind_a_bouncer_nothing_stays_in_a_session():
-    found = json.loads(settings_with("bouncer").stdout)
-    assert found == {"age": None, "cursors": True, "prepare_threshold": None, "options": None, "pool": None}
+    database = json.loads(settings_with("bouncer").stdout)
+    assert database == {"age": None, "cursors": True, "prepare_threshold": None, "options": None, "pool": None}
 
 
 @pytest.mark.once
@@ -37,9 +37,9 @@ def test_behind_a_bouncer_nothing_stays_in_a_session():
     ("connections", "age", "has_pool"), [("plain", 0, False), ("kept", None, False), ("pool", 0, True)]
 )
 def test_otherwise_statements_are_prepared_and_limits_travel_along(connections, age, has_pool):
-    found = json.loads(settings_with(connections).stdout)
-    assert (found["age"], bool(found["pool"])) == (age, has_pool)
-    assert found["prepare_threshold"] == 3 and "statement_timeout=10000" in found["options"]
+    database = json.loads(settings_with(connections).stdout)
+    assert (database["age"], bool(database["pool"])) == (age, has_pool)
+    assert database["prepare_threshold"] == 3 and "statement_timeout=10000" in database["options"]
 
 
 @pytest.mark.once

@@ -14,9 +14,11 @@ def listed(settings):
 
 @pytest.mark.usefixtures("listed", "db")
 def test_a_listed_origin_may_send_the_headers_of_the_api():
-    asked = {"Origin": "https://app.example.org", "Access-Control-Request-Method": "POST"}
+    headers = {"Origin": "https://app.example.org", "Access-Control-Request-Method": "POST"}
     response = ApiClient().raw(
-        "OPTIONS", "/api/v1/auth/change-password", headers=asked | {"Access-Control-Request-Headers": ",".join(HEADERS)}
+        "OPTIONS",
+        "/api/v1/auth/change-password",
+        headers=headers | {"Access-Control-Request-Headers": ",".join(HEADERS)},
     )
     assert response["Access-Control-Allow-Origin"] == "https://app.example.org"
     allowed = {name.strip().lower() for name in response["Access-Control-Allow-Headers"].split(",")}
@@ -25,8 +27,8 @@ def test_a_listed_origin_may_send_the_headers_of_the_api():
 
 @pytest.mark.usefixtures("listed", "db")
 def test_another_origin_gets_nothing():
-    asked = {"Origin": "https://evil.example.org", "Access-Control-Request-Method": "POST"}
-    response = ApiClient().raw("OPTIONS", "/api/v1/auth/login", headers=asked)
+    headers = {"Origin": "https://evil.example.org", "Access-Control-Request-Method": "POST"}
+    response = ApiClient().raw("OPTIONS", "/api/v1/auth/login", headers=headers)
     assert "Access-Control-Allow-Origin" not in response
 
 

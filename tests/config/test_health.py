@@ -1,4 +1,4 @@
-"""Health tells the truth and names the part; metrics are closed unless somebody opened them."""
+"""Health names the part that fails; metrics are closed unless they are enabled."""
 
 import pytest
 from django.db import connection

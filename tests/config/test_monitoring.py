@@ -27,12 +27,12 @@ def known_names():
     sources = "\n".join(
         (ROOT / path).read_text() for path in ("config/metrics.py", "config/middleware.py", "realtime/measures.py")
     )
-    named = {name for metric in REGISTRY.collect() for name in (metric.name, *(s.name for s in metric.samples))}
+    names = {name for metric in REGISTRY.collect() for name in (metric.name, *(s.name for s in metric.samples))}
     declared = set(re.findall(r'"(parley_\w+)"', sources)) | {
         f"parley_database_{name}" for name in re.findall(r'"((?:pool|requests)_\w+)":', sources)
     }
     endings = ("", "_total", "_bucket", "_count", "_sum")
-    return GIVEN | {name + ending for name in named | declared for ending in endings}
+    return GIVEN | {name + ending for name in names | declared for ending in endings}
 
 
 def test_every_alert_and_panel_reads_a_metric_that_exists(db):

@@ -32,8 +32,10 @@ def document(request):
 
 
 def test_files_and_folders_exist(document):
-    named = {code for code in codes(document.read_text()) if PATH.fullmatch(code) and not code.startswith(MADE_LATER)}
-    assert [path for path in sorted(named) if not (ROOT / path).exists()] == []
+    codes_in_document = {
+        code for code in codes(document.read_text()) if PATH.fullmatch(code) and not code.startswith(MADE_LATER)
+    }
+    assert [path for path in sorted(codes_in_document) if not (ROOT / path).exists()] == []
 
 
 def options_of(program, command):
@@ -63,9 +65,9 @@ def test_environment_variables_are_read(document):
         if path.is_file() and path != Path(__file__)
     )
     words = set(re.findall(r"[A-Z][A-Z0-9_]+", sources))
-    named = {code for code in codes(document.read_text()) if VARIABLE.fullmatch(code)}
+    codes_in_document = {code for code in codes(document.read_text()) if VARIABLE.fullmatch(code)}
     # `APP_SETTING` of an app's conf.py is `SETTING` there.
-    missing = [name for name in sorted(named) if name not in words and name.split("_", 1)[1] not in words]
+    missing = [name for name in sorted(codes_in_document) if name not in words and name.split("_", 1)[1] not in words]
     assert missing == []
 
 

@@ -55,8 +55,8 @@ def test_ctrl_c_before_the_server_runs_shows_no_traceback(tmp_path):
     assert process.stderr is not None
     assert process.stderr.readline().startswith("Waiting for the database")
     process.send_signal(signal.SIGINT)
-    said = process.communicate(timeout=20)[1]
-    assert (process.returncode, "Traceback" in said) == (130, False), said
+    output = process.communicate(timeout=20)[1]
+    assert (process.returncode, "Traceback" in output) == (130, False), output
 
 
 @pytest.mark.parametrize(
@@ -103,16 +103,16 @@ def test_a_dry_run_says_what_would_be_done(alice, capsys):
 )
 def test_names_of_options_and_fields_make_no_nonsense(alice, capsys, name, arguments, line):
     call_command(name, alice.email, *arguments, "--dry-run")
-    said = capsys.readouterr().out
-    assert any(row.split()[: len(line)] == line for row in said.splitlines()), said
-    assert "bytes" not in said
+    output = capsys.readouterr().out
+    assert any(row.split()[: len(line)] == line for row in output.splitlines()), output
+    assert "bytes" not in output
 
 
 def test_a_dry_run_of_the_purge_counts_kinds_of_rows(db, capsys):
     call_command("purge_expired", "--dry-run")
-    said = capsys.readouterr().out
-    assert any(line.split() == ["accounts.accounts_erased", "0"] for line in said.splitlines()), said
-    assert "would" not in said
+    output = capsys.readouterr().out
+    assert any(line.split() == ["accounts.accounts_erased", "0"] for line in output.splitlines()), output
+    assert "would" not in output
 
 
 def test_a_command_that_acted_does_not_speak_of_a_dry_run(alice, capsys, tmp_path):
@@ -129,6 +129,6 @@ def test_nested_figures_are_a_table():
 def test_each_finding_of_a_deployment_is_told_once(settings):
     from django.core import checks
 
-    found = [message for message in checks.run_checks(include_deployment_checks=True) if not message.is_silenced()]
-    said = [message.id for message in found if "mail" in message.msg.lower() or "push" in message.msg.lower()]
-    assert sorted(said) == ["parley.W003", "parley.W004"]
+    messages = [message for message in checks.run_checks(include_deployment_checks=True) if not message.is_silenced()]
+    output = [message.id for message in messages if "mail" in message.msg.lower() or "push" in message.msg.lower()]
+    assert sorted(output) == ["parley.W003", "parley.W004"]

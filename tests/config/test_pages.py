@@ -1,4 +1,4 @@
-"""Pages for people: reachable, clean under the policy, and closed to everybody but the person at this machine."""
+"""HTML pages: reachable, clean under the content policy; development pages are open to loopback only."""
 
 import re
 from email.message import EmailMessage
@@ -88,9 +88,9 @@ def test_the_mailbox_shows_codes_newest_first_and_by_address(browser, settings, 
         mail = EmailMultiAlternatives(f"Mail {number}", text, "from@example.com", [f"Someone <{address}>"])
         mail.attach_alternative(f"<p>{100000 + number}</p>", "text/html")
         backend.send_messages([mail])
-    everyone = browser.get("/dev/mail.json").json()["mails"]
+    all_mails = browser.get("/dev/mail.json").json()["mails"]
     ann = browser.get("/dev/mail.json?to=ANN@example.com").json()["mails"]
-    assert [mail["code"] for mail in everyone] == ["100002", "100001", "100000"]
+    assert [mail["code"] for mail in all_mails] == ["100002", "100001", "100000"]
     assert [mail["subject"] for mail in ann] == ["Mail 2", "Mail 0"]
     assert "100002" in browser.get("/dev/mail/?to=ann@example.com").content.decode()
 

@@ -23,7 +23,7 @@ def purge(capsys, *words) -> dict:
 
 
 def left_behind(count: int) -> None:
-    """Accounts that nobody confirmed within the week, each with its code."""
+    """Accounts that were not confirmed within the week, each with its code."""
     long_ago = timezone.now() - timedelta(days=8)
     for _ in range(count):
         user = make_user(verified=False, created_at=long_ago)

@@ -138,16 +138,16 @@ def test_serve_ends_with_0_on_sigterm(server):
 def test_a_body_in_chunks_is_a_body_with_its_limit(server):
     server.start()
 
-    def told(body: bytes) -> str:
+    def error_of(body: bytes) -> str:
         content = iter([body[:9], body[9:]])  # httpx knows no length and sends chunks, as .NET does with JSON
         headers = {"Content-Type": "application/json"}
         return httpx.post(f"{server.base}/api/v1/auth/login", content=content, headers=headers, timeout=20).json()[
             "error"
         ]
 
-    assert told(b'{"email": "nobody@example.com", "password": "lantern 42"}') == "invalid_credentials"
-    assert told(b"{") == "parse_error"
-    assert told(b" " * 300_000) == "file_too_large"
+    assert error_of(b'{"email": "nobody@example.com", "password": "lantern 42"}') == "invalid_credentials"
+    assert error_of(b"{") == "parse_error"
+    assert error_of(b" " * 300_000) == "file_too_large"
 
 
 def test_serve_takes_the_next_free_port_unless_one_is_named(server):
@@ -169,7 +169,7 @@ def test_serve_takes_the_next_free_port_unless_one_is_named(server):
         assert second.stdout is not None
         assert first_address(second.stdout) != address
         port = address.rstrip("/").rpartition(":")[2]
-        named = subprocess.run(
+        result = subprocess.run(
             [sys.executable, "manage.py", "serve", "--port", port],
             cwd=ROOT,
             env=server.environment,
@@ -178,8 +178,8 @@ def test_serve_takes_the_next_free_port_unless_one_is_named(server):
             check=False,
             timeout=60,
         )
-        assert named.returncode == 1
-        assert f"Port {port} is taken" in named.stderr
+        assert result.returncode == 1
+        assert f"Port {port} is taken" in result.stderr
     finally:
         for process in (first, second):
             if process is not None:

@@ -1,4 +1,4 @@
-"""Sentry and OpenTelemetry are strangers to a process that nobody told about them."""
+"""Sentry and OpenTelemetry are not imported unless a setting enables them."""
 
 import subprocess
 import sys

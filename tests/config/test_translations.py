@@ -1,4 +1,4 @@
-"""Whoever reads Parley reads it in their language: errors, mails, and what the libraries say."""
+"""Users get errors, mails and the texts of libraries in their language."""
 
 import re
 from importlib import import_module
@@ -35,14 +35,14 @@ PLACEHOLDER = re.compile(r"%\(\w+\)[sd]|%[sd]|\{\w+\}")
 
 
 def error_classes() -> list[type[APIException]]:
-    found = []
+    problems = []
     for app in ("core", "accounts", "messaging", "notifications", "realtime"):
         module = import_module(f"{app}.exceptions")
         for value in vars(module).values():
             if isinstance(value, type) and issubclass(value, APIException) and value.__module__ == module.__name__:
                 if "default_detail" in vars(value):
-                    found.append(value)
-    return found
+                    problems.append(value)
+    return problems
 
 
 def catalogs() -> list[Any]:
@@ -84,7 +84,7 @@ def test_placeholders_and_plural_forms_are_complete(path):
             continue
         plural = isinstance(message.id, tuple)
         forms = message.string if isinstance(message.string, tuple) else (message.string,)
-        wanted = sorted(PLACEHOLDER.findall(message.id[1] if plural else message.id))
+        placeholders = sorted(PLACEHOLDER.findall(message.id[1] if plural else message.id))
         if not any(forms):
             continue
         assert len(forms) == (catalog.num_plurals if plural else 1), message.id
@@ -93,7 +93,7 @@ def test_placeholders_and_plural_forms_are_complete(path):
             got = sorted(PLACEHOLDER.findall(form))
             # "One message", "two messages": languages with words for few numbers need not write them as digits.
             may_say_it_in_words = plural and "%(" in message.id[1] and not got
-            assert got == wanted or may_say_it_in_words, (message.id, form)
+            assert got == placeholders or may_say_it_in_words, (message.id, form)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -1,4 +1,4 @@
-"""Every route of the API, read from the URL configuration: nobody forgets a new one in a matrix."""
+"""Every route of the API, read from the URL configuration, so that no matrix misses a new one."""
 
 from collections.abc import Iterator
 

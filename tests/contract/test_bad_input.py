@@ -126,7 +126,7 @@ def fields_of(described):
 
 def test_an_error_may_quote_half_a_character(as_alice):
     """Every field of every request: the answer to what UTF-8 cannot encode can be encoded itself."""
-    asked = 0
+    count = 0
     for path, operations in document()["paths"].items():
         for method, operation in operations.items():
             described = operation.get("requestBody", {}).get("content", {}).get("application/json")
@@ -135,8 +135,8 @@ def test_an_error_may_quote_half_a_character(as_alice):
                 for value in ("\ud800", ["\ud800"], {"\ud800": "\ud800"}):
                     response = as_alice.raw(method.upper(), address, {field: value})
                     judge(response, method.upper(), address)
-                    asked += 1
-    assert asked > 150
+                    count += 1
+    assert count > 150
 
 
 @settings(max_examples=EXAMPLES // 5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -40,7 +40,7 @@ def all_views() -> list[tuple[str, URLPattern]]:
 
 def api_writes() -> list[tuple[str, str, object]]:
     """(method, path, the method of the view) of every write of a DRF view."""
-    found = []
+    rows = []
     for path, pattern in all_views():
         view = getattr(pattern.callback, "cls", None)
         if view is None:
@@ -48,12 +48,12 @@ def api_writes() -> list[tuple[str, str, object]]:
         actions = getattr(pattern.callback, "actions", None) or {
             method.lower(): method.lower() for method in WRITING if hasattr(view, method.lower())
         }
-        found += [
+        rows += [
             (method.upper(), path, getattr(view, action))
             for method, action in actions.items()
             if method.upper() in WRITING
         ]
-    return found
+    return rows
 
 
 def test_every_write_of_the_api_declares_a_rate():

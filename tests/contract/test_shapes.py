@@ -91,8 +91,8 @@ def hold(shape: BaseSerializer, value: dict[str, object], seen: set[type]) -> No
 
 def all_of(base: type) -> set[type]:
     """Its subclasses in the apps, at any depth."""
-    found = set(base.__subclasses__())
-    return {each for shape in found for each in {shape, *all_of(shape)} if not each.__module__.startswith("rest_")}
+    subclasses = set(base.__subclasses__())
+    return {each for shape in subclasses for each in {shape, *all_of(shape)} if not each.__module__.startswith("rest_")}
 
 
 def test_a_time_is_the_same_from_both_databases():

@@ -265,21 +265,21 @@ def test_a_blocked_account_gets_no_token_by_its_code(anonymous, signed_up):
 
 
 def addresses():
-    """One of each standing, and nobody's."""
+    """An address of each account status, and an unknown one."""
     make_user("Ann", email="unconfirmed@example.com", verified=False)
     make_user("Ann", email="confirmed@example.com")
     make_user("Ann", email="blocked@example.com", blocked_at=timezone.now())
     return ["unconfirmed@example.com", "confirmed@example.com", "blocked@example.com", "nobody@example.com"]
 
 
-def test_resend_otp_answers_everybody_the_same(anonymous, mailoutbox):
+def test_resend_otp_answers_all_addresses_alike(anonymous, mailoutbox):
     answers = [anonymous.post(f"{AUTH}/resend-otp", {"email": email}) for email in addresses()]
     message = "If this address is waiting to be confirmed, a new code was sent to it."
     assert answers == [{"ok": True, "message": message}] * 4
     assert [mail.to for mail in mailoutbox] == [["unconfirmed@example.com"]]
 
 
-def test_forgot_password_answers_everybody_the_same(anonymous, mailoutbox):
+def test_forgot_password_answers_all_addresses_alike(anonymous, mailoutbox):
     answers = [anonymous.post(f"{AUTH}/forgot-password", {"email": email}) for email in addresses()]
     message = "If there is an account with this address, a code was sent to it."
     assert answers == [{"ok": True, "message": message}] * 4

@@ -259,7 +259,7 @@ def test_paths_of_the_second_step(db, kind):
 
 
 def test_the_right_tokens_open_every_path(db):
-    """The matrix would pass on doors that are always shut: a good token gets past each of them."""
+    """A good token is accepted on every route; otherwise the matrix would pass if all tokens were refused."""
     for name in SESSION_PATHS:
         assert outcome(name, f"Bearer {fresh(make_user('Alice'))}")[1] not in TOKEN_CODES, name
     for name in TWO_STEP_PATHS:

@@ -1,4 +1,4 @@
-"""The clock jumps, and nodes disagree by seconds: what runs out does so exactly, nobody is locked out for ever."""
+"""The clock jumps, and nodes disagree by seconds: expiry stays exact, and no user is locked out for ever."""
 
 from datetime import timedelta
 

@@ -51,38 +51,38 @@ def test_a_full_disk(server, settle, tiny_disk):
         files = {"file": ("photo.jpg", noise(number), "image/jpeg")}
         return pair.first.http.request(method, path, files=files, data=data, headers=headers)
 
-    taken, refused = {}, []
+    accepted, refused = {}, []
     for number in range(UPLOADS):
         answer = upload(number)
         if answer.status_code == 201:
-            taken[number] = answer.json()["message"]
+            accepted[number] = answer.json()["message"]
             continue
         assert answer.status_code in (503, 507), answer.text[:300]
         body = answer.json()
         assert (body["ok"], body["error"]) == (False, "service_unavailable")
         assert answer.headers["Retry-After"] == str(body["retry_after"])
         refused.append(number)
-    assert taken
+    assert accepted
     assert refused
     avatar = upload(0, "PUT", "/profile/avatar")
     assert avatar.status_code in (503, 507), avatar.text[:300]
     assert pair.first.call("GET", "/auth/me")["user"]["avatar_url"] is None
     # No row without its files, and no file without its row.
     stored = pair.second.messages(pair.conversation_id)
-    assert {m["id"] for m in stored} == {m["id"] for m in taken.values()}
+    assert {m["id"] for m in stored} == {m["id"] for m in accepted.values()}
     for message in stored:
         for address in (message["media_url"], message["media"]["thumb_url"]):
             shown = pair.second.http.get(server.base + address)
             assert shown.status_code == 200
             assert shown.content.startswith(b"\xff\xd8")
-    assert len(files_in(tiny_disk)) == 2 * len(taken)
+    assert len(files_in(tiny_disk)) == 2 * len(accepted)
 
-    # Everything else goes on: words, reading, and taking a picture back, which makes room for another one.
+    # Everything else works: texts, reading, and deleting a picture, which frees space for another one.
     books.send(pair, pair.first, "words", 1)
     pair.second.call("POST", f"/messages/conversations/{pair.conversation_id}/read", {})
-    for message in taken.values():
+    for message in accepted.values():
         pair.first.call("DELETE", f"/messages/messages/{message['id']}")
-    eventually(lambda: not files_in(tiny_disk), what="room on the disk")
+    eventually(lambda: not files_in(tiny_disk), what="free space on the disk")
     again = upload(refused[0])
     assert again.status_code == 201, again.text[:300]
     pair.first.call("DELETE", f"/messages/messages/{again.json()['message']['id']}")

@@ -1,4 +1,4 @@
-"""Guesses in parallel are worth no more than in turn, and nobody else pays for them."""
+"""Parallel guesses gain nothing over sequential ones, and other users are not affected."""
 
 import re
 import secrets
@@ -84,7 +84,7 @@ def test_guessing(server, settle, mail_sink):
     assert number_of("failed_codes") == 15
     assert guesser.ask("/auth/verify-reset", [reset | {"code": code}]) == {"invalid_otp": 1}
 
-    # G2: five passwords are compared, then there is a wait; sessions that exist go on, and nobody else waits.
+    # G2: five passwords are compared, then there is a wait; existing sessions continue, and other users do not wait.
     bodies = [{"email": victim.email, "password": f"wrong word {number}"} for number in range(GUESSES)]
     answers = guesser.ask("/auth/login", bodies)
     assert answers == {"invalid_credentials": 5, "account_locked": GUESSES - 5}

@@ -1,4 +1,4 @@
-"""Every thread and every connection hangs: whoever comes is told to come back, and watching goes on."""
+"""Every thread and every connection hangs: new requests get 503, and health checks still work."""
 
 import contextlib
 import http.client
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.timeout(120)
 
 @contextlib.contextmanager
 def no_process_writes(server):
-    """While the block runs somebody else has the lock that every message needs."""
+    """While the block runs, another transaction holds the lock that every message needs."""
     if ON_POSTGRES:
         with psycopg.connect(server.environment["DATABASE_URL"].replace("postgres://", "postgresql://")) as other:
             other.execute("SELECT 1 FROM messaging_conversation FOR UPDATE")
@@ -71,7 +71,7 @@ def test_hundreds_of_slow_requests(server, settle):
         pair.first.call("GET", "/notifications/unread-count")
         answers = [request.result() for request in requests]
 
-    # Whoever watches was answered while everybody else still waited.
+    # Health checks were answered while other requests still waited.
     assert looks[0][1] == 0
     inside = 0
     for answer, body, _ in answers:
@@ -84,14 +84,14 @@ def test_hundreds_of_slow_requests(server, settle):
         assert (body["ok"], body["error"]) == (False, "service_unavailable")
         assert answer.headers["Retry-After"] == str(body["retry_after"])
         assert body["request_id"] == answer.headers["X-Request-Id"]
-    # Who had a thread had a connection; the others were refused at the door and never came to the database.
+    # Requests with a thread had a connection; the others were refused before they reached the database.
     log = server.log.read_text(errors="replace")
     assert "PoolTimeout" not in log
     inside += log.count("database unavailable: ")
     assert THREADS <= inside < SLOW / 2
     waits = sorted(wait for _, _, wait in answers)
     print(
-        f"two looks at health: {max(seconds for seconds, _ in looks):.2f} s at most; {SLOW - inside} refused at the door;"
+        f"two looks at health: {max(seconds for seconds, _ in looks):.2f} s at most; {SLOW - inside} refused before a thread;"
         f" answers: first {waits[0]:.1f} s, median {waits[SLOW // 2]:.1f} s, last {waits[-1]:.1f} s"
     )
     # What was refused was not done, what is sent again is done once.

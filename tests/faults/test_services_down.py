@@ -1,4 +1,4 @@
-"""Mail and push services that refuse, hang, put off or talk nonsense: nobody notices, and all of it leaves afterwards.
+"""Mail and push services that refuse, hang, defer or answer nonsense: users do not notice, and all of it is sent later.
 
 Two deployments side by side, alike but for their services: one has good ones, the other's go wrong. Everything is asked
 of both in turns, so that what the machine does besides happens to both.
@@ -41,7 +41,7 @@ TROUBLES = {
 
 
 class Deployment:
-    """A server with doors in front of its services, two people who talk, and newcomers."""
+    """A server with a proxy in front of each service, two users with a conversation, and new users."""
 
     def __init__(self, name, server, folder, mail_sink):
         self.name, self.server = name, server
@@ -67,8 +67,8 @@ class Deployment:
         self.pair.second.call("POST", "/profile/push-token", {"token": "phone", "platform": "android"})
 
     def turn(self, *modes):
-        for door, mode in zip(self.proxies, modes, strict=True):
-            door.turn(mode)
+        for proxy, mode in zip(self.proxies, modes, strict=True):
+            proxy.turn(mode)
 
     def close(self):
         for one in (*self.proxies, *self.newcomers):
@@ -144,13 +144,13 @@ def test_people_go_on_while_mail_and_push_are_down(deployments, mail_sink):
                 answers = {}
                 for deployment, request in pairs:
                     answers[deployment.name], seconds = deployment.ask(*request)
-                    for kept in (trouble, mine[2].split("/")[-1], "all"):
-                        times[kept, deployment.name].append(seconds)
+                    for name in (trouble, mine[2].split("/")[-1], "all"):
+                        times[name, deployment.name].append(seconds)
                 # What is asked and answered is the same, whatever happens behind.
                 assert answers["well"] == answers["troubled"], (trouble, mine)
                 assert answers["well"][0] < 300, answers
             time.sleep(0 if FULL else 0.1)
-    for trouble in dict.fromkeys(kept for kept, _ in list(times)):
+    for trouble in dict.fromkeys(name for name, _ in list(times)):
         good, bad = (sorted(times[trouble, deployment.name]) for deployment in deployments)
         late = int(len(good) * 0.95)
         print(

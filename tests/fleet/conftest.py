@@ -42,15 +42,15 @@ def fleet(mails):
         started.start()
         yield started
     finally:
-        if kept := os.environ.get("FLEET_LOGS"):
-            for room in ("logs", "nginx"):
-                shutil.copytree(started.folder / room, f"{kept}/{room}", dirs_exist_ok=True)
+        if target := os.environ.get("FLEET_LOGS"):
+            for name in ("logs", "nginx"):
+                shutil.copytree(started.folder / name, f"{target}/{name}", dirs_exist_ok=True)
         started.close()
 
 
 @pytest.fixture(scope="session")
 def load(fleet, mails):
-    """Three pairs with a conversation each, everybody listening; nobody writes yet."""
+    """Three pairs of users with a conversation each; all listen, none writes yet."""
     pairs = []
     for names in PAIRS:
         first, second = (Person(fleet, name) for name in names)
@@ -59,10 +59,10 @@ def load(fleet, mails):
         data = {"user_id": second.id}
         conversation = first.call("POST", "/messages/conversations", data, status=201)["conversation"]
         pairs.append((first, second, conversation["id"]))
-    everybody = Load(pairs)
-    everybody.listen()
-    yield everybody
-    everybody.stop_listening()
+    load = Load(pairs)
+    load.listen()
+    yield load
+    load.stop_listening()
     for first, second, _ in pairs:
         first.close()
         second.close()

@@ -180,15 +180,15 @@ class Load:
         return self
 
     def __exit__(self, *_: object) -> None:
-        everybody = (*self.writers, *self.hammers)
-        for writer in everybody:
+        threads = (*self.writers, *self.hammers)
+        for writer in threads:
             writer.end()
-        for writer in everybody:
+        for writer in threads:
             writer.join(timeout=90)
-        stuck = [writer.name for writer in everybody if writer.is_alive()]
+        stuck = [writer.name for writer in threads if writer.is_alive()]
         for writer in self.writers:
-            said = [message["id"] for message in writer.acknowledged]
-            assert said == sorted(said), "a person's own messages changed their order"
+            sent_ids = [message["id"] for message in writer.acknowledged]
+            assert sent_ids == sorted(sent_ids), "a person's own messages changed their order"
             self.acknowledged.setdefault(writer.conversation_id, []).extend(writer.acknowledged)
         assert not stuck, f"never ended: {stuck}"
 
@@ -199,8 +199,8 @@ class Load:
         own.sort(key=lambda message: message["id"])
 
     def outcomes(self) -> list[Outcome]:
-        everybody = (*self.writers, *self.hammers)
-        return sorted((o for writer in everybody for o in list(writer.outcomes)), key=lambda outcome: outcome.at)
+        threads = (*self.writers, *self.hammers)
+        return sorted((o for writer in threads for o in list(writer.outcomes)), key=lambda outcome: outcome.at)
 
     def failures(self) -> list[Outcome]:
         return [outcome for outcome in self.outcomes() if not 200 <= outcome.status < 300]
@@ -233,8 +233,8 @@ class Load:
             assert Counter(m["id"] for m in stored) == Counter(m["id"] for m in acknowledged)
             assert Counter(m["body"] for m in stored) == Counter(m["body"] for m in acknowledged)
             for person, other in ((first, second), (second, first)):
-                said = [m["id"] for m in acknowledged if m["sender_id"] == person.id]
-                assert said == sorted(said), "a person's own messages changed their order"
+                sent_ids = [m["id"] for m in acknowledged if m["sender_id"] == person.id]
+                assert sent_ids == sorted(sent_ids), "a person's own messages changed their order"
                 heard = sum(m["sender_id"] == other.id for m in stored)
                 conversation = person.call("GET", f"/messages/conversations/{conversation_id}")["conversation"]
                 count = person.call("GET", "/notifications/unread-count")["message_unread_count"]
@@ -243,16 +243,18 @@ class Load:
             self._events_are_complete(listener)
 
     def _events_are_complete(self, listener: Listener) -> None:
-        wanted = [
+        expected = [
             message["id"]
             for first, second, conversation_id in self.pairs
             if listener.person in (first, second)
             for message in self.acknowledged.get(conversation_id, [])
         ]
         wait_until(
-            lambda: len(heard_by(listener)) >= len(wanted), what=f"{listener.name} {listener.problems[-3:]}", seconds=15
+            lambda: len(heard_by(listener)) >= len(expected),
+            what=f"{listener.name} {listener.problems[-3:]}",
+            seconds=15,
         )
-        assert Counter(heard_by(listener)) == Counter(wanted)
+        assert Counter(heard_by(listener)) == Counter(expected)
         numbers = [event["seq"] for event in listener.events]
         assert numbers == [numbers[0] + place for place in range(len(numbers))], "a hole or a repeat in the log"
 

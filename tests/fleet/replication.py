@@ -30,14 +30,14 @@ class Primary(Postgres):
     """A cluster with an archive; a folder that PostgreSQL's user may enter, with its own removal."""
 
     def __init__(self) -> None:
-        self.room = Path(tempfile.mkdtemp(prefix="parley-postgres-"))
-        self.room.chmod(0o755)
+        self.root = Path(tempfile.mkdtemp(prefix="parley-postgres-"))
+        self.root.chmod(0o755)
         folder, self.archive = self.own("clusters"), self.own("archive")
         super().__init__(folder)
 
     def own(self, name: str) -> Path:
         """A folder of PostgreSQL's user."""
-        folder = self.room / name
+        folder = self.root / name
         folder.mkdir(mode=0o755)
         if IS_ROOT:
             shutil.chown(folder, "postgres", "postgres")
@@ -60,7 +60,7 @@ class Primary(Postgres):
 
     def remove(self) -> None:
         self.close()
-        shutil.rmtree(self.room, ignore_errors=True)
+        shutil.rmtree(self.root, ignore_errors=True)
 
 
 class Replica:

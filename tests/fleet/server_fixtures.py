@@ -164,13 +164,13 @@ class Fleet:
     def tracebacks(self, since: dict[str, int]) -> str:
         """What the processes wrote since `log_ends` that no process should write."""
         logs = {process.name: process.log.read_bytes()[since[process.name] :] for process in self.processes}
-        found = {name: log[log.index(b"Traceback") :][:3000] for name, log in logs.items() if b"Traceback" in log}
-        return "\n".join(f"{name}: {log.decode(errors='replace')}" for name, log in found.items())
+        tracebacks = {name: log[log.index(b"Traceback") :][:3000] for name, log in logs.items() if b"Traceback" in log}
+        return "\n".join(f"{name}: {log.decode(errors='replace')}" for name, log in tracebacks.items())
 
     # --- Its parts -----------------------------------------------------------------------------
 
     def _environment(self, mail_url: str) -> dict[str, str]:
-        kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+        environment = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
         own = {
             "SECRET_KEY": secrets.token_urlsafe(48),
             "TOKEN_KEYS": f"k1:{secrets.token_urlsafe(48)}",
@@ -190,7 +190,7 @@ class Fleet:
         }
         example = example_environment()
         assert own.keys() <= example.keys(), own.keys() - example.keys()
-        return kept | example | own | {"PYTHONUNBUFFERED": "1"}
+        return environment | example | own | {"PYTHONUNBUFFERED": "1"}
 
     def _server(self, name: str, command: list[str], logs: Path, environment: dict[str, str]) -> Process:
         port = free_port()
@@ -207,8 +207,8 @@ class Fleet:
         return Process(name, at_port(command, port), folder=logs, environment=environment, cwd=ROOT, is_up=is_up)
 
     def _room(self, name: str, owner: str | None = None) -> Path:
-        room = self.folder / name
-        room.mkdir(mode=0o755)
+        folder = self.folder / name
+        folder.mkdir(mode=0o755)
         if owner and os.geteuid() == 0:
-            shutil.chown(room, owner, owner)
-        return room
+            shutil.chown(folder, owner, owner)
+        return folder

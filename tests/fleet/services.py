@@ -20,8 +20,8 @@ def postgres_binaries() -> Path | None:
     versions = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
     if versions:
         return versions[-1].parent
-    found = shutil.which("initdb")
-    return Path(found).resolve().parent if found else None
+    program = shutil.which("initdb")
+    return Path(program).resolve().parent if program else None
 
 
 def system_binary(name: str) -> str | None:
@@ -36,7 +36,7 @@ def missing() -> list[str]:
         "openssl": shutil.which("openssl"),
         "pgbouncer": system_binary("pgbouncer"),
     }
-    return [name for name, found in parts.items() if not found]
+    return [name for name, program in parts.items() if not program]
 
 
 def as_postgres(command: list[str]) -> list[str]:
@@ -112,9 +112,9 @@ class Postgres:
 
     def script(self, text: str, **environment: object) -> None:
         """Runs a documented script as PostgreSQL's user."""
-        given = {name: str(value) for name, value in environment.items()}
+        variables = {name: str(value) for name, value in environment.items()}
         path = f"{self.binaries}:{os.environ['PATH']}"
-        values = [f"{name}={value}" for name, value in {**given, "PATH": path}.items()]
+        values = [f"{name}={value}" for name, value in {**variables, "PATH": path}.items()]
         run_as_postgres(["env", *values, "bash", "-euc", text], folder=self.folder)
 
     def kill(self) -> None:

@@ -1,4 +1,4 @@
-"""The product's own settings, with a lease that a test can wait for and room for as many writes as a machine can answer."""
+"""The product's own settings, with a lease that a test can wait for and limits above what a machine can answer."""
 
 from config.settings import *  # noqa: F403
 

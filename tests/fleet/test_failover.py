@@ -46,7 +46,7 @@ def test_pgbouncer_is_restarted(fleet, books):
         wait_until(lambda: len(refused_since(books, down)) >= 3, what="refusals")
         fleet.bouncer.process.start()
         up = time.monotonic()
-        wait_until(lambda: succeeded_since(books, up), what="a success of everybody")
+        wait_until(lambda: succeeded_since(books, up), what="a success of every writer")
         settled = time.monotonic()
         time.sleep(1)
         servers = [row for row in fleet.bouncer.show("SERVERS") if row["database"] == "parley"]
@@ -69,7 +69,7 @@ def test_a_replica_of_postgresql_is_promoted(fleet, books):
         fleet.postgres, fleet.standby_port = replica.as_primary(), lost.port
         fleet.bouncer.lead_to(replica.port)
         promoted = time.monotonic()
-        wait_until(lambda: succeeded_since(books, promoted), what="a success of everybody")
+        wait_until(lambda: succeeded_since(books, promoted), what="a success of every writer")
         settled = time.monotonic()
         time.sleep(1)
     refused = refused_since(books, killed)

@@ -191,10 +191,10 @@ def test_redis_does_not_answer(fleet, books):
         fleet.redis.freeze()
         try:
             time.sleep(3)
-            said = [message["id"] for writer in books.writers for message in list(writer.acknowledged)]
-            # Nobody is woken, and everybody hears of it at the next ping.
-            heard = lambda: {number for listener in books.listeners for number in heard_by(listener)}  # noqa: E731
-            wait_until(lambda: set(said) <= heard(), what="what was said meanwhile", seconds=10)
+            sent_ids = [message["id"] for writer in books.writers for message in list(writer.acknowledged)]
+            # There are no wake-ups, and every socket gets the events at the next ping.
+            received_ids = lambda: {number for listener in books.listeners for number in heard_by(listener)}  # noqa: E731
+            wait_until(lambda: set(sent_ids) <= received_ids(), what="what was said meanwhile", seconds=10)
             with fleet.client() as anonymous:
                 ready = anonymous.get("/readyz")
                 assert (ready.status_code, ready.json()["status"]) == (200, "degraded")
@@ -265,7 +265,7 @@ def test_back_from_a_backup(fleet, load, mails, tmp_path):
     newcomer = Person(fleet, "Gus")
     newcomer.sign_up(mails)
     newcomer.close()
-    # Whoever holds a place in the log of before is told to reload, over REST and on the sockets that stayed.
+    # A client with a position in the earlier log has to reload, over REST and on sockets that stayed open.
     changes = ann.call("GET", f"/realtime/changes?epoch={old_epoch}&since=1")
     assert (changes["reset"], changes["events"]) == (True, [])
     assert changes["epoch"] != old_epoch

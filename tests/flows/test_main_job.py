@@ -39,7 +39,7 @@ def test_two_people_talk_and_the_server_dies(server, mail_sink, alice, bob):
     for number in range(BEFORE):
         body = f"over REST {number}"
         sent.append(alice.send(conversation_id, body, f"rest-{number}"))
-        assert heard(listener)["message"]["body"] == body
+        assert received(listener)["message"]["body"] == body
     for number in range(BEFORE):
         body, ref = f"over the socket {number}", f"s{number}"
         data = {"conversation_id": conversation_id, "body": body, "client_id": f"socket-{number}"}
@@ -47,7 +47,7 @@ def test_two_people_talk_and_the_server_dies(server, mail_sink, alice, bob):
         reply = speaker.wait_for("reply", ref=ref)
         assert reply["ok"] is True, reply
         sent.append(reply["data"]["message"])
-        assert heard(listener)["message"]["body"] == body
+        assert received(listener)["message"]["body"] == body
 
     # The server dies while Alice writes; her app repeats what was not acknowledged.
     def write():
@@ -68,8 +68,8 @@ def test_two_people_talk_and_the_server_dies(server, mail_sink, alice, bob):
     again = bob.socket(resume=position)
     again.wait_for("synced")
     seen = [event["data"]["message"] for event in news(listener.events)]
-    wanted = len(sent)
-    while len(seen) + len(news(again.events)) < wanted:
+    expected = len(sent)
+    while len(seen) + len(news(again.events)) < expected:
         again.hear()
     events = [*listener.events, *again.events]
     seen += [event["data"]["message"] for event in news(again.events)]
@@ -79,11 +79,11 @@ def test_two_people_talk_and_the_server_dies(server, mail_sink, alice, bob):
     assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
     assert [message["id"] for message in seen] == [message["id"] for message in sent]
     assert [message["body"] for message in seen] == [message["body"] for message in sent]
-    assert len({message["id"] for message in sent}) == wanted
+    assert len({message["id"] for message in sent}) == expected
 
     # And over REST: the same messages, the unread count, and what reading does to it.
     assert [message["id"] for message in reversed(bob.messages(conversation_id))] == [m["id"] for m in sent]
-    assert bob.call("GET", "/notifications/unread-count")["message_unread_count"] == wanted
+    assert bob.call("GET", "/notifications/unread-count")["message_unread_count"] == expected
     bob.call("POST", f"/messages/conversations/{conversation_id}/read", {})
     assert bob.call("GET", "/notifications/unread-count")["message_unread_count"] == 0
     assert again.wait_for("conversation.read")["data"]["unread_count"] == 0
@@ -97,7 +97,7 @@ def test_two_people_talk_and_the_server_dies(server, mail_sink, alice, bob):
     assert "Traceback" not in server.output()
 
 
-def heard(socket):
+def received(socket):
     """The next new message on a socket."""
     return socket.wait_for("message.new")["data"]
 

@@ -59,8 +59,8 @@ def test_the_quick_start_page_shows_the_same_blocks():
 
 def test_files_that_the_guides_name_exist():
     guides = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]
-    named = {(guide.name, name) for guide in guides for name in NAMED.findall(guide.read_text(encoding="utf-8"))}
-    assert len(named) > 20
+    names = {(guide.name, name) for guide in guides for name in NAMED.findall(guide.read_text(encoding="utf-8"))}
+    assert len(names) > 20
     # What a reader makes from an example is there as the example.
-    there = {name for _, name in named if (ROOT / name).exists() or (ROOT / f"{name}.example").exists()}
-    assert not [(guide, name) for guide, name in sorted(named) if name not in there]
+    there = {name for _, name in names if (ROOT / name).exists() or (ROOT / f"{name}.example").exists()}
+    assert not [(guide, name) for guide, name in sorted(names) if name not in there]

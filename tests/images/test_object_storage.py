@@ -72,11 +72,11 @@ def test_an_object_that_was_lost_is_not_found(bucket, as_alice, transactional_db
 
 def test_orphans_are_purged_from_the_bucket(bucket, as_alice, clock, transactional_db):
     set_avatar(as_alice)
-    kept = bucket.names()
+    names = bucket.names()
     default_storage.save("zz/" + "z" * 32 + ".png", ContentFile(corpus.png()))
     clock.forward(days=2)
     assert pictures.purge_orphans() == 1
-    assert bucket.names() == kept
+    assert bucket.names() == names
 
 
 def test_move_media_copies_once(bucket, as_alice, tmp_path, transactional_db):

@@ -1,4 +1,4 @@
-"""Pictures through their doors: the avatar, the paths that show it, the files behind."""
+"""Images over the API: the avatar, the paths that serve it, and the stored files."""
 
 import io
 import os

@@ -90,12 +90,12 @@ def slowest_me(base: str, tokens: list[str], images: list[bytes]) -> tuple[float
     threads = [threading.Thread(target=upload, args=(number,)) for number in range(8 if images else 0)]
     for thread in threads:
         thread.start()
-    slowest, asked = 0.0, 0
-    while asked < 5 or any(thread.is_alive() for thread in threads):
+    slowest, requests = 0.0, 0
+    while requests < 5 or any(thread.is_alive() for thread in threads):
         started = time.monotonic()
         answer = httpx.get(f"{base}/api/v1/auth/me", headers={"Authorization": f"Bearer {tokens[0]}"}, timeout=60)
         assert answer.status_code == 200, answer.text
-        slowest, asked = max(slowest, time.monotonic() - started), asked + 1
+        slowest, requests = max(slowest, time.monotonic() - started), requests + 1
         time.sleep(0.1)
     for thread in threads:
         thread.join(120)

@@ -49,26 +49,26 @@ def test_a_repeat_of_an_edited_message_is_still_a_repeat(as_alice, say):
 
 
 def test_deleting_erases_for_both_participants(as_alice, as_bob, say, thread):
-    kept, gone = say(as_alice, "kept"), say(as_alice, "secret plan", client_id="k")
-    answer = say(as_bob, "answer", reply_to_id=gone["id"])
+    remaining, deleted = say(as_alice, "kept"), say(as_alice, "secret plan", client_id="k")
+    answer = say(as_bob, "answer", reply_to_id=deleted["id"])
     assert answer["reply_to"]["body"] == "secret plan"
-    as_alice.patch(message_path(gone["id"]), {"body": "secret plan b"})
-    as_bob.post(message_path(gone["id"], "/reactions"), {"emoji": "👍"})
-    assert as_alice.delete(message_path(gone["id"])) == {"ok": True, "message_id": gone["id"]}
+    as_alice.patch(message_path(deleted["id"]), {"body": "secret plan b"})
+    as_bob.post(message_path(deleted["id"], "/reactions"), {"emoji": "👍"})
+    assert as_alice.delete(message_path(deleted["id"])) == {"ok": True, "message_id": deleted["id"]}
     for client in (as_alice, as_bob):
         seen = thread(client)["messages"]
-        assert [message["id"] for message in seen] == [answer["id"], kept["id"]]
-        assert seen[0]["reply_to_id"] == gone["id"] and seen[0]["reply_to"] is None
-    stub = Message.objects.get(id=gone["id"])
+        assert [message["id"] for message in seen] == [answer["id"], remaining["id"]]
+        assert seen[0]["reply_to_id"] == deleted["id"] and seen[0]["reply_to"] is None
+    stub = Message.objects.get(id=deleted["id"])
     assert (stub.body, stub.body_folded, stub.request_digest) == (None, "", "")
     assert MessageRevision.objects.count() == 0
     assert stub.reactions.count() == 0
     for reply in (
-        as_alice.delete(message_path(gone["id"]), status=404),
-        as_alice.patch(message_path(gone["id"]), {"body": "x"}, status=404),
-        as_bob.post(message_path(gone["id"], "/reactions"), {"emoji": "👍"}, status=404),
-        as_bob.post(message_path(gone["id"], "/report"), {"reason": "spam"}, status=404),
-        say(as_bob, "x", status=404, reply_to_id=gone["id"]),
+        as_alice.delete(message_path(deleted["id"]), status=404),
+        as_alice.patch(message_path(deleted["id"]), {"body": "x"}, status=404),
+        as_bob.post(message_path(deleted["id"], "/reactions"), {"emoji": "👍"}, status=404),
+        as_bob.post(message_path(deleted["id"], "/report"), {"reason": "spam"}, status=404),
+        say(as_bob, "x", status=404, reply_to_id=deleted["id"]),
         say(as_alice, "secret plan", status=404, client_id="k"),
     ):
         assert code(reply) == "message_not_found"

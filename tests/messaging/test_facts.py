@@ -14,9 +14,9 @@ FACTS = [
 
 
 @pytest.fixture
-def heard(conversation):
+def received(conversation):
     """What is said while the test runs: (name, arguments)."""
-    said = []
+    received_signals = []
 
     def listener(name):
         def hear(sender, signal, **arguments):
@@ -25,25 +25,25 @@ def heard(conversation):
             if row is not None:
                 assert row.user_low_id < row.user_high_id
                 arguments["conversation"] = row.id
-            said.append((name, {k: getattr(v, "id", v) for k, v in arguments.items()}))
+            received_signals.append((name, {k: getattr(v, "id", v) for k, v in arguments.items()}))
 
         return hear
 
     listeners = {name: listener(name) for name in FACTS}
     for name, hear in listeners.items():
         getattr(signals, name).connect(hear, weak=False)
-    yield said
+    yield received_signals
     for name, hear in listeners.items():
         getattr(signals, name).disconnect(hear)
 
 
-def test_a_start_is_announced_once(as_alice, as_charlie, alice, charlie, heard):
+def test_a_start_is_announced_once(as_alice, as_charlie, alice, charlie, received):
     made = as_alice.post(f"{API}/conversations", {"user_id": charlie.id}, status=201)["conversation"]["id"]
     as_charlie.post(f"{API}/conversations", {"user_id": alice.id}, status=200)
-    assert heard == [("conversation_started", {"conversation": made, "starter_id": alice.id})]
+    assert received == [("conversation_started", {"conversation": made, "starter_id": alice.id})]
 
 
-def test_each_change_of_a_message_sends_its_signal(as_alice, as_bob, bob, conversation, say, heard):
+def test_each_change_of_a_message_sends_its_signal(as_alice, as_bob, bob, conversation, say, received):
     sent = say(as_alice, "one", client_id="k")["id"]
     say(as_alice, "one", status=200, client_id="k")
     path = message_path(sent)
@@ -60,7 +60,7 @@ def test_each_change_of_a_message_sends_its_signal(as_alice, as_bob, bob, conver
     as_alice.delete(path)
     as_alice.delete(path, status=404)
     reacted = ("reactions_changed", {"message_id": sent, "conversation": conversation, "actor_id": bob.id})
-    assert heard == [
+    assert received == [
         (
             "message_sent",
             {"message": sent, "conversation": conversation, "recipient_id": bob.id, "recipient_unread": 1},
@@ -77,30 +77,30 @@ def test_each_change_of_a_message_sends_its_signal(as_alice, as_bob, bob, conver
     ]
 
 
-def test_deleting_what_was_not_read_says_so(as_alice, say, heard):
+def test_deleting_what_was_not_read_says_so(as_alice, say, received):
     as_alice.delete(message_path(say(as_alice)["id"]))
-    assert heard[-1][1]["was_unread"] is True
+    assert received[-1][1]["was_unread"] is True
 
 
-def test_a_refused_request_says_nothing(as_alice, as_bob, say, heard):
+def test_a_refused_request_says_nothing(as_alice, as_bob, say, received):
     sent = say(as_alice)["id"]
-    heard.clear()
+    received.clear()
     as_bob.patch(message_path(sent), {"body": "x"}, status=403)
     as_bob.post(message_path(sent, "/reactions"), {"emoji": "x"}, status=400)
     say(as_bob, "", status=400)
     say(as_bob, "x", status=404, reply_to_id=10**12)
-    assert heard == []
+    assert received == []
 
 
 def call(conversation, caller, call_id=1, **more):
-    given = {"media": "audio", "outcome": "missed", "duration_s": None, "counts_as_unread": True} | more
-    return messages.send_call_message(conversation_id=conversation, caller_id=caller.id, call_id=call_id, **given)
+    values = {"media": "audio", "outcome": "missed", "duration_s": None, "counts_as_unread": True} | more
+    return messages.send_call_message(conversation_id=conversation, caller_id=caller.id, call_id=call_id, **values)
 
 
-def test_a_call_leaves_one_message(as_bob, alice, bob, conversation, thread, heard):
+def test_a_call_leaves_one_message(as_bob, alice, bob, conversation, thread, received):
     made = call(conversation, alice)
     assert call(conversation, alice) == made
-    assert [name for name, _ in heard] == ["message_sent"]
+    assert [name for name, _ in received] == ["message_sent"]
     listed = thread(as_bob)["messages"]
     assert listed == [made]
     assert (made["kind"], made["body"], made["sender_id"]) == ("call", "Missed voice call", alice.id)
@@ -125,9 +125,11 @@ def test_a_call_is_no_writing(as_alice, as_bob, alice, bob, conversation, say):
     assert say(as_alice, status=403)["error"] == "message_permission_denied"
 
 
-def test_delivered_moves_forward_and_no_further_than_there_is(as_alice, as_bob, alice, bob, conversation, say, heard):
+def test_delivered_moves_forward_and_no_further_than_there_is(
+    as_alice, as_bob, alice, bob, conversation, say, received
+):
     first, second = say(as_alice, "1")["id"], say(as_alice, "2")["id"]
-    heard.clear()
+    received.clear()
 
     def delivered(upto):
         return conversations.mark_delivered(user_id=bob.id, delivered={conversation: upto, 10**12: 5})
@@ -136,6 +138,6 @@ def test_delivered_moves_forward_and_no_further_than_there_is(as_alice, as_bob, 
     assert delivered(first) == {}
     assert delivered(10**15) == {conversation: second}
     assert delivered(first) == {}
-    assert [name for name, _ in heard] == ["conversation_delivered"] * 2
+    assert [name for name, _ in received] == ["conversation_delivered"] * 2
     assert as_alice.get(conversation_path(conversation))["conversation"]["other_delivered_id"] == second
     assert as_bob.get(conversation_path(conversation))["conversation"]["other_delivered_id"] == 0

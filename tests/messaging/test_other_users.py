@@ -1,4 +1,4 @@
-"""A stranger gets for an id that exists what everybody gets for one that does not."""
+"""Another user gets for an existing id the same reply as for a missing one."""
 
 import json
 from urllib.parse import quote

@@ -1,4 +1,4 @@
-"""Finding somebody to write to, as the view answers; the matching itself is tested with accounts."""
+"""The search for users, as the view answers; the matching itself is tested with accounts."""
 
 import pytest
 

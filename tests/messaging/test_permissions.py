@@ -1,4 +1,4 @@
-"""Who may reach whom: confirmed addresses, blocks, privacy, at every door."""
+"""Who may contact whom: confirmed addresses, blocks and privacy, at every entry point."""
 
 import pytest
 
@@ -198,5 +198,5 @@ def test_without_a_token_nothing_opens(anonymous, conversation):
 
 
 def test_a_token_of_a_peer_is_no_key_to_other_conversations(conversation):
-    stranger = ApiClient(sign_in(make_user("Stranger"))[1])
-    assert stranger.get(f"{API}/conversations")["conversations"] == []
+    as_other_user = ApiClient(sign_in(make_user("Stranger"))[1])
+    assert as_other_user.get(f"{API}/conversations")["conversations"] == []

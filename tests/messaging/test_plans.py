@@ -97,7 +97,7 @@ def test_a_search_reads_a_bounded_number_of_rows(histories, alice):
         assert rows_read(lambda s=search: search_page(**s)) <= 3_100, word
 
 
-def test_the_conversation_list_is_planned_once_for_everybody(alice, bob):
+def test_the_conversation_list_is_planned_once_for_all_users(alice, bob):
     """Also for a user with fewer conversations than most, for whom PostgreSQL expects less work than for any user."""
     conversations.start(starter=alice, user_id=bob.id)
     busy = [make_user(f"Busy{number}").id for number in range(50)]

@@ -55,10 +55,10 @@ class Walk(RuleBasedStateMachine):
         line = self.lines[line]
         body = f"number {next(numbers)}"
         replied = self.pick(line, reply) if reply % 3 == 0 else None
-        given = {"body": body, "client_id": body.replace(" ", "-") if key else None}
-        given["reply_to_id"] = replied[0] if replied else None
+        data = {"body": body, "client_id": body.replace(" ", "-") if key else None}
+        data["reply_to_id"] = replied[0] if replied else None
         try:
-            made, created = messages.send(sender=line.people[side], conversation_id=line.id, **given)
+            made, created = messages.send(sender=line.people[side], conversation_id=line.id, **data)
         except UserBlocked:
             assert line.blocked
             return
@@ -69,7 +69,7 @@ class Walk(RuleBasedStateMachine):
         assert not line.messages or made["id"] > line.messages[-1][0]
         line.messages.append([made["id"], side, True, body])
         if key:
-            again = messages.send(sender=line.people[side], conversation_id=line.id, **given)
+            again = messages.send(sender=line.people[side], conversation_id=line.id, **data)
             assert again == (made, False)
 
     @rule(line=LINES, side=SIDES, missed=st.booleans())

@@ -80,7 +80,7 @@ def test_the_texts_of_an_erased_account_are_erased_for_both(as_alice, as_bob, al
     assert not Message.objects.filter(body_folded__contains="secret").exists()
     assert MessageRevision.objects.count() == Reaction.objects.count() == Image.objects.count() == 0
     assert Report.objects.get().snapshot == {}
-    assert Participant.objects.filter(unread_count__gt=0).count() == 1  # her own side, which nobody reads
+    assert Participant.objects.filter(unread_count__gt=0).count() == 1  # the erased user's own row
     assert say(as_bob, "anybody there?", status=403)["error"] == "message_permission_denied"
     as_bob.delete(message_path(his["id"]))
 

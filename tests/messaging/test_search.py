@@ -39,11 +39,11 @@ FOLDING = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "found", "absent"), FOLDING)
-def test_folding_is_the_same_on_both_databases(as_alice, as_bob, say, find, text, found, absent):
+@pytest.mark.parametrize(("text", "matching", "absent"), FOLDING)
+def test_folding_is_the_same_on_both_databases(as_alice, as_bob, say, find, text, matching, absent):
     sent = say(as_alice, text)
     say(as_alice, "noise")
-    for q in found:
+    for q in matching:
         assert [m["id"] for m in find(as_bob, q)["messages"]] == [sent["id"]], q
     for q in absent:
         assert find(as_bob, q) == {"ok": True, "messages": [], "has_more": False, "next_before": None}, q
@@ -115,15 +115,15 @@ def test_a_rare_word_is_found_beyond_the_newest(as_bob, long_history, find):
 
 @override_settings(MESSAGING_SEARCH_SCAN=50, MESSAGING_SEARCH_SCAN_MAX=100)
 def test_one_letter_is_searched_page_by_page(as_bob, long_history, find):
-    found, before, requests = [], None, 0
+    results, before, requests = [], None, 0
     while True:
         reply = find(as_bob, "ё", f"&before={before}" if before else "")
         requests += 1
-        found += [m["id"] for m in reply["messages"]]
+        results += [m["id"] for m in reply["messages"]]
         if not reply["has_more"]:
             break
         before = reply["next_before"]
-    assert found == [long_history[130], long_history[0]]
+    assert results == [long_history[130], long_history[0]]
     assert requests == 3
 
 

@@ -22,10 +22,10 @@ class FakeFcm:
             text=True,
         )
         assert self._process.stdout is not None
-        said = json.loads(self._process.stdout.readline())
-        self.environment: dict[str, str] = said
-        self.endpoint: str = said["PUSH_FCM_ENDPOINT"]
-        self.credentials: str = said["PUSH_FCM_CREDENTIALS"]
+        settings = json.loads(self._process.stdout.readline())
+        self.environment: dict[str, str] = settings
+        self.endpoint: str = settings["PUSH_FCM_ENDPOINT"]
+        self.credentials: str = settings["PUSH_FCM_CREDENTIALS"]
 
     def stop(self) -> None:
         self._process.terminate()

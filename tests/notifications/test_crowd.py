@@ -89,7 +89,7 @@ def test_many_actors_are_one_row_with_the_right_number_and_few_pushes(fcm, worke
     assert row["actor"]["first_name"] == latest.actor.first_name
 
     last = f"and {FANS - 1} more people liked your post: Tea"
-    pushes = wait_for(lambda: told(fcm.requests(phone), last), MINUTE + 30)
+    pushes = wait_for(lambda: recipients_of(fcm.requests(phone), last), MINUTE + 30)
     assert pushes[-1]["message"]["notification"] == {"title": latest.actor.display_name, "body": last}
     assert {one["message"]["android"]["notification"]["notification_count"] for one in pushes} == {1}
     assert len({one["message"]["android"]["notification"]["tag"] for one in pushes}) == 1
@@ -100,14 +100,14 @@ def test_many_actors_are_one_row_with_the_right_number_and_few_pushes(fcm, worke
     )
     assert all(later - earlier >= MINUTE for earlier, later in itertools.pairwise(at))
     wait_for(lambda: not Delivery.objects.filter(state__in=["pending", "leased"]).exists())
-    # The same likes once more are nobody's news.
+    # The same likes again change nothing.
     again = {result["result"] for result in post(likes(alice, fans[:AT_ONCE]))["results"]}
     assert again == {"duplicate"}
     assert set(Delivery.objects.values_list("state", flat=True)) <= {"sent", "cancelled"}
     assert len(fcm.requests(phone)) == len(pushes)
 
 
-def told(pushes, body):
+def recipients_of(pushes, body):
     return pushes if any(one["message"]["notification"]["body"] == body for one in pushes) else None
 
 
@@ -137,6 +137,6 @@ def searches(statement):
     with connection.cursor() as cursor:
         cursor.execute(explain + statement.replace("%", "%%"), [])
         lines = [str(row[-1]) for row in cursor.fetchall()]
-    found = [line for line in lines if "Cond:" in line or "SEARCH" in line or "SCAN" in line]
-    assert found, lines
-    return found
+    plan = [line for line in lines if "Cond:" in line or "SEARCH" in line or "SCAN" in line]
+    assert plan, lines
+    return plan

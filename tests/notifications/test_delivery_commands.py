@@ -113,19 +113,19 @@ def test_stats(capsys, alice, bob):
     row()
     row(state="pending", expires_at=timezone.now() + timedelta(hours=1), finished_at=None)
     ChannelPause.objects.create(channel="mail", reason="down", until=timezone.now())
-    found = run(capsys, "stats")
-    assert found["deliveries"]["push"]["dead"] == 1 and found["deliveries"]["push"]["pending"] == 1
-    assert found["oldest_due_seconds"] >= 0 and found["paused"]["mail"]["reason"] == "down"
-    assert found["people"] == {"all": 2, "confirmed": 2, "blocked": 1}
+    result = run(capsys, "stats")
+    assert result["deliveries"]["push"]["dead"] == 1 and result["deliveries"]["push"]["pending"] == 1
+    assert result["oldest_due_seconds"] >= 0 and result["paused"]["mail"]["reason"] == "down"
+    assert result["people"] == {"all": 2, "confirmed": 2, "blocked": 1}
 
 
 @pytest.mark.django_db
 def test_the_log_is_kept_for_two_weeks():
     now = timezone.now()
     row(finished_at=now - timedelta(days=15))
-    kept = [row(finished_at=now - timedelta(days=13)), row(finished_at=None, state="pending")]
+    remaining = [row(finished_at=now - timedelta(days=13)), row(finished_at=None, state="pending")]
     assert retention.purge(now, 100)["deliveries"] == 1
-    assert sorted(Delivery.objects.values_list("id", flat=True)) == [one.id for one in kept]
+    assert sorted(Delivery.objects.values_list("id", flat=True)) == [one.id for one in remaining]
 
 
 def test_checks_say_how_to_mend_the_settings(settings, tmp_path):
@@ -133,20 +133,20 @@ def test_checks_say_how_to_mend_the_settings(settings, tmp_path):
 
     assert checks.sender() == []
     settings.DEFAULT_FROM_EMAIL = "Parley <no-reply"
-    assert [found.id for found in checks.sender()] == ["notifications.E004"]
+    assert [result.id for result in checks.sender()] == ["notifications.E004"]
     settings.NOTIFICATIONS_PUSH_BACKEND = "fcm"
     settings.NOTIFICATIONS_FCM_CREDENTIALS = str(tmp_path / "account.json")
     for content in ("root:x:0:0", "[]", '{"type": "authorized_user"}'):
         (tmp_path / "account.json").write_text(content)
-        assert [found.id for found in checks.push()] == ["notifications.E002"]
+        assert [result.id for result in checks.push()] == ["notifications.E002"]
     (tmp_path / "account.json").write_text('{"type": "service_account"}')
     assert checks.push() == []
     settings.NOTIFICATIONS_PUSH_BACKEND = "fcm"
     settings.NOTIFICATIONS_FCM_CREDENTIALS = ""
     settings.NOTIFICATIONS_FCM_ENDPOINT = "https://fcm.example.com"
-    assert [found.id for found in checks.push()] == ["notifications.E002", "notifications.E003"]
+    assert [result.id for result in checks.push()] == ["notifications.E002", "notifications.E003"]
     settings.NOTIFICATIONS_PUSH_BACKEND = "pigeon"
-    assert [found.id for found in checks.push()] == ["notifications.E001"]
+    assert [result.id for result in checks.push()] == ["notifications.E001"]
     settings.NOTIFICATIONS_PUSH_BACKEND = "outbox"
     settings.NOTIFICATIONS_MAIL_TRANSPORT = {"BACKEND": "django.core.mail.backends.console.EmailBackend"}
-    assert [found.id for found in checks.production()] == ["notifications.W001", "notifications.W002"]
+    assert [result.id for result in checks.production()] == ["notifications.W001", "notifications.W002"]

@@ -30,7 +30,7 @@ class TestRegistering:
         assert device.session == alice.sessions.get()
 
     def test_all_that_may_be_said(self, as_alice):
-        said = {
+        data = {
             "token": "t" * 4096,
             "platform": "ios",
             "device_id": "phone 1",
@@ -38,7 +38,7 @@ class TestRegistering:
             "app_version": "1.2.3",
             "colour": "red",
         }
-        assert as_alice.post(URL, said) == OK
+        assert as_alice.post(URL, data) == OK
         device = Device.objects.get()
         assert [device.registration_id, device.type, device.device_id, device.locale, device.app_version] == [
             "t" * 4096, "ios", "phone 1", "pt-BR", "1.2.3",
@@ -80,8 +80,8 @@ class TestRegistering:
         ],
     )
     def test_nonsense_is_refused_by_name(self, as_alice, field, value):
-        said = {"token": "abc"} | {field: value}
-        body = as_alice.post(URL, {name: v for name, v in said.items() if v is not ...}, status=400)
+        data = {"token": "abc"} | {field: value}
+        body = as_alice.post(URL, {name: v for name, v in data.items() if v is not ...}, status=400)
         assert (body["error"], list(body["fields"])) == ("validation_error", [field])
         assert not Device.objects.exists()
 

@@ -1,4 +1,4 @@
-"""The operator's door for events."""
+"""Events from the command line."""
 
 import io
 import json
@@ -19,7 +19,7 @@ def emit(*arguments, stdin=None, monkeypatch=None):
 
 
 def flags(alice, bob, **changes):
-    given = {
+    options = {
         "type": "post_like",
         "recipient-id": alice.id,
         "actor-id": bob.id,
@@ -27,7 +27,7 @@ def flags(alice, bob, **changes):
         "target-title": "Tea",
         "event-id": "evt_1",
     }
-    return [f"--{name}={value}" for name, value in (given | changes).items() if value is not None]
+    return [f"--{name}={value}" for name, value in (options | changes).items() if value is not None]
 
 
 def test_flags_make_one_event(alice, bob, as_alice):

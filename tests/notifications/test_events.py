@@ -53,7 +53,7 @@ def post(data, status=202, *, client=None, headers=None, **signing):
 @pytest.fixture
 def event(alice, bob):
     def build(**changes):
-        said = {
+        body = {
             "event_id": f"evt_{next(_numbers)}",
             "type": "post_like",
             "action": "create",
@@ -61,7 +61,7 @@ def event(alice, bob):
             "actor_id": bob.id,
             "target": {"id": 7, "title": "Tea"},
         }
-        return {name: value for name, value in (said | changes).items() if value is not ...}
+        return {name: value for name, value in (body | changes).items() if value is not ...}
 
     return build
 
@@ -69,10 +69,10 @@ def event(alice, bob):
 @pytest.mark.django_db
 class TestResults:
     def test_one_event(self, event, as_alice):
-        said = event()
-        assert post(said) == {
+        body = event()
+        assert post(body) == {
             "ok": True,
-            "results": [{"event_id": said["event_id"], "result": "created"}],
+            "results": [{"event_id": body["event_id"], "result": "created"}],
         }
         [row] = as_alice.get("/api/v1/notifications")["notifications"]
         assert row["target"] == {"type": "post", "id": 7, "title": "Tea"}
@@ -107,7 +107,7 @@ class TestResults:
             "rejected:not_found",
             "rejected:validation_error",
         ]
-        ids = [said["event_id"] for said in events[:-1]]
+        ids = [body["event_id"] for body in events[:-1]]
         assert [result["event_id"] for result in results] == [*ids, None]
 
     @pytest.mark.parametrize(
@@ -163,20 +163,20 @@ class TestResults:
         assert row["target"] == {"type": "user", "id": bob.id, "title": "Bob Baker"}
 
     def test_two_sources_have_event_ids_of_their_own(self, event, charlie):
-        said = event()
-        post(said)
-        [result] = post(said | {"actor_id": charlie.id}, key="another-key")["results"]
+        body = event()
+        post(body)
+        [result] = post(body | {"actor_id": charlie.id}, key="another-key")["results"]
         assert result["result"] == "aggregated"
 
     def test_both_keys_of_a_source_are_the_same_source(self, event):
-        said = event()
-        post(said)
-        assert post(said, key=NEW_KEY)["results"][0]["result"] == "duplicate"
+        body = event()
+        post(body)
+        assert post(body, key=NEW_KEY)["results"][0]["result"] == "duplicate"
 
     def test_a_repeat_counts_once_whatever_the_order_of_its_keys(self, event):
-        said = event(type="comment")
-        post(said)
-        again = dict(reversed(list(said.items())))
+        body = event(type="comment")
+        post(body)
+        again = dict(reversed(list(body.items())))
         assert post(again)["results"][0]["result"] == "duplicate"
         assert Notification.objects.get().count == 1
 
@@ -297,14 +297,14 @@ class TestSources:
 
 @pytest.mark.django_db(transaction=True)
 def test_fifty_parallel_posts_of_one_event_are_one_occurrence(event):
-    said = event(type="comment")
+    body = event(type="comment")
     start = Barrier(50)
     results, errors = [], []
 
     def tell():
         try:
             start.wait()
-            results.extend(result["result"] for result in post(said)["results"])
+            results.extend(result["result"] for result in post(body)["results"])
         except Exception as error:
             errors.append(error)
         finally:

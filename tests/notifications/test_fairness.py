@@ -1,4 +1,4 @@
-"""One person's trouble is nobody else's."""
+"""Failing deliveries of one user do not delay those of other users."""
 
 from datetime import timedelta
 
@@ -105,8 +105,8 @@ def test_others_are_served_while_one_is_in_trouble_and_she_is_afterwards(
     settings.NOTIFICATIONS_RETRY_SECONDS = (0.2,)
     settings.NOTIFICATIONS_TRIES = 100
     hers, his = device_of(alice), device_of(bob)
-    told = {"kind": trouble} if isinstance(trouble, str) else trouble
-    fcm.script(hers.registration_id, told | {"forever": True})
+    script = {"kind": trouble} if isinstance(trouble, str) else trouble
+    fcm.script(hers.registration_id, script | {"forever": True})
     queue_tests(hers, 6)
     worker()
     wait_for(lambda: Delivery.objects.filter(recipient=alice, tries__gt=0).exists())
@@ -115,7 +115,7 @@ def test_others_are_served_while_one_is_in_trouble_and_she_is_afterwards(
     wait_for(lambda: len(fcm.messages(his.registration_id)) == 21)
     assert not Delivery.objects.filter(recipient=alice, state="sent").exists()
     fcm.script(hers.registration_id)
-    if "retry_after" in told:
+    if "retry_after" in script:
         # It is kept to the second; the clock goes on here.
         wait_for(lambda: Delivery.objects.filter(recipient=alice, state="pending", tries=1).count() == 6)
         soon = timezone.now() + timedelta(seconds=60)

@@ -1,4 +1,4 @@
-"""A mail server that is down, hangs or talks nonsense loses no mail and holds nobody up."""
+"""A mail server that is down, hangs or answers nonsense loses no mail and delays no request."""
 
 import re
 import socket

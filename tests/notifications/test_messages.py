@@ -192,10 +192,10 @@ def test_a_message_costs_one_statement_and_one_more_for_its_pushes(as_bob, alice
 
 
 def test_every_change_is_sent_to_its_owner_only(as_alice, as_bob, alice, bob, talk, say):
-    heard = []
+    received = []
 
     def hear(sender, recipient_id, notification_id, silent, **_):
-        heard.append((recipient_id, silent))
+        received.append((recipient_id, silent))
 
     notification_changed.connect(hear, weak=False)
     try:
@@ -206,4 +206,4 @@ def test_every_change_is_sent_to_its_owner_only(as_alice, as_bob, alice, bob, ta
         as_bob.post(f"{TALKS}/{talk}/read", {})
     finally:
         notification_changed.disconnect(hear)
-    assert heard == [(bob.id, False), (bob.id, False), (bob.id, True), (bob.id, True)]
+    assert received == [(bob.id, False), (bob.id, False), (bob.id, True), (bob.id, True)]

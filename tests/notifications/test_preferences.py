@@ -28,9 +28,9 @@ def test_everything_is_on_and_nothing_quiet_at_first(as_alice):
 
 
 def test_put_takes_all_six_and_unknown_keys_are_ignored(as_alice, as_bob):
-    wanted = {name: not value for name, value in DEFAULTS.items()}
-    assert as_alice.put(URL, wanted | {"colour": "red"}) == {"ok": True, "preferences": wanted}
-    assert as_alice.get(URL)["preferences"] == wanted
+    choices = {name: not value for name, value in DEFAULTS.items()}
+    assert as_alice.put(URL, choices | {"colour": "red"}) == {"ok": True, "preferences": choices}
+    assert as_alice.get(URL)["preferences"] == choices
     assert as_bob.get(URL)["preferences"] == DEFAULTS
 
 
@@ -82,13 +82,13 @@ def test_a_switch_that_is_off_leaves_no_row(as_alice, alice, bob, switch, kind):
 @pytest.fixture
 def changes():
     """What the signal said, while the test runs."""
-    heard = []
+    received = []
 
     def hear(sender, recipient_id, notification_id, silent, **_):
-        heard.append((recipient_id, silent))
+        received.append((recipient_id, silent))
 
     notification_changed.connect(hear, weak=False)
-    yield heard
+    yield received
     notification_changed.disconnect(hear)
 
 

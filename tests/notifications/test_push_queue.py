@@ -117,9 +117,9 @@ def test_claims_serve_calls_first_and_people_in_turns(alice, bob, charlie):
     make_device(charlie)
     call = {"type": "incoming_call", "call_id": "c1"}
     delivery.enqueue_call_push(recipient_id=charlie.id, data=call, expires_at=timezone.now() + timedelta(seconds=30))
-    taken = claims.claim(channel="push", limit=3)
-    assert taken[0].kind == "incoming_call"
-    assert {row.recipient_id for row in taken} == {alice.id, bob.id, charlie.id}
+    claimed = claims.claim(channel="push", limit=3)
+    assert claimed[0].kind == "incoming_call"
+    assert {row.recipient_id for row in claimed} == {alice.id, bob.id, charlie.id}
 
 
 def test_call_ended_reaches_only_the_phones_that_rang(alice):

@@ -97,7 +97,7 @@ class TestList:
         with django_assert_num_queries(3):  # the token, the page, the count
             as_alice.get(FEED)
 
-    def test_everybody_sees_their_own(self, as_bob, as_charlie, ten_rows):
+    def test_each_user_sees_their_own(self, as_bob, as_charlie, ten_rows):
         for client in (as_bob, as_charlie):
             body = client.get(FEED)
             assert (body["notifications"], body["unread_count"]) == ([], 0)
@@ -212,7 +212,7 @@ class TestReading:
 
 @pytest.mark.django_db(transaction=True)
 def test_an_event_during_read_all_stays_unread(alice, bob, charlie, like):
-    """Whoever marks all read while likes pour in finds every later like unread: none is swallowed."""
+    """Likes that arrive while all is marked as read stay unread: none is lost."""
     start = Barrier(2)
     people = [make_user(f"Dora{number}") for number in range(30)]
     moments = []

@@ -46,8 +46,8 @@ def test_a_feed_keeps_its_newest_rows(alice, bob, charlie, like, settings):
     assert purge(batch=2)["notifications"] == 2
     assert purge()["notifications"] == 1
     assert purge()["notifications"] == 0
-    kept = Notification.objects.filter(recipient=alice).values_list("target_id", flat=True)
-    assert set(kept) == {4, 5, 6, 7, 8}
+    remaining = Notification.objects.filter(recipient=alice).values_list("target_id", flat=True)
+    assert set(remaining) == {4, 5, 6, 7, 8}
     assert Notification.objects.filter(recipient=charlie).count() == 1
 
 

@@ -1,4 +1,4 @@
-"""Nobody hears of themselves, of people there is a block with, or while staff blocks them."""
+"""No notification about oneself, between users with a block, or while staff blocks the recipient."""
 
 from datetime import timedelta
 
@@ -102,7 +102,7 @@ def test_no_push_for_what_was_read_or_for_an_account_that_staff_blocks(as_alice,
 
 class TestSignalDoor:
     def send(self, alice, bob, **changes):
-        said = {
+        values = {
             "action": "create",
             "kind": "post_like",
             "recipient_id": alice.id,
@@ -110,7 +110,7 @@ class TestSignalDoor:
             "target_id": 7,
             "title": "Tea",
         }
-        social_event_happened.send(object, **(said | changes))
+        social_event_happened.send(object, **(values | changes))
 
     def test_an_app_of_the_same_process_may_create_and_retract(self, as_alice, alice, bob):
         self.send(alice, bob)

@@ -18,7 +18,7 @@ def live(transactional_db):
 
 @pytest.fixture
 def open_socket(live):
-    """Opens sockets as somebody (a token), and closes them when the test ends."""
+    """Opens sockets with a token, and closes them when the test ends."""
     opened = []
 
     def open_one(token=None, **options):

@@ -115,15 +115,15 @@ class SocketClient:
 
     def silence(self, seconds=0.5):
         """Everything that comes within this time, and what was not yet looked at."""
-        found = list(self._unread)
+        frames = list(self._unread)
         self._unread.clear()
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
             try:
-                found.append(self.read(left))
+                frames.append(self.read(left))
             except TimeoutError:
                 break
-        return found
+        return frames
 
     @property
     def events(self):

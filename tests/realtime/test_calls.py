@@ -28,8 +28,8 @@ def phones(alice, bob, chat):
 
 def lines(client, chat):
     """What the call left in the conversation, newest first."""
-    found = client.get(f"/api/v1/messages/conversations/{chat}/messages")["messages"]
-    return [message["call"] | {"sender_id": message["sender_id"], "body": message["body"]} for message in found]
+    messages = client.get(f"/api/v1/messages/conversations/{chat}/messages")["messages"]
+    return [message["call"] | {"sender_id": message["sender_id"], "body": message["body"]} for message in messages]
 
 
 def unread(client, chat):
@@ -151,9 +151,9 @@ def test_a_block_ends_a_conversation_that_is_going_on(phones, chat, alice, bob):
 def test_a_user_in_a_call_is_busy(phones, chat, charlie, bob, as_bob):
     caller, callee = phones
     talk(caller, callee, chat, "ringing")
-    stranger = phone_of(charlie)
+    other_user = phone_of(charlie)
     other_chat = conversation_of(charlie, bob)
-    busy = stranger.invite(other_chat)
+    busy = other_user.invite(other_chat)
     assert (busy.state, busy.outcome) == ("ended", "busy")
     assert callee.sees(busy.id)["outcome"] == "busy"
     assert unread(as_bob, other_chat) == 1
@@ -191,10 +191,10 @@ def test_the_second_device_learns_that_it_was_answered_elsewhere(phones, chat, b
 
 def test_other_users_and_invalid_ids_find_nothing(phones, chat, charlie):
     call_id = talk(*phones, chat, "ringing")
-    stranger = phone_of(charlie)
-    for asked in (call_id, call_id + 1000, 0, -1, "x", None, True, 2**70):
-        for phone in (stranger, phones[0]):
-            if phone is phones[0] and asked == call_id:
+    other_user = phone_of(charlie)
+    for requested_id in (call_id, call_id + 1000, 0, -1, "x", None, True, 2**70):
+        for phone in (other_user, phones[0]):
+            if phone is phones[0] and requested_id == call_id:
                 continue
             for command in (
                 phone.ringing,
@@ -206,7 +206,7 @@ def test_other_users_and_invalid_ids_find_nothing(phones, chat, charlie):
                 phone.signal,
             ):
                 with pytest.raises(NotFound):
-                    command(asked)
+                    command(requested_id)
 
 
 def test_an_ended_session_takes_its_call_along(phones, chat, alice):

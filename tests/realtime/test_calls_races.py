@@ -1,4 +1,4 @@
-"""Two at once: one wins, the other is told, nobody is left ringing. Real threads, both databases."""
+"""Concurrent commands: one succeeds, the other gets an error, and no call rings on. Real threads, both databases."""
 
 import threading
 from functools import partial

@@ -115,8 +115,8 @@ def test_another_user_gets_not_found(phones, chat, as_charlie, as_alice):
         "/api/v1/calls/1.5",
         f"/api/v1/calls/{2**70}",
     ):
-        found = as_charlie.get(path, status=404)
-        assert found | {"request_id": ""} == absent | {"request_id": ""}
+        response = as_charlie.get(path, status=404)
+        assert response | {"request_id": ""} == absent | {"request_id": ""}
 
 
 def test_ice_servers_while_the_call_lives(phones, chat, as_bob, bob, settings):

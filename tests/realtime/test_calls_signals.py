@@ -12,7 +12,7 @@ KIB = 1024
 
 
 @pytest.fixture
-def said(monkeypatch):
+def sent_frames(monkeypatch):
     """What left for the sockets."""
     frames = []
     monkeypatch.setattr(groups, "publish", lambda messages: frames.extend(messages))
@@ -29,12 +29,14 @@ def call_id(phones, alice, bob):
     return talk(*phones, conversation_of(alice, bob), "connecting")
 
 
-def test_a_signal_reaches_the_other_bound_device_alone(phones, call_id, said, bob, django_capture_on_commit_callbacks):
+def test_a_signal_reaches_the_other_bound_device_alone(
+    phones, call_id, sent_frames, bob, django_capture_on_commit_callbacks
+):
     phone_of(bob)
     offer = {"type": "offer", "sdp": "v=0\r\no=- 46117 2 IN IP4 127.0.0.1\r\n", "extra": {"é": [1, None]}}
     with django_capture_on_commit_callbacks(execute=True):
         phones[0].signal(call_id, "offer", offer)
-    (message,) = said
+    (message,) = sent_frames
     assert message["user_id"] == bob.id
     assert message["only"] == phones[1].device.socket_id
     assert message["droppable"] is False
@@ -99,10 +101,10 @@ def test_a_participant_has_a_hundred_candidates_between_restarts(phones, call_id
 
 
 @pytest.mark.parametrize("state", ["ringing", "ended"])
-def test_before_the_answer_and_after_the_end_nothing_passes(state, phones, alice, bob, said):
+def test_before_the_answer_and_after_the_end_nothing_passes(state, phones, alice, bob, sent_frames):
     call_id = talk(*phones, conversation_of(alice, bob), state)
-    said.clear()
+    sent_frames.clear()
     for phone in phones:
         with pytest.raises(CallConflict):
             phone.signal(call_id, "offer", {"type": "offer", "sdp": "v=0"})
-    assert said == []
+    assert sent_frames == []

@@ -21,7 +21,7 @@ def device(open_socket):
     return lambda user, **options: open_socket(sign_in(user)[1], **options)
 
 
-def asked(client, command, **data):
+def send_command(client, command, **data):
     reply = client.command(command, **data)
     assert reply["ok"], reply
     return reply["data"]
@@ -42,17 +42,17 @@ def updated(client, state):
 
 def test_a_call_over_sockets(device, alice, bob, chat):
     caller, callee, tablet = device(alice), device(bob), device(bob)
-    invited = asked(caller, "call.invite", conversation_id=chat, media="video", client_id="c1")
+    invited = send_command(caller, "call.invite", conversation_id=chat, media="video", client_id="c1")
     assert set(invited) == {"call", "ice_servers", "ice_transport_policy"}
     call_id = invited["call"]["id"]
     assert invited["call"]["bound_to_you"] is True
     for rung in (callee, tablet):
         ring = updated(rung, "ringing")
         assert (ring["id"], ring["bound_to_you"], ring["media"]) == (call_id, False, "video")
-    asked(callee, "call.ringing", call_id=call_id)
+    send_command(callee, "call.ringing", call_id=call_id)
     assert caller.expect("call.ringing")["data"] == {"call_id": call_id}
 
-    accepted = asked(callee, "call.accept", call_id=call_id)
+    accepted = send_command(callee, "call.accept", call_id=call_id)
     assert (accepted["call"]["state"], accepted["call"]["bound_to_you"]) == ("connecting", True)
     assert "ice_servers" in accepted
     assert updated(caller, "connecting")["bound_to_you"] is True
@@ -60,16 +60,16 @@ def test_a_call_over_sockets(device, alice, bob, chat):
     assert updated(tablet, "connecting")["bound_to_you"] is False
 
     offer = {"type": "offer", "sdp": "v=0\r\n" + "a=x\r\n" * 9000}
-    asked(caller, "call.signal", call_id=call_id, kind="offer", payload=offer)
+    send_command(caller, "call.signal", call_id=call_id, kind="offer", payload=offer)
     signal = callee.expect("call.signal")
     assert signal == {"type": "call.signal", "data": {"call_id": call_id, "kind": "offer", "payload": offer}}
     refused(tablet, "call.signal", "call_conflict", call_id=call_id, kind="ice", payload={"candidate": "c"})
     refused(tablet, "call.decline", "call_conflict", call_id=call_id, reason="declined")
 
-    asked(caller, "call.connected", call_id=call_id)
-    assert asked(callee, "call.connected", call_id=call_id)["call"]["state"] == "active"
+    send_command(caller, "call.connected", call_id=call_id)
+    assert send_command(callee, "call.connected", call_id=call_id)["call"]["state"] == "active"
     updated(caller, "active")
-    ended = asked(callee, "call.hangup", call_id=call_id)["call"]
+    ended = send_command(callee, "call.hangup", call_id=call_id)["call"]
     assert (ended["state"], ended["outcome"]) == ("ended", "completed")
     for one in (caller, callee, tablet):
         assert updated(one, "ended")["outcome"] == "completed"
@@ -79,17 +79,17 @@ def test_a_call_over_sockets(device, alice, bob, chat):
 
 
 def test_another_user_and_a_blocked_user_are_refused(device, alice, bob, charlie, chat):
-    caller, callee, stranger = device(alice), device(bob), device(charlie)
-    call_id = asked(caller, "call.invite", conversation_id=chat, media="audio", client_id="c1")["call"]["id"]
+    caller, callee, other_user = device(alice), device(bob), device(charlie)
+    call_id = send_command(caller, "call.invite", conversation_id=chat, media="audio", client_id="c1")["call"]["id"]
     for command in ("call.ringing", "call.accept", "call.decline", "call.cancel", "call.connected", "call.hangup"):
-        refused(stranger, command, "not_found", call_id=call_id)
-        refused(stranger, command, "not_found", call_id=call_id + 1000)
+        refused(other_user, command, "not_found", call_id=call_id)
+        refused(other_user, command, "not_found", call_id=call_id + 1000)
     signal = {"kind": "ice", "payload": {"candidate": "c"}}
-    refused(stranger, "call.signal", "not_found", call_id=call_id, **signal)
-    refused(stranger, "call.invite", "conversation_not_found", conversation_id=chat, media="audio", client_id="x")
+    refused(other_user, "call.signal", "not_found", call_id=call_id, **signal)
+    refused(other_user, "call.invite", "conversation_not_found", conversation_id=chat, media="audio", client_id="x")
     block(bob, alice)
     refused(callee, "call.accept", "user_blocked", call_id=call_id)
-    asked(caller, "call.cancel", call_id=call_id)
+    send_command(caller, "call.cancel", call_id=call_id)
     refused(caller, "call.invite", "user_blocked", conversation_id=chat, media="audio", client_id="c2")
     assert Call.objects.count() == 1
 
@@ -116,23 +116,23 @@ def test_wrong_input_names_its_field(command, data, field, device, alice):
 
 def test_a_signal_that_cannot_be_transported_is_refused(device, alice, bob, chat):
     caller, callee = device(alice), device(bob)
-    call_id = asked(caller, "call.invite", conversation_id=chat, media="audio", client_id="c1")["call"]["id"]
-    asked(callee, "call.accept", call_id=call_id)
+    call_id = send_command(caller, "call.invite", conversation_id=chat, media="audio", client_id="c1")["call"]["id"]
+    send_command(callee, "call.accept", call_id=call_id)
     deep = payload = {}
     for _ in range(200):
         deep["a"] = deep = {}
     for odd in (payload, {"candidate": "\ud800"}, {"n": 2**70}, {"candidate": "x" * 3000}):
         refused(caller, "call.signal", "validation_error", call_id=call_id, kind="ice", payload=odd)
     refused(caller, "call.signal", "validation_error", call_id=call_id, kind="offer", payload={"sdp": "v" * 49 * 1024})
-    asked(caller, "call.signal", call_id=call_id, kind="media", payload={"audio": False})
+    send_command(caller, "call.signal", call_id=call_id, kind="media", payload={"audio": False})
     assert callee.expect("call.signal")["data"]["payload"] == {"audio": False}
 
 
 def test_ready_knows_the_call_and_a_device_comes_back_to_it(device, open_socket, alice, bob, chat):
     token = sign_in(bob)[1]
     caller, callee = device(alice), open_socket(token)
-    call_id = asked(caller, "call.invite", conversation_id=chat, media="audio", client_id="c1")["call"]["id"]
-    asked(callee, "call.accept", call_id=call_id)
+    call_id = send_command(caller, "call.invite", conversation_id=chat, media="audio", client_id="c1")["call"]["id"]
+    send_command(callee, "call.accept", call_id=call_id)
     callee.close()
     while True:
         back = open_socket(token)
@@ -141,18 +141,18 @@ def test_ready_knows_the_call_and_a_device_comes_back_to_it(device, open_socket,
         if call["bound_to_you"]:
             break
         back.close()  # the server had not yet heard of the close
-    asked(back, "call.signal", call_id=call_id, kind="restart", payload={})
+    send_command(back, "call.signal", call_id=call_id, kind="restart", payload={})
     assert caller.expect("call.signal")["data"]["kind"] == "restart"
     elsewhere = device(bob)
     assert [call["bound_to_you"] for call in elsewhere.ready["calls"]] == [False]
-    asked(back, "call.hangup", call_id=call_id)
+    send_command(back, "call.hangup", call_id=call_id)
     assert device(bob).ready["calls"] == []
 
 
 def test_an_unanswered_call_ends_by_itself(device, alice, bob, chat, settings):
     settings.REALTIME_CALL_RING_SECONDS = 1
     caller, callee = device(alice), device(bob)
-    asked(caller, "call.invite", conversation_id=chat, media="audio", client_id="c1")
+    send_command(caller, "call.invite", conversation_id=chat, media="audio", client_id="c1")
     assert updated(callee, "ended")["outcome"] == "missed"
     assert callee.expect("message.new")["data"]["unread_count"] == 1
     assert updated(caller, "ended")["outcome"] == "missed"
@@ -161,10 +161,10 @@ def test_an_unanswered_call_ends_by_itself(device, alice, bob, chat, settings):
 def test_both_sockets_gone_and_the_call_is_lost(device, alice, bob, chat, settings):
     settings.REALTIME_CALL_LOST_SECONDS = 1
     caller, callee, watcher = device(alice), device(bob), device(bob)
-    call_id = asked(caller, "call.invite", conversation_id=chat, media="audio", client_id="c1")["call"]["id"]
-    asked(callee, "call.accept", call_id=call_id)
-    asked(caller, "call.connected", call_id=call_id)
-    asked(callee, "call.connected", call_id=call_id)
+    call_id = send_command(caller, "call.invite", conversation_id=chat, media="audio", client_id="c1")["call"]["id"]
+    send_command(callee, "call.accept", call_id=call_id)
+    send_command(caller, "call.connected", call_id=call_id)
+    send_command(callee, "call.connected", call_id=call_id)
     caller.close()
     callee.close()
     assert updated(watcher, "ended")["outcome"] == "lost"
@@ -172,8 +172,10 @@ def test_both_sockets_gone_and_the_call_is_lost(device, alice, bob, chat, settin
 
 def test_the_callee_is_busy(device, alice, bob, charlie, chat):
     caller, callee, third = device(alice), device(bob), device(charlie)
-    asked(caller, "call.invite", conversation_id=chat, media="audio", client_id="c1")
-    answer = asked(third, "call.invite", conversation_id=conversation_of(charlie, bob), media="audio", client_id="c1")
+    send_command(caller, "call.invite", conversation_id=chat, media="audio", client_id="c1")
+    answer = send_command(
+        third, "call.invite", conversation_id=conversation_of(charlie, bob), media="audio", client_id="c1"
+    )
     assert (answer["call"]["state"], answer["call"]["outcome"]) == ("ended", "busy")
     assert updated(callee, "ended")["outcome"] == "busy"
 
@@ -181,13 +183,13 @@ def test_the_callee_is_busy(device, alice, bob, charlie, chat):
 def test_a_hundred_candidates_pass_at_once_and_no_more(device, alice, bob, chat, settings):
     settings.RATELIMIT_ENABLE = True
     caller, callee = device(alice), device(bob)
-    call_id = asked(caller, "call.invite", conversation_id=chat, media="audio", client_id="c1")["call"]["id"]
-    asked(callee, "call.accept", call_id=call_id)
+    call_id = send_command(caller, "call.invite", conversation_id=chat, media="audio", client_id="c1")["call"]["id"]
+    send_command(callee, "call.accept", call_id=call_id)
     for number in range(100):
-        asked(caller, "call.signal", call_id=call_id, kind="ice", payload={"candidate": f"candidate:{number}"})
+        send_command(caller, "call.signal", call_id=call_id, kind="ice", payload={"candidate": f"candidate:{number}"})
     refused(caller, "call.signal", "validation_error", call_id=call_id, kind="ice", payload={"candidate": "one more"})
-    heard = [callee.expect("call.signal")["data"]["payload"]["candidate"] for _ in range(100)]
-    assert heard == [f"candidate:{number}" for number in range(100)]
+    received = [callee.expect("call.signal")["data"]["payload"]["candidate"] for _ in range(100)]
+    assert received == [f"candidate:{number}" for number in range(100)]
 
 
 def test_a_callee_who_never_wrote_back_is_rung_three_times_a_minute(device, alice, bob, charlie, chat, settings):
@@ -198,8 +200,8 @@ def test_a_callee_who_never_wrote_back_is_rung_three_times_a_minute(device, alic
     data = {"conversation_id": chat, "media": "audio"}
 
     def ring(number):
-        call_id = asked(caller, "call.invite", client_id=f"c{number}", **data)["call"]["id"]
-        asked(caller, "call.cancel", call_id=call_id)
+        call_id = send_command(caller, "call.invite", client_id=f"c{number}", **data)["call"]["id"]
+        send_command(caller, "call.cancel", call_id=call_id)
 
     for number in range(3):
         ring(number)
@@ -207,9 +209,11 @@ def test_a_callee_who_never_wrote_back_is_rung_three_times_a_minute(device, alic
     assert (refusal["ok"], refusal["error"]) == (False, "rate_limited")
     assert 1 <= refusal["retry_after"] <= 3600
     # A repeat of one of the three is the same call again; other people can be rung.
-    assert asked(caller, "call.invite", client_id="c2", **data)["call"]["state"] == "ended"
-    other = asked(caller, "call.invite", client_id="c4", conversation_id=conversation_of(alice, charlie), media="audio")
-    asked(caller, "call.cancel", call_id=other["call"]["id"])
+    assert send_command(caller, "call.invite", client_id="c2", **data)["call"]["state"] == "ended"
+    other = send_command(
+        caller, "call.invite", client_id="c4", conversation_id=conversation_of(alice, charlie), media="audio"
+    )
+    send_command(caller, "call.cancel", call_id=other["call"]["id"])
     assert Call.objects.filter(callee=bob).count() == 3
     messages.send(sender=bob, conversation_id=chat, body="Hello")
     for number in range(5, 10):

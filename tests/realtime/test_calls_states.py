@@ -52,10 +52,10 @@ def test_a_command_meets_a_state(state, who, command, alice, bob):
         assert Call.objects.get(id=call_id).state == state
         return
     answer = ask(argument)
-    found = Call.objects.get(id=call_id)
+    call = Call.objects.get(id=call_id)
     if command == "invite":
         assert (answer.id == call_id, answer.state) == (
             (True, "connecting") if state == "ringing" else (False, "ringing")
         )
     else:
-        assert found.state == AFTERWARDS.get(command, state)
+        assert call.state == AFTERWARDS.get(command, state)

@@ -1,4 +1,4 @@
-"""Time-outs are data: true for whoever looks, whether or not a process was there to see them pass."""
+"""Time-outs are data: every reader sees them, even if no process ran when they passed."""
 
 import pytest
 import time_machine
@@ -74,7 +74,7 @@ def test_an_active_call_is_lost_a_minute_after_both_sockets_closed(phones, chat)
 
 
 def test_a_killed_process_leaves_no_call_behind(phones, chat):
-    """Nobody says that the sockets are gone; their rows are only no longer touched."""
+    """The sockets are not closed; their rows are only no longer touched."""
     call_id = talk(*phones, chat)
     with later(62):
         calls.end_overdue()

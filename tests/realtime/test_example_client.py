@@ -31,7 +31,7 @@ class RunningClient:
         for line in self.process.stdout:
             self.frames.append(json.loads(line))
 
-    def said(self):
+    def output(self):
         return [f["data"]["message"]["body"] for f in self.frames if f["type"] == "message.new"]
 
     def stop(self):
@@ -67,18 +67,18 @@ def test_it_misses_nothing_and_prints_nothing_twice(run_client, alice, bob):
     first = run_client()
     waited(lambda: first.frames, "ready")
     say("one")
-    waited(lambda: first.said() == ["one"], "the first message")
+    waited(lambda: first.output() == ["one"], "the first message")
 
     socket = Socket.objects.get(user=bob)
     groups.close_sockets(bob.id, [socket.id])
     waited(lambda: not Socket.objects.filter(id=socket.id).exists(), "the lost connection")
     say("two")
-    waited(lambda: first.said() == ["one", "two"], "the message sent meanwhile")
+    waited(lambda: first.output() == ["one", "two"], "the message sent meanwhile")
     first.stop()
 
     say("three")
     second = run_client()
-    waited(lambda: second.said() == ["three"], "the message sent while it did not run")
+    waited(lambda: second.output() == ["three"], "the message sent while it did not run")
     numbers = [frame["seq"] for frame in first.frames + second.frames if "seq" in frame]
     assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
 

@@ -16,7 +16,7 @@ from realtime.services import log
 from tests.factories import make_user
 
 
-def note(*user_ids, type="conversation.cleared", **fields):
+def append(*user_ids, type="conversation.cleared", **fields):
     for user_id in user_ids:
         log.append(user_id=user_id, type=type, **fields)
 
@@ -27,8 +27,8 @@ def numbers(user):
 
 def test_a_unit_of_work_writes_its_events_in_one_go(alice, bob, django_assert_num_queries):
     with unit_of_work():
-        note(bob.id, alice.id, conversation_id=5, extra={"upto": 3})
-        note(alice.id, conversation_id=6)
+        append(bob.id, alice.id, conversation_id=5, extra={"upto": 3})
+        append(alice.id, conversation_id=6)
         assert numbers(alice) == []
     assert numbers(alice) == [1, 2]
     assert numbers(bob) == [1]
@@ -38,24 +38,24 @@ def test_a_unit_of_work_writes_its_events_in_one_go(alice, bob, django_assert_nu
     assert log.position(alice.id).epoch != log.position(bob.id).epoch
     statements = 1 if connection.vendor == "postgresql" else 2
     with django_assert_num_queries(statements + 2), unit_of_work():  # and the savepoint of the test
-        note(alice.id, bob.id)
+        append(alice.id, bob.id)
 
 
 def test_a_unit_that_fails_gives_its_numbers_back(alice):
     with pytest.raises(ZeroDivisionError), unit_of_work():
-        note(alice.id)
+        append(alice.id)
         1 / 0  # noqa: B018
     with unit_of_work():
         with pytest.raises(ZeroDivisionError), unit_of_work():
-            note(alice.id, conversation_id=1)
+            append(alice.id, conversation_id=1)
             1 / 0  # noqa: B018
-        note(alice.id, conversation_id=2)
+        append(alice.id, conversation_id=2)
     assert [(e.seq, e.conversation_id) for e in selectors.events_after(alice.id, 0, 10)] == [(1, 2)]
 
 
 def test_outside_of_a_unit_of_work_nothing_can_be_noted(alice):
     with pytest.raises(RuntimeError):
-        note(alice.id)
+        append(alice.id)
 
 
 def test_the_first_look_creates_the_log(alice):
@@ -68,7 +68,7 @@ def test_pruning_raises_the_floor_with_the_deletion(alice, bob, settings):
     settings.REALTIME_EVENTS_KEPT = 3
     for _ in range(5):
         with unit_of_work():
-            note(alice.id, bob.id)
+            append(alice.id, bob.id)
     Event.objects.filter(user=bob, seq__lte=4).update(created_at=timezone.now() - timedelta(days=15))
     now = timezone.now()
     assert [log.prune(now=now, batch=1) for _ in range(6)] == [1] * 6
@@ -79,7 +79,7 @@ def test_pruning_raises_the_floor_with_the_deletion(alice, bob, settings):
 
 def test_a_new_epoch_leaves_no_event_behind(alice, django_capture_on_commit_callbacks):
     with unit_of_work():
-        note(alice.id)
+        append(alice.id)
     before = log.position(alice.id)
     with django_capture_on_commit_callbacks(execute=True):
         assert log.start_new_epoch([alice.id]) == 1
@@ -104,7 +104,7 @@ def test_eight_writers_around_a_ring_leave_no_hole_and_never_deadlock():
             start.wait(20)
             for turn in range(rounds):
                 with unit_of_work():
-                    note(*(trio if turn % 2 else trio[::-1]), object_id=turn, conversation_id=number)
+                    append(*(trio if turn % 2 else trio[::-1]), object_id=turn, conversation_id=number)
         except Exception as error:  # the test reports it
             errors.append(error)
         finally:
@@ -135,7 +135,7 @@ def test_a_reader_never_sees_a_number_before_a_lower_one(alice):
         try:
             for _ in range(30):
                 with unit_of_work():
-                    note(alice.id)
+                    append(alice.id)
         except Exception as error:
             errors.append(error)
         finally:
@@ -159,7 +159,7 @@ def test_a_reader_never_sees_a_number_before_a_lower_one(alice):
 
 def test_people_go_with_their_log(alice):
     with unit_of_work():
-        note(alice.id)
+        append(alice.id)
     get_user_model().objects.filter(id=alice.id).delete()
     assert Event.objects.count() == 0
 
@@ -171,5 +171,5 @@ def test_a_wake_up_that_fails_loses_no_event(alice, monkeypatch):
 
     monkeypatch.setattr("realtime.groups.publish", fail)
     with unit_of_work():
-        note(alice.id)
+        append(alice.id)
     assert numbers(alice) == [1]

@@ -1,4 +1,4 @@
-"""Who writes and who is there: told to the right people, and to nobody else."""
+"""Typing notices and presence reach only the users who may see them."""
 
 import pytest
 
@@ -26,7 +26,7 @@ def about(frames, type):
 
 
 def test_typing_reaches_the_other_one_alone(device, alice, bob, charlie, chat):
-    writer, own_tablet, reader, stranger = device(alice), device(alice), device(bob), device(charlie)
+    writer, own_tablet, reader, other_user = device(alice), device(alice), device(bob), device(charlie)
     assert writer.command("typing", conversation_id=chat, is_typing=True)["ok"]
     assert reader.expect("typing") == {
         "type": "typing",
@@ -34,9 +34,9 @@ def test_typing_reaches_the_other_one_alone(device, alice, bob, charlie, chat):
     }
     assert writer.command("typing", conversation_id=chat, is_typing=False)["ok"]
     assert reader.expect("typing")["data"]["is_typing"] is False
-    for other in (writer, own_tablet, stranger):
+    for other in (writer, own_tablet, other_user):
         assert about(other.silence(0.2), "typing") == []
-    assert stranger.command("typing", conversation_id=chat, is_typing=True)["error"] == "conversation_not_found"
+    assert other_user.command("typing", conversation_id=chat, is_typing=True)["error"] == "conversation_not_found"
     assert writer.command("typing", conversation_id=chat, is_typing="yes")["fields"].keys() == {"is_typing"}
 
 
@@ -62,10 +62,10 @@ def test_online_and_offline_are_sent_to_watchers(device, alice, bob, chat):
     first.close()
     assert about(watcher.silence(0.4), "presence") == []
     second.close()
-    gone = watcher.expect("presence")["data"]
+    event = watcher.expect("presence")["data"]
     bob.refresh_from_db()
     assert bob.last_seen_at is not None
-    assert gone == {
+    assert event == {
         "user_id": bob.id,
         "online": False,
         "last_seen_at": bob.last_seen_at.isoformat().replace("+00:00", "Z"),

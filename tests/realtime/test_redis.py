@@ -71,15 +71,15 @@ async def test_a_wake_up_has_the_layers_own_form(own_redis, settings, monkeypatc
     monkeypatch.setattr(groups, "_paused_until", 0.0)
     layer = get_channel_layer()
     message = {"type": "new_events", "user_id": 7, "seq": 2**40}
-    heard = []
+    received = []
     with redis.Redis.from_url(own_redis.url).pubsub() as listener:
         listener.psubscribe("*")
         listener.get_message(timeout=5)
         await layer.group_send(groups.group_of(7), message)
-        heard.append(listener.get_message(timeout=5))
+        received.append(listener.get_message(timeout=5))
         groups.publish([message])
-        heard.append(listener.get_message(timeout=5))
-    theirs, ours = ((frame["channel"].decode(), frame["data"]) for frame in heard)
+        received.append(listener.get_message(timeout=5))
+    theirs, ours = ((frame["channel"].decode(), frame["data"]) for frame in received)
     assert ours == theirs == groups.published_form(message)
     # And the layer itself takes it for its own.
     channel = await layer.new_channel()

@@ -11,10 +11,10 @@ def test_a_socket_that_is_renewed_during_the_check_stays(open_socket, alice, tra
     was_read, is_renewed, real = threading.Event(), threading.Event(), sessions.ended
 
     def slow(tokens):
-        found = real(tokens)
+        result = real(tokens)
         was_read.set()
         is_renewed.wait(10)
-        return found
+        return result
 
     session, token = sign_in(alice)
     phone = open_socket(token)

@@ -24,18 +24,18 @@ class Device:
 
     def state(self):
         """Everything over REST, in the shape that events keep."""
-        found = {}
+        state = {}
         for conversation in self.rest.get(f"{API}/messages/conversations?limit=100")["conversations"]:
             path = f"{API}/messages/conversations/{conversation['id']}/messages?limit=100"
             listed = self.rest.get(path)["messages"]
-            found[conversation["id"]] = {
+            state[conversation["id"]] = {
                 "unread_count": conversation["unread_count"],
                 "last_read_id": conversation["last_read_id"],
                 "other_last_read_id": conversation["other_last_read_id"],
                 "other_user": conversation["other_user"],
                 "messages": {message["id"]: message for message in listed},
             }
-        return found
+        return state
 
     def apply(self, frame):
         data, kind = frame["data"], frame["type"]
@@ -43,8 +43,8 @@ class Device:
         self.position["seq"] = frame["seq"]
         if kind == "conversation.created":
             new = data["conversation"]
-            kept = ("unread_count", "last_read_id", "other_last_read_id", "other_user")
-            state = {name: new[name] for name in kept} | {"messages": {}}
+            fields = ("unread_count", "last_read_id", "other_last_read_id", "other_user")
+            state = {name: new[name] for name in fields} | {"messages": {}}
             self.conversations.setdefault(new["id"], state)
             return
         if kind.startswith(("notification", "block", "profile")):
@@ -122,8 +122,8 @@ def test_replay_equals_the_state_though_wake_ups_are_lost(open_socket, alice, bo
     dice = random.Random(seed)
     publish = groups.publish
 
-    def lossy(found):
-        publish([message for message in found if dice.random() >= 0.3])
+    def lossy(state):
+        publish([message for message in state if dice.random() >= 0.3])
 
     monkeypatch.setattr(groups, "publish", lossy)
     first = conversations.start(starter=alice, user_id=bob.id)[0]["id"]

@@ -60,7 +60,7 @@ def test_a_client_that_never_reads_is_cut_off(live, open_socket, alice, bob, set
     assert only_protocol(live) == [], "still connected"
     assert highest < 2 * 1024 * 1024
     deaf.close()
-    # And whoever reads has everything.
+    # A client that reads has everything.
     phone = open_socket(sign_in(User.objects.get(id=alice.id))[1], resume={"epoch": _epoch(alice), "seq": 0})
     phone.expect("synced", timeout=30)
     new = [frame for frame in phone.events if frame["type"] == "message.new"]

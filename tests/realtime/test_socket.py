@@ -28,11 +28,11 @@ def test_a_message_reaches_the_devices_of_both_participants(open_socket, token_o
     assert (reply["ok"], set(reply["data"])) == (True, {"message"})
     message = reply["data"]["message"]
     assert (message["body"], message["client_id"]) == ("hi", "8f0c")
-    heard = bobs.expect("message.new")
+    received = bobs.expect("message.new")
     # The conversation itself is announced together with its first message.
-    assert heard["seq"] == bobs.ready["seq"] + 2
-    assert heard["data"]["message"] == message | {"client_id": None}
-    assert (heard["data"]["conversation_id"], heard["data"]["unread_count"]) == (conversation, 1)
+    assert received["seq"] == bobs.ready["seq"] + 2
+    assert received["data"]["message"] == message | {"client_id": None}
+    assert (received["data"]["conversation_id"], received["data"]["unread_count"]) == (conversation, 1)
     assert bobs.expect("badge")["data"]["message_unread_count"] == 1
     own = alices.expect("message.new")
     assert (own["data"]["message"], own["data"]["unread_count"]) == (message, 0)
@@ -52,10 +52,10 @@ def test_an_acknowledgement_is_the_second_tick_and_spares_the_push(open_socket, 
     alices, bobs = open_socket(sign_in(alice)[1]), open_socket(token, acks=False)
     message = say(alice, conversation, "hi")
     question = SocketStatusQuery(bob.id, session.id, timezone.now())
-    heard = bobs.expect("message.new")
+    received = bobs.expect("message.new")
     latest = bobs.silence(0.5)
     assert sockets.socket_statuses([question, question._replace(session_id=10**6)]) == ["connected", "absent"]
-    bobs.send("ack", {"seq": max([heard["seq"], *(frame["seq"] for frame in latest if "seq" in frame)])})
+    bobs.send("ack", {"seq": max([received["seq"], *(frame["seq"] for frame in latest if "seq" in frame)])})
     ticked = alices.expect("conversation.delivered")
     assert ticked["data"] == {"conversation_id": conversation, "user_id": bob.id, "delivered_id": message["id"]}
     assert sockets.socket_statuses([question]) == ["seen"]
@@ -179,8 +179,8 @@ def test_errors_speak_the_readers_language(open_socket, alice, token_of):
     alice.language = "de"
     alice.save()
     client = open_socket(token_of(alice))
-    gone = client.command("message.delete", message_id=1)
-    assert (gone["error"], gone["message"]) == ("message_not_found", "Diese Nachricht gibt es nicht.")
+    reply = client.command("message.delete", message_id=1)
+    assert (reply["error"], reply["message"]) == ("message_not_found", "Diese Nachricht gibt es nicht.")
     assert client.command("message.explode")["fields"] == {"type": ["Diesen Befehl gibt es nicht."]}
     client.raw("no JSON")
     assert client.expect("reply")["message"] == "Der Frame ist kein JSON."

@@ -27,23 +27,23 @@ def test_together_the_same_pass_as_alone(alice, bob, charlie, django_assert_num_
     now = timezone.now()
     chat = conversation_of(alice, bob)
 
-    def someone(name, **fields):
+    def partner(name, **fields):
         other = make_user(name)
         talk = conversation_of(alice, other)
         User.objects.filter(id=other.id).update(**fields)
         return other, talk
 
-    quiet, quiet_chat = someone("Quiet", who_can_message="nobody")
-    picky, picky_chat = someone("Picky", who_can_message="contacts")
-    erased, erased_chat = someone("Gone", erased_at=now)
-    barred, barred_chat = someone("Barred", blocked_at=now)
-    back, back_chat = someone("Back", blocked_at=now - timedelta(days=2), blocked_until=now - timedelta(days=1))
-    fresh, fresh_chat = someone("Fresh", email_verified_at=None)
-    foe, foe_chat = someone("Foe")
-    victim, victim_chat = someone("Victim")
+    quiet, quiet_chat = partner("Quiet", who_can_message="nobody")
+    picky, picky_chat = partner("Picky", who_can_message="contacts")
+    erased, erased_chat = partner("Gone", erased_at=now)
+    barred, barred_chat = partner("Barred", blocked_at=now)
+    back, back_chat = partner("Back", blocked_at=now - timedelta(days=2), blocked_until=now - timedelta(days=1))
+    fresh, fresh_chat = partner("Fresh", email_verified_at=None)
+    foe, foe_chat = partner("Foe")
+    victim, victim_chat = partner("Victim")
     block(foe, alice)
     block(alice, victim)
-    said = [
+    results = [
         (alice, chat, True), (bob, chat, True), (charlie, chat, False), (alice, 999_999, False),
         (alice, quiet_chat, False), (quiet, quiet_chat, True),
         (alice, picky_chat, False), (picky, picky_chat, True),
@@ -52,16 +52,16 @@ def test_together_the_same_pass_as_alone(alice, bob, charlie, django_assert_num_
         (fresh, fresh_chat, False), (alice, fresh_chat, True),
         (alice, foe_chat, False), (foe, foe_chat, False), (alice, victim_chat, False), (victim, victim_chat, False),
     ]  # fmt: skip
-    devices = {person.id: sign_in(person)[0] for person, *_ in said}
+    devices = {person.id: sign_in(person)[0] for person, *_ in results}
     ended, old = sign_in(alice)[0], sign_in(alice)[0]
     sessions.revoke([ended], reason="logout")
     type(old).objects.filter(id=old.id).update(expires_at=now - timedelta(seconds=1))
     cases = [
         (devices[person.id], TypingNotice(devices[person.id].id, person.id, talk, True), ok)
-        for person, talk, ok in said
+        for person, talk, ok in results
     ]
     cases += [(session, TypingNotice(session.id, alice.id, chat, True), False) for session in (ended, old)]
-    # Somebody else's session proves nothing.
+    # The session of another user proves nothing.
     notes = [*(note for _, note, _ in cases), TypingNotice(devices[bob.id].id, alice.id, chat, True)]
     with django_assert_num_queries(2):
         passed = relay_typing_batch(notes)
@@ -90,5 +90,5 @@ def test_replies_keep_the_order_of_a_burst(open_socket, alice, bob):
     replies = [writer.expect("reply") for _ in range(20)]
     assert [reply["ref"] for reply in replies] == list(range(20))
     assert [reply["ok"] for reply in replies] == [bool(ref % 3) for ref in range(20)]
-    heard = [reader.expect("typing")["data"]["is_typing"] for ref in range(20) if ref % 3]
-    assert heard == [bool(ref % 2) for ref in range(20) if ref % 3]
+    received = [reader.expect("typing")["data"]["is_typing"] for ref in range(20) if ref % 3]
+    assert received == [bool(ref % 2) for ref in range(20) if ref % 3]

@@ -43,10 +43,10 @@ def fixed(value: Any, name: str = "") -> Any:
     if isinstance(value, str):
         if MOMENT.fullmatch(value):
             return "2026-11-20T08:01:00Z"
-        if found := SIGNED.fullmatch(value):
-            return f"{MEDIA}{found[1] or ''}?e=1795305600&s=q8Zr2mV5xT0c"
-        if found := USERNAME.fullmatch(value):
-            return f"{found[1]}_k7m2p"
+        if match := SIGNED.fullmatch(value):
+            return f"{MEDIA}{match[1] or ''}?e=1795305600&s=q8Zr2mV5xT0c"
+        if match := USERNAME.fullmatch(value):
+            return f"{match[1]}_k7m2p"
     return value
 
 
@@ -101,10 +101,10 @@ class Recorder:
 def _parameters(route: str, address: str) -> dict[str, Any]:
     """The values of the path's and the query's parameters in this address."""
     plain, _, query = address.partition("?")
-    named = re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", route)
-    found = re.fullmatch(named, plain)
-    assert found
-    values = dict(found.groupdict()) | dict(part.split("=", 1) for part in query.split("&") if part)
+    pattern = re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", route)
+    match = re.fullmatch(pattern, plain)
+    assert match
+    values = dict(match.groupdict()) | dict(part.split("=", 1) for part in query.split("&") if part)
     if "token" in values:
         values["token"] = MEDIA.rpartition("/")[2]
     return {key: int(value) if value.isdigit() else value for key, value in values.items()}

@@ -80,33 +80,35 @@ class Story:
         )
         chat = body["conversation"]["id"]
         self.record(alice, "messages_start_conversation", "messages/conversations", start, name="existing")
-        here = f"messages/conversations/{chat}"
+        conversation_path = f"messages/conversations/{chat}"
         text = {"body": "Hello Bob!", "client_id": "a1b2c3"}
-        body = self.record(alice, "messages_send", f"{here}/messages", text, status=201, name="text")
+        body = self.record(alice, "messages_send", f"{conversation_path}/messages", text, status=201, name="text")
         sent = body["message"]["id"]
-        self.record(alice, "messages_send", f"{here}/messages", text, name="repeated")
+        self.record(alice, "messages_send", f"{conversation_path}/messages", text, name="repeated")
         reply = {"body": "Hello Alice!", "reply_to_id": sent, "client_id": "d4e5f6"}
-        self.record(bob, "messages_send", f"{here}/messages", reply, status=201, name="reply")
+        self.record(bob, "messages_send", f"{conversation_path}/messages", reply, status=201, name="reply")
         form = {"file": photo(), "body": "The harbour", "client_id": "g7h8i9"}
-        image = self.record(alice, "messages_send_image", f"{here}/media", form=form, status=201)["message"]
+        image = self.record(alice, "messages_send_image", f"{conversation_path}/media", form=form, status=201)[
+            "message"
+        ]
         form["file"] = photo()
-        self.record(alice, "messages_send_image", f"{here}/media", form=form, name="repeated")
+        self.record(alice, "messages_send_image", f"{conversation_path}/media", form=form, name="repeated")
         self.record(bob, "media_get", image["media_url"].removeprefix("/api/v1/"))
         self.record(bob, "media_get_thumb", image["media"]["thumb_url"].removeprefix("/api/v1/"))
         message = f"messages/messages/{sent}"
         self.record(alice, "messages_edit", message, {"body": "Hello Bob, how are you?"})
         self.record(bob, "messages_react", f"{message}/reactions", {"emoji": "👍"})
-        self.record(alice, "messages_get_conversation", here)
+        self.record(alice, "messages_get_conversation", conversation_path)
         self.record(alice, "messages_list_conversations", "messages/conversations?limit=30")
-        self.record(alice, "messages_list", f"{here}/messages?limit=50")
-        self.record(alice, "messages_search_inside", f"{here}/search?q=hello")
-        self.record(bob, "messages_mark_read", f"{here}/read", {})
+        self.record(alice, "messages_list", f"{conversation_path}/messages?limit=50")
+        self.record(alice, "messages_search_inside", f"{conversation_path}/search?q=hello")
+        self.record(bob, "messages_mark_read", f"{conversation_path}/read", {})
         self.record(bob, "messages_unreact", f"{message}/reactions", {"emoji": "👍"})
         self.record(
             bob, "messages_report", f"{message}/report", {"reason": "spam", "comment": "Sent to everyone."}, status=201
         )
         self.record(alice, "messages_delete", message)
-        self.record(bob, "messages_clear_conversation", f"{here}/clear", {})
+        self.record(bob, "messages_clear_conversation", f"{conversation_path}/clear", {})
         self.record(bob, "realtime_changes", "realtime/changes?since=0&limit=2")
         self.record(ApiClient(), "realtime_schema", "realtime/schema")
         return chat

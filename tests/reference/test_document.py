@@ -81,13 +81,13 @@ def test_every_operation_names_its_error_codes_by_status():
     assert broken(lambda one: one["x-error-codes"] and set(one["x-error-codes"]) <= known) == []
 
     def by_status(one):
-        named = [
+        references = [
             code
             for status, response in one["responses"].items()
             if status.startswith("4")
             for code in response["content"]["application/json"]["examples"]
         ]
-        return sorted(named) == one["x-error-codes"]
+        return sorted(references) == one["x-error-codes"]
 
     assert broken(by_status) == []
 

@@ -18,17 +18,17 @@ FILE = Path(settings.BASE_DIR) / "docs" / "reference" / "examples.json"
 
 
 @pytest.fixture
-def told(db, settings):
+def record(db, settings):
     settings.NOTIFICATIONS_EVENT_SOURCES = f"blog:{EVENT_KEY}:*"
     return Story().tell()
 
 
 @pytest.mark.timeout(300)
-def test_the_examples_are_what_the_service_answers(told):
+def test_the_examples_are_what_the_service_answers(record):
     if os.environ.get("RECORD_EXAMPLES"):
         assert connection.vendor == "sqlite", "ids start at 1 on SQLite only"
-        FILE.write_text(json.dumps(told, indent=1, ensure_ascii=False, sort_keys=True) + "\n", encoding="utf-8")
-    kept = json.loads(FILE.read_text(encoding="utf-8"))
-    assert set(kept) == set(told)
-    for name, example in told.items():
-        assert shape(kept[name]) == shape(json.loads(json.dumps(example))), name
+        FILE.write_text(json.dumps(record, indent=1, ensure_ascii=False, sort_keys=True) + "\n", encoding="utf-8")
+    committed = json.loads(FILE.read_text(encoding="utf-8"))
+    assert set(committed) == set(record)
+    for name, example in record.items():
+        assert shape(committed[name]) == shape(json.loads(json.dumps(example))), name

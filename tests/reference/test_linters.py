@@ -71,8 +71,8 @@ def spectral(programs, *documents):
     done = run(programs / "spectral", "lint", *documents, *options)
     assert done.returncode in (0, 1), done.stderr
     # 0 is an error and 1 a warning; what follows are remarks, such as that there is a newer AsyncAPI.
-    found = [one for one in json.loads(done.stdout) if one["severity"] <= 1]
-    return [(Path(one["source"]).name, one["code"]) for one in found]
+    problems = [one for one in json.loads(done.stdout) if one["severity"] <= 1]
+    return [(Path(one["source"]).name, one["code"]) for one in problems]
 
 
 def test_redocly_finds_nothing(programs, tmp_path):

@@ -22,8 +22,8 @@ class ScriptError(Exception):
 
 def socket_flag():
     """Node 20 has the WebSocket of browsers behind a flag, later versions always."""
-    found = subprocess.run([NODE, "-p", "typeof WebSocket"], capture_output=True, text=True, check=True)
-    return [] if found.stdout.strip() == "function" else ["--experimental-websocket"]
+    result = subprocess.run([NODE, "-p", "typeof WebSocket"], capture_output=True, text=True, check=True)
+    return [] if result.stdout.strip() == "function" else ["--experimental-websocket"]
 
 
 class Node:

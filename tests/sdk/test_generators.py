@@ -109,8 +109,8 @@ def test_the_models_compile_and_run_as_kotlin(tmp_path, settings):
     ]
     run(*java, *kotlinc, "-d", made, tmp_path / "Models.kt", FLOWS / "Flow.kt")
     library = compiler / "lib" / "kotlin-stdlib.jar"
-    said = run(*java, f"{made}:{library}", "parley.FlowKt")
-    assert said == "Hello Bob! first-1 3 true\n"
+    output = run(*java, f"{made}:{library}", "parley.FlowKt")
+    assert output == "Hello Bob! first-1 3 true\n"
 
 
 def test_the_collection_holds_every_operation():

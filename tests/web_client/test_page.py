@@ -43,8 +43,8 @@ def test_every_module_has_a_hashed_name_and_is_kept_for_ever(browser):
     html = browser.get("/app/").content.decode()
     imports = json.loads(re.search(r'<script type="importmap"[^>]*>(.*?)</script>', html)[1])["imports"]
     assert {"preact", "preact/hooks", "htm", "/static/app/main.js"} <= set(imports)
-    named = set(re.findall(r'(?:href|src)="(/static/[^"]+)"', html)) | set(imports.values())
-    for address in named:
+    addresses = set(re.findall(r'(?:href|src)="(/static/[^"]+)"', html)) | set(imports.values())
+    for address in addresses:
         assert re.search(r"\.[0-9a-f]{12}\.\w+$", address), address
         response = browser.get(address, headers={"Accept-Encoding": "gzip"})
         assert response.status_code == 200

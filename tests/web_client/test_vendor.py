@@ -10,9 +10,9 @@ VENDOR = Path(settings.BASE_DIR) / "static" / "vendor"
 
 def test_each_library_is_the_file_that_was_taken_over():
     lines = (VENDOR / "SHA256SUMS").read_text().splitlines()
-    wanted = {name: checksum for checksum, name in (line.split() for line in lines)}
+    checksums = {name: checksum for checksum, name in (line.split() for line in lines)}
     present = {path.name for path in VENDOR.iterdir()} - {"SHA256SUMS", "README.md"}
-    assert present == set(wanted)
-    for name, checksum in wanted.items():
+    assert present == set(checksums)
+    for name, checksum in checksums.items():
         assert hashlib.sha256((VENDOR / name).read_bytes()).hexdigest() == checksum, name
     assert {"LICENSE-preact.txt", "LICENSE-htm.txt"} <= present
