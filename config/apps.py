@@ -1,6 +1,7 @@
 from django.apps import AppConfig, apps
 from django.contrib.admin import apps as admin
 from django.db.models.signals import post_migrate
+from django.utils.translation import gettext_lazy as _
 
 
 class ParleyConfig(AppConfig):
@@ -9,6 +10,7 @@ class ParleyConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        from accounts.staff.audit_actions import name_actions
         from config import checks  # noqa: F401  (registers the checks)
         from config.groups import make_groups
         from config.openapi import security  # noqa: F401  (the document learns the security schemes)
@@ -16,6 +18,7 @@ class ParleyConfig(AppConfig):
         # Django creates the permissions app by app; after the last app all of them exist.
         last = [app for app in apps.get_app_configs() if app.models_module][-1]
         post_migrate.connect(make_groups, sender=last, dispatch_uid="staff groups")
+        name_actions({"purge_expired": _("Expired data deleted")})
 
 
 class StaffAdminConfig(admin.AdminConfig):

@@ -30,11 +30,11 @@ def documented(request: HttpRequest, template: str, name: str, **context: Any) -
     return page(request, template, groups=contents.GROUPS, current=name, **context)
 
 
-def document(request: HttpRequest, name: str, *, title: str, text: str, script: str = "") -> HttpResponse:
+def document(request: HttpRequest, name: str, *, title: str, text: str) -> HttpResponse:
     """A Markdown text as a page."""
     shown = markdown.document(text)
     headings: Sequence[markdown.Heading] = [one for one in shown.headings if one.level == 2]
-    return documented(request, "document", name, title=title, body=shown.html, headings=headings, script=script)
+    return documented(request, "document", name, title=title, body=shown.html, headings=headings)
 
 
 def documentation(view: View) -> View:

@@ -1,6 +1,14 @@
 """Queries that other apps may use."""
 
-from notifications.selectors.delivery import deliveries_by_state, delivery_lag_seconds
+from notifications.selectors.delivery import (
+    PushContent,
+    deliveries_by_state,
+    delivery_lag_seconds,
+    is_quiet,
+    push_content,
+    push_contents,
+    quiet_ids,
+)
 from notifications.selectors.feed import (
     LAST_MICROSECOND,
     counts,
@@ -10,7 +18,6 @@ from notifications.selectors.feed import (
     unread_count,
     unread_counts,
 )
-from notifications.selectors.pushes import PushContent, is_quiet, push_content, push_contents, quiet_ids
 
 __all__ = [
     "LAST_MICROSECOND",

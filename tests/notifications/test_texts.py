@@ -7,7 +7,7 @@ from django.utils import translation
 from notifications import selectors
 from notifications.kinds import KINDS
 from notifications.models import Notification
-from notifications.selectors.pushes import push_text
+from notifications.selectors.delivery import push_text
 from notifications.services import feed
 from tests.factories import make_user
 
