@@ -58,25 +58,22 @@ def send_frame(
     frame: Mapping[str, Any],
     *,
     only: str | None = None,
-    but: str | None = None,
     droppable: bool = True,
 ) -> None:
-    """Sends an ephemeral frame (`type`, `data`) to a user's sockets: all, `only` one, or all `but` one (ids).
+    """Sends an ephemeral frame (`type`, `data`) to all sockets of a user, or `only` to one (its id).
 
     A droppable one is skipped for a socket whose client lags behind.
     """
-    publish([frame_message(user_id, frame, only=only, but=but, droppable=droppable)])
+    publish([frame_message(user_id, frame, only=only, droppable=droppable)])
 
 
 def frame_message(
-    user_id: int, frame: Mapping[str, Any], *, only: str | None = None, but: str | None = None, droppable: bool = True
+    user_id: int, frame: Mapping[str, Any], *, only: str | None = None, droppable: bool = True
 ) -> Message:
     """The message that `send_frame` publishes; one `publish` takes several of them."""
     message = {"type": "frame", "user_id": user_id, "frame": dict(frame), "droppable": droppable}
     if only is not None:
         message["only"] = only
-    if but is not None:
-        message["but"] = but
     return message
 
 

@@ -74,14 +74,14 @@ def unlock(*, user: User, reason: str = "", actor: User | None = None, actor_lab
         account_status_changed.send(User, user_id=account.id, status="active")
 
 
-def mark_verified(*, user: User, reason: str = "", actor: User | None = None, actor_label: str = "") -> None:
+def mark_verified(*, user: User, reason: str, actor_label: str) -> None:
     """Confirms an address without a code; does nothing when it is confirmed already."""
     with unit_of_work():
-        account = _locked(user, actor)
+        account = _locked(user, None)
         if account.has_verified_email:
             return
         registration.confirm(account)
-        audit.record(action="user.verified", actor=actor, actor_label=actor_label, target=account, reason=reason)
+        audit.record(action="user.verified", actor_label=actor_label, target=account, reason=reason)
     user.refresh_from_db()
 
 
@@ -102,16 +102,16 @@ def sign_out_everywhere(*, user: User, reason: str = "", actor: User | None = No
     return ended
 
 
-def end_session(*, session: Session, reason: str = "", actor: User | None = None, actor_label: str = "") -> None:
+def end_session(*, session: Session, reason: str, actor: User) -> None:
     """Ends one sign-in. NotFound when it has ended already."""
-    with _audited("session.ended", session.user, reason, actor, actor_label, session_id=session.id) as account:
+    with _audited("session.ended", session.user, reason, actor, session_id=session.id) as account:
         sessions.end(user=account, session_id=session.id, reason="staff")
 
 
-def remove_device(*, device: TrustedDevice, reason: str = "", actor: User | None = None, actor_label: str = "") -> None:
+def remove_device(*, device: TrustedDevice, reason: str, actor: User) -> None:
     """Ends the trust in one device and the sign-ins that it opened. NotFound when it is trusted no longer."""
     name = device.device_name
-    with _audited("trusted_device.removed", device.user, reason, actor, actor_label, device=name) as account:
+    with _audited("trusted_device.removed", device.user, reason, actor, device=name) as account:
         trusted_devices.remove(user=account, device_id=device.id)
 
 
@@ -121,11 +121,11 @@ def reset_two_step(*, user: User, reason: str = "", actor: User | None = None, a
         second_password.reset(user=account)
 
 
-def send_code_again(*, user: User, actor: User | None = None, actor_label: str = "") -> None:
+def send_code_again(*, user: User, actor: User) -> None:
     """Mails a new confirmation code to a user whose address is not confirmed."""
     with unit_of_work():
         registration.mail_code(user)
-        audit.record(action="user.code_sent", actor=actor, actor_label=actor_label, target=user)
+        audit.record(action="user.code_sent", actor=actor, target=user)
 
 
 def erase(*, user: User, reason: str = "", actor: User | None = None, actor_label: str = "") -> None:
@@ -143,7 +143,7 @@ def erase(*, user: User, reason: str = "", actor: User | None = None, actor_labe
 
 @contextmanager
 def _audited(
-    action: str, user: User, reason: str, actor: User | None, actor_label: str, **details: Any
+    action: str, user: User, reason: str, actor: User | None, actor_label: str = "", **details: Any
 ) -> Iterator[User]:
     """Locks the account for a change of its status, and adds the audit row in the same transaction."""
     with unit_of_work():

@@ -19,6 +19,9 @@ OUTCOME_AT_DEADLINE = {
     Call.State.ACTIVE: Call.Outcome.LOST,
 }
 
+# The most overdue calls that one sweep ends.
+MAX_ENDED = 100
+
 # For the callee each of these is a missed call.
 MISSED = (Call.Outcome.MISSED, Call.Outcome.CANCELED, Call.Outcome.BUSY)
 
@@ -49,13 +52,13 @@ def record(call: Call) -> None:
         )
 
 
-def end_overdue(*, limit: int = 100) -> int:
+def end_overdue() -> int:
     """Ends calls whose deadline has passed, each in its own transaction; returns how many.
 
     Safe in several processes at once: a call that another process has locked is skipped.
     """
     overdue = Call.objects.overdue()
-    return _end_overdue(list(overdue.order_by("expires_at").values_list("id", flat=True)[:limit]), wait=False)
+    return _end_overdue(list(overdue.order_by("expires_at").values_list("id", flat=True)[:MAX_ENDED]), wait=False)
 
 
 def end_overdue_of(*, user_id: int) -> int:
