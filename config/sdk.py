@@ -18,7 +18,7 @@ from core.json_schema import component_name, resolved, types
 from realtime.viewsets.asyncapi import document as asyncapi_document
 
 FOLDER = settings.BASE_DIR / "static" / "sdk" / "parley"
-# Addresses of images come signed, events come from servers, and the schema is a page.
+# Not methods of the SDK: images have signed addresses, events are sent by servers, the schema is a page.
 EXCLUDED = {"media_get", "media_get_thumb", "notifications_events", "realtime_schema"}
 HEADERS = {"X-Action-Token": "action_token"}
 # The SDK sends these by itself.

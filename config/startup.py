@@ -24,7 +24,7 @@ def prepare(*, demo: bool, note: Note, seed: int | None = None) -> list[demo_use
     if compiled := translations.compile_catalogs(only_stale=True):
         note(f"Compiled {compiled} translation files.")
     logins = demo_users.ensure(note=note, seed=seed) if demo else []
-    # This thread goes on to serve and does not use the database any more.
+    # This thread becomes the server and does not use the database any more.
     connections.close_all()
     return logins
 

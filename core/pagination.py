@@ -1,4 +1,4 @@
-"""Page sizes, message ids and cursors as they come in a query string."""
+"""Page sizes, ids and cursors of a query string."""
 
 import base64
 import binascii

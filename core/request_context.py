@@ -63,8 +63,8 @@ def client_address() -> str | None:
 def address_of(request: HttpRequest) -> str | None:
     """The client's address, IPv4-mapped ones unwrapped; None when the server knows none.
 
-    Every trusted proxy appends the peer it saw to X-Forwarded-For, so the client stands as many
-    places from the RIGHT as there are proxies. Values further left are set by the client and not trusted.
+    Every trusted proxy appends the address of its client to X-Forwarded-For, so the n-th value from the right is the
+    client's for n proxies. Values further left are set by the client and not trusted.
     """
     peer = _address(request.META.get("REMOTE_ADDR", ""))
     if conf.TRUSTED_PROXIES < 1:
@@ -85,7 +85,7 @@ def network_of(address: str | None) -> str:
 
 
 def network_of_request(request: HttpRequest) -> str:
-    """The network that a request comes from."""
+    """The network of the client of a request."""
     return network_of(address_of(request))
 
 

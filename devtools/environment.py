@@ -34,7 +34,7 @@ REQUIREMENTS = {"main": "requirements.txt", "dev": "requirements-dev.txt"}
 
 
 class Problem(Exception):
-    """Something the reader has to fix; its text says what and how."""
+    """A problem that the developer has to fix; its text contains the fix."""
 
 
 def say(text: str = "") -> None:

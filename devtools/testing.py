@@ -16,8 +16,8 @@ from devtools.services import missing_parts, missing_services, service_urls
 
 # The environment variables that set the size of the tests.
 FULL_SIZES = {"FULL": "1", "FUZZ": "10000"}
-# The tests in parts that need nothing of each other. Two run at the same time: each part waits a lot, and uses one core
-# at most times. The longest come first. What knows nothing of the database (the marker `once`) is two parts.
+# Independent parts of the tests, the longest first. Two run at the same time: each waits a lot and mostly uses one core.
+# The tests without the database (the marker `once`) are two parts.
 ON_SQLITE, ON_POSTGRES = "SQLite + memory", "PostgreSQL + Redis"
 PARTS = ((ON_POSTGRES, "each"), (ON_SQLITE, "each"), ("browser, once", "browser"), ("other, once", "once"))
 NO_TESTS = 5  # pytest's exit code when it found none to run

@@ -151,7 +151,7 @@ class ReportAdmin(StaffAdmin):
 
     @admin.display(description=_("reported text"))
     def reported_text(self, report: Report) -> str:
-        """What the message said when it was reported: an image without a text says that it is one."""
+        """The text of the message when it was reported, or its kind without a text."""
         snapshot = report.snapshot
         return str(snapshot.get("body") or (Message.Kind(snapshot["kind"]).label if snapshot.get("kind") else ""))
 

@@ -43,7 +43,7 @@ class Kind:
     # Requires an action: stored even when its preference is off, but silently.
     is_always_stored: bool = False
     is_urgent: bool = False
-    # May be announced by other services; messages come from messaging alone.
+    # May be sent by other services; only messaging sends messages.
     is_open_to_events: bool = True
 
     @property

@@ -1,5 +1,5 @@
-"""Notifications as JSON: the feed, preferences, push tokens (they come in and never go out), and the events of
-other services as the schema describes them."""
+"""Notifications as JSON: the feed, preferences, push tokens (in requests only), and the events of other services as the
+schema describes them."""
 
 import re
 from typing import Any

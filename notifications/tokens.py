@@ -54,7 +54,7 @@ def _source(entry: str) -> Source:
             f"EVENT_SOURCES is name:key:type,type[;name:key:type…]; the entry {name!r} is not. "
             f"Types are {', '.join(sorted(EVENT_KINDS))}."
         )
-    # Messages come from messaging alone, whatever a source is allowed.
+    # Only messaging sends messages, whatever types the setting allows.
     kinds = EVENT_KINDS if allowed <= {"*"} else allowed & EVENT_KINDS
     return Source(name=name[:60], key=key, kinds=kinds)
 

@@ -147,7 +147,7 @@ def _profile(event: LoggedEvent, context: EventContext) -> dict[str, Any]:
 
 
 def _notification(event: LoggedEvent, context: EventContext) -> dict[str, Any]:
-    """A row of the feed as it is now; null when it has gone meanwhile."""
+    """The current row of the feed; null when it was deleted meanwhile."""
     data: dict[str, Any] = {
         "notification_id": event.object_id,
         "notification": context.notifications.get(event.object_id or 0),

@@ -23,7 +23,7 @@ _LINK = re.compile(
     r"|\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:.]*:[0-9a-f:.]*\]",  # addresses of IP
     re.IGNORECASE,
 )
-# Full stops of other scripts; browsers take some of them for a dot in a host name. Compatibility forms are gone before.
+# Full stops of other scripts; browsers take some of them for a dot in a host name. Compatibility forms were normalised before.
 _DOTS = re.compile("[\u3002\u06d4\u0701\u0702\u16eb\u2e3c\ua4f8\ua60e]|[\\[({](?:\\.|dot)[\\])}]", re.IGNORECASE)
 # Marks and invisible characters: they would hide a link from the pattern, and the endings of some scripts have marks.
 _IGNORED_CATEGORIES = {"Cf", "Mc", "Me", "Mn"}

@@ -48,7 +48,7 @@ def _blocked(now: datetime | None) -> Q:
 
 class UserManager(BaseUserManager.from_queryset(UserQuerySet)):
     def add(self, user: "User") -> None:
-        """Saves a new account, under a free username when it brings none. EmailTaken, UsernameTaken."""
+        """Saves a new account, with a free username if it has none. EmailTaken, UsernameTaken."""
         chosen = user.username
         for _attempt in range(8):
             user.username = chosen or new_username(user.first_name)

@@ -73,7 +73,7 @@ def seconds_left(row: PasswordLock, now: datetime) -> int:
         return 0
     left = (row.locked_until - now).total_seconds()
     longest = conf.LOCK_STEPS[-1][1]
-    # A lockout longer than the maximum comes from a wrong clock: it is ignored.
+    # A lockout longer than the maximum is the result of a wrong clock and is ignored.
     return 0 if left <= 0 or left > longest else int(left) + 1
 
 
@@ -137,7 +137,7 @@ NEWEST_SESSIONS = 200
 # No row has this id: for an address without account the statement is the same and finds nothing.
 _NO_USER = 0
 # Sessions that ended in another way may have been stolen. A reset ends all of them: the owner, who has
-# just proved the mailbox, still signs in from the usual networks while an attacker goes on guessing.
+# just proved the mailbox, can still sign in from the usual networks while an attacker continues to guess.
 _KNOWN_AFTER = ("logout", "password_reset")
 
 

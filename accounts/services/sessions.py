@@ -62,7 +62,7 @@ def start_in_admin(*, user: User, ip: str | None, user_agent: str, device_name: 
 
 
 def _create(user: User, now: datetime, *, user_agent: str, device_name: str, **values: Any) -> Session:
-    """A session used now; what the client says of itself is cut to the columns' lengths."""
+    """A session used now; the values from the client are cut to the columns' lengths."""
     return Session.objects.create(
         user=user,
         user_agent=user_agent[:400],

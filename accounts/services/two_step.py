@@ -113,7 +113,7 @@ def with_recovery_code(*, pending: PendingToken, typed: str, caller: Caller) -> 
 
 
 def resend(*, pending: PendingToken, network: str) -> None:
-    """Mails a code that replaces the second password, or a mail that says why there is none.
+    """Mails a code that replaces the second password, or the reason why there is none.
     Beyond the limit of mails to the address nothing is sent.
 
     For a week after the first password was set by mail there is none: one mailbox would be both steps.

@@ -45,7 +45,7 @@ class EmailUndoViewSet(ViewSet):
 @throttles(EMAIL_UNDO)
 @require_http_methods(["GET", "HEAD", "POST"])
 def email_undo_page(request: HttpRequest, token: str) -> HttpResponse:
-    """Asks (GET), undoes (POST) and goes on to a new password; a used or old link is a page with 404."""
+    """The page of the link: a question (GET), the undo (POST), then a new password; 404 for a used or old link."""
     try:
         ratelimits.check(EMAIL_UNDO.scope, network_of_request(request))
         if "password_token" in request.POST:

@@ -1,5 +1,5 @@
-"""Error codes: which an operation can return (those of its own, and those that its shape brings with it), and each with its
-status and a body as a client receives it.
+"""Error codes: those that an operation can return (its own and those of its authentication and body), and the example
+body of each.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def of_operation(operation: dict[str, Any], view: Any) -> list[str]:
 
 FIELDS = {"validation_error": {"email": ["This field is required."]}}
 WAITS = {"rate_limited": 12, "account_locked": 60, "service_unavailable": 2}
-# The sentences of codes that no exception class of ours carries.
+# The sentences of codes without an exception class of the apps.
 MESSAGES = {
     "validation_error": "Some fields are invalid.",
     "parse_error": "The request could not be read.",

@@ -54,7 +54,7 @@ WEBHOOK = {
     "description": "Standard Webhooks: `v1,` and the base64 of HMAC-SHA256 over `<webhook-id>.<webhook-timestamp>.<body>`.",
 }
 
-# Where the views' permissions do not say it: the view reads the token itself, or takes one of two proofs.
+# Operations whose view reads the token itself, or accepts one of two.
 BY_OPERATION: dict[str, list[dict[str, list[str]]]] = {
     "auth_refresh": [{"bearer": []}],
     "auth_two_step": [{"two_step": []}],

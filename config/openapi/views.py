@@ -1,5 +1,5 @@
-"""How drf-spectacular reads our views: texts from docs/reference, and one naming scheme for the schemas:
-`SendMessageRequest` comes in, `Message` is a thing, `MessageResponse` goes out.
+"""How drf-spectacular reads the views: texts from docs/reference, and one naming scheme for the schemas:
+`SendMessageRequest` is a request, `Message` an object, `MessageResponse` a reply.
 """
 
 from typing import Any
@@ -108,7 +108,7 @@ DELETE_WITH_BODY = {"profile_push_token_remove", "messages_unreact"}
 
 
 def component_name(serializer: type, direction: str, *, fields: Any) -> str:
-    """The name of a serializer's schema; drf-spectacular appends `Request` to those that come in."""
+    """The name of a serializer's schema; drf-spectacular appends `Request` to those of requests."""
     name = NAMES.get(serializer.__name__)
     if name is None:
         name = serializer.__name__

@@ -15,7 +15,7 @@ try:
 except OSError as error:
     raise ImproperlyConfigured(f"VAR_DIR={VAR_DIR} cannot be a folder: {error.strerror}.") from error
 
-# Off unless the environment says otherwise; `dev.py run` says so.
+# Off by default; `dev.py run` switches it on.
 DEBUG = environment.switch("DEBUG", default=False)
 # Required settings that the environment lacks. Commands that start no server (migrate, check) run without them.
 CORE_MISSING_SETTINGS = [] if DEBUG else environment.missing("SECRET_KEY", "SITE_URL", "TOKEN_KEYS")

@@ -75,7 +75,7 @@ SILENCED_SYSTEM_CHECKS = [
     # parley.W003 and W004 say the same once for the whole deployment.
     "notifications.W001",
     "notifications.W002",
-    # These look for Django's own classes by name. Subclasses of them stand in MIDDLEWARE
+    # These look for Django's own classes by name. MIDDLEWARE has subclasses of them
     # (config.middleware): security headers for all, X-Frame-Options with them, CSRF for the admin.
     "security.W001",
     "security.W002",

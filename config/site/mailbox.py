@@ -34,7 +34,7 @@ _CODE = re.compile(r"(?<![\w-])(\d{6}|\d{8}|\d{10})(?![\w-])")
 class Mail:
     """One mail as it would have been sent. `code` is the first one-time code in its text, or an empty string.
 
-    `written` is the moment in microseconds that the queue wrote into its Message-ID, 0 for other mails.
+    `written` is the time in microseconds from its Message-ID, which the queue sets; 0 for other mails.
     """
 
     to: str
@@ -56,7 +56,7 @@ class Push:
 
 
 def newest_files(folder: Path) -> Iterator[tuple[bytes, datetime]]:
-    """What the files of a folder hold and when they were written, newest first; one removed meanwhile is left out."""
+    """The content and time of the files of a folder, newest first; files that are removed meanwhile are skipped."""
     ages: dict[Path, float] = {}
     for path in folder.iterdir() if folder.is_dir() else ():
         with suppress(FileNotFoundError):
@@ -83,7 +83,7 @@ def mails(*, to: str = "") -> list[Mail]:
 
 
 def _as_sent(address: str) -> str:
-    """As it stands in a mail: the domain in ASCII. What is no address is looked for as it is."""
+    """The form of the address in a mail, with the domain in ASCII; any other text is unchanged."""
     try:
         return normalise_address(address)
     except ValueError:
@@ -92,7 +92,7 @@ def _as_sent(address: str) -> str:
 
 def _mails_in(content: bytes, written_at: datetime, address: str) -> Iterator[Mail]:
     for raw in _RULE.split(content):
-        # Reading a mail costs more than finding out that it is none of these. Other scripts are encoded in it.
+        # Parsing a mail costs more than this search. Addresses in other scripts are encoded, so they are not skipped.
         if not raw.strip() or (address.isascii() and address.encode() not in raw.lower()):
             continue
         message = message_from_bytes(raw.lstrip(), _class=EmailMessage, policy=policy.default)

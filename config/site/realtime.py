@@ -57,14 +57,14 @@ def _entry(name: str, message: dict[str, Any], answers: list[str] | None = None)
 
 
 def _word(answer: str, messages: dict[str, Any]) -> str:
-    """How a reply reads in one line: its keys, or the event that answers."""
+    """A reply in one line: its keys, or the name of the event."""
     if not answer.startswith("reply."):
         return answer
     return "{" + ", ".join(_data(messages[answer]).get("properties", ())) + "}"
 
 
 def _data(message: dict[str, Any]) -> dict[str, Any]:
-    """The schema of what stands in `data`."""
+    """The schema of `data`."""
     return resolved(message["payload"]["properties"]["data"], _schemas())
 
 

@@ -14,7 +14,7 @@ MAX_DEPTH = 4
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field of a body: its path (`message.id`), type, and what the schema says about it."""
+    """One field of a body: its path (`message.id`), type, and description."""
 
     name: str
     kind: str

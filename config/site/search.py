@@ -63,7 +63,7 @@ def _excerpt(text: str, words: list[str]) -> str:
     start = text.rfind(" ", 0, at - 60) + 1 if at > 60 else 0
     piece = text[start : start + EXCERPT]
     if start + EXCERPT < len(text):
-        # Whole words only: what the cut left of the last one goes.
+        # Without the last word, which may be incomplete.
         piece = piece.rpartition(" ")[0] + " …"
     return ("… " if start else "") + piece
 

@@ -37,7 +37,7 @@ def index(request: HttpRequest) -> HttpResponse:
 @require_safe
 @documentation
 def quickstart(request: HttpRequest) -> HttpResponse:
-    # The README is the one source; here its blocks carry the address of this very server.
+    # The text is that of the README, with the address of this server.
     text = markdown.section(contents.read("README.md"), QUICK_START)
     text = text.replace(README_ADDRESS, request.build_absolute_uri("/").rstrip("/"))
     note = "" if is_developer(request) else ELSEWHERE

@@ -45,7 +45,7 @@ class Client:
                     return 1
             except (OSError, InvalidHandshake, TimeoutError) as error:
                 print(f"no connection: {error}", file=sys.stderr)
-            # Full jitter: after a restart of the server, not everybody comes back in the same second.
+            # Full jitter: after a restart of the server, clients do not all reconnect in the same second.
             time.sleep(random.uniform(0.1, min(LONGEST_WAIT_SECONDS, 0.5 * 2**self.failures)))
 
     def talk(self, socket) -> None:

@@ -1,4 +1,4 @@
-"""Firebase Cloud Messaging through firebase-admin, which is imported here and nowhere else.
+"""Firebase Cloud Messaging through firebase-admin, which only this module imports.
 
 Its own retries are switched off: they would sleep in the worker's threads for minutes. This module
 classifies answers; the worker acts on them.

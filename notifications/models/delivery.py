@@ -86,7 +86,7 @@ class Delivery(models.Model):
     last_error = models.CharField(_("last error"), max_length=300, blank=True)
     provider_id = models.CharField(_("provider id"), max_length=200, blank=True)
     created_at = models.DateTimeField(_("created at"), default=timezone.now)
-    # The latest occurrence that this push stands for.
+    # The latest occurrence that this push announces.
     touched_at = models.DateTimeField(default=timezone.now)
     finished_at = models.DateTimeField(_("finished at"), null=True, blank=True)
     objects = DeliveryQuerySet.as_manager()

@@ -63,7 +63,7 @@ def call_message(
 
 
 def test_message(token: str, *, language: str) -> dict[str, Any]:
-    """A shown push that says that pushes arrive."""
+    """A shown push with a text that pushes arrive."""
     with translation.override(language):
         title, body = _("Test notification"), _("Notifications arrive on this device.")
     return {
