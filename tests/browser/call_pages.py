@@ -92,7 +92,7 @@ class CallWindow(Window):
     def button(self, name):
         return self.page.get_by_role("button", name=name, exact=True)
 
-    def talks(self):
+    def expect_active(self):
         """Media has arrived and the time of the call runs."""
         expect(self.page.get_by_role("timer")).to_be_visible(timeout=PATIENCE)
         return self

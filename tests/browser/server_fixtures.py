@@ -69,16 +69,16 @@ def fill():
     sessions.start(user=person("guest"))
     rows["block"] = blocks.block(blocker=ben, blocked_id=rows["guest"]).id
 
-    talk, _ = conversations.start(starter=ann, user_id=ben.id)
-    rows["conversation"] = talk["id"]
+    conversation, _ = conversations.start(starter=ann, user_id=ben.id)
+    rows["conversation"] = conversation["id"]
 
-    def say(body):
-        return messages.send(sender=ann, conversation_id=talk["id"], body=body)[0]["id"]
+    def send_message(body):
+        return messages.send(sender=ann, conversation_id=conversation["id"], body=body)[0]["id"]
 
-    rows["message"] = say("the first wording")
+    rows["message"] = send_message("the first wording")
     messages.edit(editor=ann, message_id=rows["message"], body="what Ann wrote")
     for name in ("resolved", "dismissed", "kept report"):
-        rows[name] = reports.report(reporter=ben, message_id=say(f"about {name}"), reason="spam").id
+        rows[name] = reports.report(reporter=ben, message_id=send_message(f"about {name}"), reason="spam").id
     rows["notification"] = Notification.objects.filter(recipient=ben).latest("id").id
     rows["push device"] = push.register(user_id=ben.id, session_id=rows["session of ben"], token="token-of-ben").id
 
@@ -93,7 +93,9 @@ def fill():
     ChannelPause.objects.create(channel="mail", reason="refused", until=now + timedelta(days=1))
     rows["pause"] = "mail"
     ended = {"state": "ended", "outcome": "missed", "expires_at": now, "ended_at": now}
-    rows["call"] = Call.objects.create(conversation_id=talk["id"], caller=ann, callee=ben, media="audio", **ended).id
+    rows["call"] = Call.objects.create(
+        conversation_id=conversation["id"], caller=ann, callee=ben, media="audio", **ended
+    ).id
     return {"rows": {name: str(key) for name, key in rows.items()}, "keys": keys}
 
 

@@ -67,7 +67,7 @@ def test_an_agent_blocks_a_user_who_is_online(staff_server):
         page.get_by_label("Reason").fill("spam")
         page.get_by_role("button", name="Block").click()
         page.locator(".messagelist").wait_for()
-        socket.hear_to_the_end()
+        socket.receive_until_closed()
         assert socket.connection.close_code == 4401
         client.heading("Signed out")
         client.see("This account is blocked.")

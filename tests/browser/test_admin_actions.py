@@ -249,14 +249,14 @@ def test_a_download_of_the_audit_log_comes_at_once(page_of, staff_server, kind):
         ("notifications/delivery", "dead mail", "Try again", "operations", "Mails are not kept"),
     ],
 )
-def test_what_cannot_be_done_is_said_and_changes_nothing(page_of, staff_server, model, row, label, by, said):
+def test_what_cannot_be_done_is_said_and_changes_nothing(page_of, staff_server, model, row, label, by, shown):
     page, complaints = page_of(by)
     before = staff_server.everything()
     choose(page, staff_server, model, staff_server.rows[row], label)
     if page.get_by_label("Reason").count():
         page.get_by_label("Reason").fill("asked on the phone")
     page.get_by_role("button", name=label, exact=True).click()
-    assert said in page.locator(".messagelist").inner_text()
+    assert shown in page.locator(".messagelist").inner_text()
     assert page.locator(".messagelist .success").count() == 0
     assert staff_server.everything() == before
     assert complaints == []

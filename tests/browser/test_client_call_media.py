@@ -78,7 +78,7 @@ def test_a_video_call(alice, bob, people, chat):
     alice.call("Video")
     expect(alice.dialog).to_contain_text("Ringing", timeout=PATIENCE)
     bob.rings("Alice").answer()
-    for window in (alice.talks(), bob.talks()):
+    for window in (alice.expect_active(), bob.expect_active()):
         window.receives("frames")
         window.receives("energy")
         expect(window.video("Remote")).to_be_visible()
@@ -119,7 +119,7 @@ def test_the_end_is_seen_by_both_at_once(alice, bob):
     """From the click on one side to the end on the other, by the clocks of both pages on this machine."""
     alice.call("Voice")
     bob.rings("Alice").answer()
-    alice.talks(), bob.talks()
+    alice.expect_active(), bob.expect_active()
     observe = "() => { new MutationObserver((_, observer) => { if (document.querySelector('.call-end [role=status]'))"
     observe += " { window.endedAt ??= Date.now(); observer.disconnect(); } }).observe(document, { childList: true, subtree: true }); }"
     bob.page.evaluate(observe)
@@ -136,7 +136,7 @@ def test_both_call_at_the_same_time(alice, open_window, chat):
     # Without waiting for one another.
     for window in (alice, bob):
         window.page.evaluate("() => document.querySelector('[aria-label=\"Voice call\"]').click()")
-    alice.talks(), bob.talks()
+    alice.expect_active(), bob.expect_active()
     for window in (alice, bob):
         window.receives("energy")
     alice.press("Hang up")
@@ -156,7 +156,7 @@ def test_camera_denied(alice, strict_chromium, open_window):
     bob = open_window("Bob", program=strict_chromium, allowed=["microphone"]).open()
     alice.call("Video")
     bob.rings("Alice").answer()
-    alice.talks(), bob.talks()
+    alice.expect_active(), bob.expect_active()
     bob.receives("frames")
     alice.receives("energy")
     expect(bob.page.get_by_text("The camera cannot be used")).to_be_visible()
@@ -182,7 +182,7 @@ def test_by_relay_alone(alice, bob, people):
     try:
         alice.call("Video")
         bob.rings("Alice").answer()
-        for window in (alice.talks(), bob.talks()):
+        for window in (alice.expect_active(), bob.expect_active()):
             window.receives("frames")
             assert window.flow()["types"] == ["relay", "relay"]
         alice.press("Hang up")
@@ -193,10 +193,10 @@ def test_by_relay_alone(alice, bob, people):
             people[name].http.put("/profile/privacy", json=choice | {"relay_calls": False}).raise_for_status()
 
 
-def talk(alice, bob):
+def start_call(alice, bob):
     alice.call("Video")
     bob.rings("Alice").answer()
-    for window in (alice.talks(), bob.talks()):
+    for window in (alice.expect_active(), bob.expect_active()):
         window.receives("frames")
 
 
@@ -209,13 +209,13 @@ def ignore_lost_connections(*windows):
 
 def test_a_reload_does_not_end_a_call(alice, bob):
     """The first offer after it is lost, as when the other device's socket is just reconnecting."""
-    talk(alice, bob)
+    start_call(alice, bob)
     bob.page.evaluate("() => { window.deaf = true; }")
     alice.page.reload()
     alice.page.wait_for_function("() => window.peers?.at(-1)?.signalingState === 'have-local-offer'")
     alice.page.wait_for_timeout(500)
     bob.page.evaluate("() => { window.deaf = false; }")
-    alice.talks()
+    alice.expect_active()
     for window in (alice, bob):
         window.receives("frames")
     bob.press("Hang up")
@@ -224,7 +224,7 @@ def test_a_reload_does_not_end_a_call(alice, bob):
 
 @kills_the_server
 def test_a_killed_server_does_not_end_a_call(alice, bob, server):
-    talk(alice, bob)
+    start_call(alice, bob)
     server.kill()
     for window in (alice, bob):
         # Media needs no server.
@@ -241,7 +241,7 @@ def test_a_killed_server_does_not_end_a_call(alice, bob, server):
 @kills_the_server
 def test_a_server_killed_during_a_reload_does_not_end_a_call(alice, bob, server):
     """Nothing connects the two until the server is back: the reloaded page tries until then."""
-    talk(alice, bob)
+    start_call(alice, bob)
     bob.page.context.add_init_script(HOLD_DEVICES)
     bob.page.reload()
     wait_until(bob.page, "async () => Boolean(window.released)", timeout=PATIENCE)

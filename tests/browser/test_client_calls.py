@@ -28,14 +28,16 @@ def server(tmp_path_factory):
 def people(server):
     """Alice and Bob know each other, and so do Alice and Charlie. New ones for each test: no call is left over."""
     alice, bob, charlie = (Person(server, name) for name in ("Alice", "Bob", "Charlie"))
-    talks = {}
+    conversations = {}
     for other in (bob, charlie):
         reply = alice.api.post("/messages/conversations", json={"user_id": other.id}).json()
-        talks[other.name] = reply["conversation"]["id"]
+        conversations[other.name] = reply["conversation"]["id"]
         for person in (alice, other):
-            sent = person.api.post(f"/messages/conversations/{talks[other.name]}/messages", json={"body": "Hello"})
+            sent = person.api.post(
+                f"/messages/conversations/{conversations[other.name]}/messages", json={"body": "Hello"}
+            )
             assert sent.status_code == 201
-    return {"Alice": alice, "Bob": bob, "Charlie": charlie}, talks
+    return {"Alice": alice, "Bob": bob, "Charlie": charlie}, conversations
 
 
 @pytest.fixture

@@ -38,9 +38,9 @@ def seen(settings, folder, seed):
         login = demo.ensure(note=str, seed=seed)[0]
         credentials = {"email": login.email, "password": login.password}
         api = ApiClient(ApiClient().post("/api/v1/auth/login", credentials)["token"])
-        talk = api.get("/api/v1/messages/conversations")["conversations"][0]
-        lines = api.get(f"/api/v1/messages/conversations/{talk['id']}/messages")["messages"]
-        people = [api.get("/api/v1/auth/me")["user"], talk["other_user"]]
+        conversation = api.get("/api/v1/messages/conversations")["conversations"][0]
+        lines = api.get(f"/api/v1/messages/conversations/{conversation['id']}/messages")["messages"]
+        people = [api.get("/api/v1/auth/me")["user"], conversation["other_user"]]
         transaction.set_rollback(True)
 
     def age(row):

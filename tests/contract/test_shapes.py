@@ -21,7 +21,7 @@ from realtime.calls.serializers import CallSerializer
 from tests.factories import sign_in
 from tests.messaging.conftest import message_path
 from tests.messaging.test_images import upload
-from tests.realtime.phones import conversation_of, phone_of, talk
+from tests.realtime.phones import conversation_of, phone_of, start_call
 
 
 def test_each_shape_renders_exactly_what_it_declares(alice, bob, charlie, as_alice, as_bob):
@@ -32,7 +32,7 @@ def test_each_shape_renders_exactly_what_it_declares(alice, bob, charlie, as_ali
     conversation_id = conversation_of(alice, bob)
     path = f"/api/v1/messages/conversations/{conversation_id}"
     phone = phone_of(alice)
-    talk(phone, phone_of(bob), conversation_id, "active")
+    start_call(phone, phone_of(bob), conversation_id, "active")
     calls, _ = call_history(alice.id, limit=10, before=None, device=phone.device)
     phone.hangup(calls[0]["id"])
     calls += call_history(alice.id, limit=10, before=None, device=phone.device)[0]

@@ -88,8 +88,8 @@ class Books:
             events += page["events"]
             since = events[-1]["seq"]
         assert [event["seq"] for event in events] == list(range(1, head + 1))
-        heard = [event["data"]["message"]["id"] for event in events if event["type"] == "message.new"]
-        assert heard == sorted(m["id"] for m in stored)
+        received = [event["data"]["message"]["id"] for event in events if event["type"] == "message.new"]
+        assert received == sorted(m["id"] for m in stored)
 
 
 class Writers:

@@ -49,8 +49,8 @@ def listen(sockets, until):
             last = 0
             try:
                 while True:
-                    last = max(last, socket.hear(0.001).get("seq", 0))
+                    last = max(last, socket.receive(0.001).get("seq", 0))
             except TimeoutError:
-                socket.say("ack", {"seq": last}) if last else socket.say("ping", {})
+                socket.send("ack", {"seq": last}) if last else socket.send("ping", {})
             socket.events.clear()
         time.sleep(1)

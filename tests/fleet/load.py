@@ -67,12 +67,12 @@ class Listener(threading.Thread):
             pinged = time.monotonic()
             while not self._ended.is_set():
                 with contextlib.suppress(TimeoutError):
-                    self._hear(json.loads(socket.recv(timeout=0.2)), socket)
+                    self._receive(json.loads(socket.recv(timeout=0.2)), socket)
                 if time.monotonic() - pinged > PING_SECONDS:
                     pinged = time.monotonic()
                     socket.send(json.dumps({"type": "ping", "data": {}}))
 
-    def _hear(self, frame: dict, socket) -> None:
+    def _receive(self, frame: dict, socket) -> None:
         kind = frame["type"]
         if kind == "ready":
             epoch = frame["data"]["epoch"]
@@ -235,10 +235,10 @@ class Load:
             for person, other in ((first, second), (second, first)):
                 sent_ids = [m["id"] for m in acknowledged if m["sender_id"] == person.id]
                 assert sent_ids == sorted(sent_ids), "a person's own messages changed their order"
-                heard = sum(m["sender_id"] == other.id for m in stored)
+                received = sum(m["sender_id"] == other.id for m in stored)
                 conversation = person.call("GET", f"/messages/conversations/{conversation_id}")["conversation"]
                 count = person.call("GET", "/notifications/unread-count")["message_unread_count"]
-                assert (conversation["unread_count"], count) == (heard, heard)
+                assert (conversation["unread_count"], count) == (received, received)
         for listener in self.listeners:
             self._events_are_complete(listener)
 
@@ -250,16 +250,16 @@ class Load:
             for message in self.acknowledged.get(conversation_id, [])
         ]
         wait_until(
-            lambda: len(heard_by(listener)) >= len(expected),
+            lambda: len(received_by(listener)) >= len(expected),
             what=f"{listener.name} {listener.problems[-3:]}",
             seconds=15,
         )
-        assert Counter(heard_by(listener)) == Counter(expected)
+        assert Counter(received_by(listener)) == Counter(expected)
         numbers = [event["seq"] for event in listener.events]
         assert numbers == [numbers[0] + place for place in range(len(numbers))], "a hole or a repeat in the log"
 
 
-def heard_by(listener: Listener | Socket) -> list[int]:
+def received_by(listener: Listener | Socket) -> list[int]:
     return [event["data"]["message"]["id"] for event in list(listener.events) if event["type"] == "message.new"]
 
 

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from config.server import CLOSE_RESTART
-from tests.fleet.load import all_messages, heard_by
+from tests.fleet.load import all_messages, received_by
 from tests.fleet.processes import wait_until
 from tests.flows.people import Person
 from tests.images import corpus
@@ -30,13 +30,13 @@ def test_the_main_job(fleet, books):
             sent.append(ann.call("POST", path, data, status=201)["message"])
             assert ann.call("POST", path, data, status=200)["message"]["id"] == sent[-1]["id"]
         data = {"conversation_id": conversation_id, "body": "over a socket", "client_id": "main-socket"}
-        sockets[0].say("message.send", data, ref="s")
+        sockets[0].send("message.send", data, ref="s")
         sent.append(sockets[0].wait_for("reply", ref="s")["data"]["message"])
         books.acknowledged.setdefault(conversation_id, []).extend(sent)
         for socket in sockets:
-            while len(heard_by(socket)) < len(sent):
-                socket.hear()
-            assert heard_by(socket) == [message["id"] for message in sent]
+            while len(received_by(socket)) < len(sent):
+                socket.receive()
+            assert received_by(socket) == [message["id"] for message in sent]
     finally:
         for socket in sockets:
             socket.close()
@@ -193,7 +193,7 @@ def test_redis_does_not_answer(fleet, books):
             time.sleep(3)
             sent_ids = [message["id"] for writer in books.writers for message in list(writer.acknowledged)]
             # There are no wake-ups, and every socket gets the events at the next ping.
-            received_ids = lambda: {number for listener in books.listeners for number in heard_by(listener)}  # noqa: E731
+            received_ids = lambda: {number for listener in books.listeners for number in received_by(listener)}  # noqa: E731
             wait_until(lambda: set(sent_ids) <= received_ids(), what="what was said meanwhile", seconds=10)
             with fleet.client() as anonymous:
                 ready = anonymous.get("/readyz")
@@ -273,4 +273,6 @@ def test_back_from_a_backup(fleet, load, mails, tmp_path):
     # And from then on hears what is new.
     message = ann.call("POST", path, {"body": "after the storm"}, status=201)["message"]
     for listener in load.listeners[:2]:
-        wait_until(lambda hears=listener: message["id"] in heard_by(hears), what="the first new event", seconds=30)
+        wait_until(
+            lambda listener=listener: message["id"] in received_by(listener), what="the first new event", seconds=30
+        )

@@ -87,13 +87,13 @@ class Socket:
         self.connection = self.manager.__enter__()
         self.events = []
         data = {"token": person.token} | ({"resume": resume} if resume else {})
-        self.say("auth", data, ref="auth")
+        self.send("auth", data, ref="auth")
         self.ready = self.wait_for("ready")["data"]
 
-    def say(self, kind, data, *, ref=None):
+    def send(self, kind, data, *, ref=None):
         self.connection.send(json.dumps({"type": kind, "data": data} | ({"ref": ref} if ref else {})))
 
-    def hear(self, seconds=PATIENCE_SECONDS):
+    def receive(self, seconds=PATIENCE_SECONDS):
         frame = json.loads(self.connection.recv(timeout=seconds))
         if "seq" in frame:
             self.events.append(frame)
@@ -101,7 +101,7 @@ class Socket:
 
     def wait_for(self, kind, *, ref=None):
         while True:
-            frame = self.hear()
+            frame = self.receive()
             if frame["type"] == kind and (ref is None or frame.get("ref") == ref):
                 return frame
 
@@ -109,11 +109,11 @@ class Socket:
         seq = self.events[-1]["seq"] if self.events else self.ready["seq"]
         return {"epoch": self.ready["epoch"], "seq": seq}
 
-    def hear_to_the_end(self):
+    def receive_until_closed(self):
         """Everything until the connection breaks."""
         try:
             while True:
-                self.hear()
+                self.receive()
         except (ConnectionClosed, TimeoutError):
             return
 

@@ -43,7 +43,7 @@ def test_two_people_talk_and_the_server_dies(server, mail_sink, alice, bob):
     for number in range(BEFORE):
         body, ref = f"over the socket {number}", f"s{number}"
         data = {"conversation_id": conversation_id, "body": body, "client_id": f"socket-{number}"}
-        speaker.say("message.send", data, ref=ref)
+        speaker.send("message.send", data, ref=ref)
         reply = speaker.wait_for("reply", ref=ref)
         assert reply["ok"] is True, reply
         sent.append(reply["data"]["message"])
@@ -58,7 +58,7 @@ def test_two_people_talk_and_the_server_dies(server, mail_sink, alice, bob):
     writer.start()
     eventually(lambda: len(sent) >= 2 * BEFORE + 3, what="the first messages of the storm")
     server.kill()
-    listener.hear_to_the_end()
+    listener.receive_until_closed()
     listener.close()
     position = listener.position()
     server.start()
@@ -70,7 +70,7 @@ def test_two_people_talk_and_the_server_dies(server, mail_sink, alice, bob):
     seen = [event["data"]["message"] for event in news(listener.events)]
     expected = len(sent)
     while len(seen) + len(news(again.events)) < expected:
-        again.hear()
+        again.receive()
     events = [*listener.events, *again.events]
     seen += [event["data"]["message"] for event in news(again.events)]
 
@@ -90,7 +90,7 @@ def test_two_people_talk_and_the_server_dies(server, mail_sink, alice, bob):
 
     # A stop that was asked for closes what is still open in a way that clients understand.
     assert server.stop() == 0
-    again.hear_to_the_end()
+    again.receive_until_closed()
     assert again.connection.close_code == CLOSE_RESTART
     again.close()
     speaker.close()

@@ -301,7 +301,7 @@ def test_fifty_parallel_posts_of_one_event_are_one_occurrence(event):
     start = Barrier(50)
     results, errors = [], []
 
-    def tell():
+    def report():
         try:
             start.wait()
             results.extend(result["result"] for result in post(body)["results"])
@@ -310,7 +310,7 @@ def test_fifty_parallel_posts_of_one_event_are_one_occurrence(event):
         finally:
             connection.close()
 
-    threads = [Thread(target=tell) for _ in range(50)]
+    threads = [Thread(target=report) for _ in range(50)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -15,19 +15,19 @@ from tests.factories import sign_in
 
 pytestmark = pytest.mark.django_db
 FEED = "/api/v1/notifications"
-TALKS = "/api/v1/messages/conversations"
+CONVERSATIONS = "/api/v1/messages/conversations"
 
 
 @pytest.fixture
-def talk(as_alice, bob):
+def conversation_id(as_alice, bob):
     """The id of the conversation of Alice and Bob."""
-    return as_alice.post(TALKS, {"user_id": bob.id}, status=201)["conversation"]["id"]
+    return as_alice.post(CONVERSATIONS, {"user_id": bob.id}, status=201)["conversation"]["id"]
 
 
 @pytest.fixture
-def say(talk):
+def send_message(conversation_id):
     def send(client, body="hello there"):
-        return client.post(f"{TALKS}/{talk}/messages", {"body": body}, status=201)["message"]
+        return client.post(f"{CONVERSATIONS}/{conversation_id}/messages", {"body": body}, status=201)["message"]
 
     return send
 
@@ -41,10 +41,12 @@ def counts(client):
     return body["unread_count"], body["message_unread_count"]
 
 
-def test_messages_of_a_conversation_share_a_row_without_their_text(as_alice, as_bob, alice, talk, say):
-    say(as_alice, "a secret")
+def test_messages_of_a_conversation_share_a_row_without_their_text(
+    as_alice, as_bob, alice, conversation_id, send_message
+):
+    send_message(as_alice, "a secret")
     first = rows(as_bob)[0]
-    say(as_alice, "another secret")
+    send_message(as_alice, "another secret")
     body = as_bob.get(FEED)
     [row] = body["notifications"]
     assert row == {
@@ -52,7 +54,7 @@ def test_messages_of_a_conversation_share_a_row_without_their_text(as_alice, as_
         "type": "message",
         "is_read": False,
         "actor": first["actor"],
-        "target": {"type": "conversation", "id": talk, "title": "Alice Archer"},
+        "target": {"type": "conversation", "id": conversation_id, "title": "Alice Archer"},
         "count": 2,
         "created_at": row["created_at"],
     }
@@ -63,41 +65,41 @@ def test_messages_of_a_conversation_share_a_row_without_their_text(as_alice, as_
     assert counts(as_alice) == (0, 0)
 
 
-def test_reading_the_conversation_resolves_its_row(as_alice, as_bob, talk, say):
-    say(as_alice)
-    say(as_alice)
-    as_bob.post(f"{TALKS}/{talk}/read", {})
+def test_reading_the_conversation_resolves_its_row(as_alice, as_bob, conversation_id, send_message):
+    send_message(as_alice)
+    send_message(as_alice)
+    as_bob.post(f"{CONVERSATIONS}/{conversation_id}/read", {})
     assert [(row["is_read"], row["count"]) for row in rows(as_bob)] == [(True, 2)]
     assert counts(as_bob) == (0, 0)
-    say(as_alice)
+    send_message(as_alice)
     assert [(row["is_read"], row["count"]) for row in rows(as_bob)] == [(False, 1), (True, 2)]
 
 
-def test_reading_a_part_leaves_the_rest(as_alice, as_bob, talk, say):
-    say(as_alice)
-    middle = say(as_alice)
-    say(as_alice)
-    as_bob.post(f"{TALKS}/{talk}/read", {"message_id": middle["id"]})
+def test_reading_a_part_leaves_the_rest(as_alice, as_bob, conversation_id, send_message):
+    send_message(as_alice)
+    middle = send_message(as_alice)
+    send_message(as_alice)
+    as_bob.post(f"{CONVERSATIONS}/{conversation_id}/read", {"message_id": middle["id"]})
     assert [(row["is_read"], row["count"]) for row in rows(as_bob)] == [(False, 1)]
     assert counts(as_bob) == (1, 1)
 
 
-def test_marking_the_feed_read_leaves_the_messages_unread(as_alice, as_bob, talk, say):
-    old = say(as_alice)
+def test_marking_the_feed_read_leaves_the_messages_unread(as_alice, as_bob, conversation_id, send_message):
+    old = send_message(as_alice)
     assert as_bob.post(f"{FEED}/read-all") == {
         "ok": True,
         "updated": 1,
         "unread_count": 0,
         "message_unread_count": 1,
     }
-    say(as_alice)
+    send_message(as_alice)
     assert [(row["is_read"], row["count"]) for row in rows(as_bob)] == [(False, 1), (True, 1)]
     as_alice.delete(f"/api/v1/messages/messages/{old['id']}")
     assert [(row["is_read"], row["count"]) for row in rows(as_bob)] == [(False, 1), (True, 1)]
 
 
-def test_a_deleted_message_counts_no_more(as_alice, as_bob, say):
-    first, second = say(as_alice), say(as_alice)
+def test_a_deleted_message_counts_no_more(as_alice, as_bob, send_message):
+    first, second = send_message(as_alice), send_message(as_alice)
     as_alice.delete(f"/api/v1/messages/messages/{first['id']}")
     assert [row["count"] for row in rows(as_bob)] == [1]
     as_alice.delete(f"/api/v1/messages/messages/{second['id']}")
@@ -105,9 +107,9 @@ def test_a_deleted_message_counts_no_more(as_alice, as_bob, say):
     assert counts(as_bob) == (0, 0)
 
 
-def test_deleting_the_newest_message_restores_the_time_of_the_row(as_alice, as_bob, say):
+def test_deleting_the_newest_message_restores_the_time_of_the_row(as_alice, as_bob, send_message):
     """What a push said last is compared by number and time: nothing new is nothing to push."""
-    first, second = say(as_alice), say(as_alice)
+    first, second = send_message(as_alice), send_message(as_alice)
     before = rows(as_bob)[0]
     as_alice.delete(f"/api/v1/messages/messages/{second['id']}")
     after = rows(as_bob)[0]
@@ -115,49 +117,51 @@ def test_deleting_the_newest_message_restores_the_time_of_the_row(as_alice, as_b
     assert (before["count"], after["count"]) == (2, 1)
 
 
-def test_clearing_the_conversation_resolves_its_row(as_alice, as_bob, talk, say):
-    first = say(as_alice)
-    say(as_alice)
-    as_bob.post(f"{TALKS}/{talk}/clear", {"message_id": first["id"]})
+def test_clearing_the_conversation_resolves_its_row(as_alice, as_bob, conversation_id, send_message):
+    first = send_message(as_alice)
+    send_message(as_alice)
+    as_bob.post(f"{CONVERSATIONS}/{conversation_id}/clear", {"message_id": first["id"]})
     assert [(row["is_read"], row["count"]) for row in rows(as_bob)] == [(False, 1)]
-    as_bob.post(f"{TALKS}/{talk}/clear", {})
+    as_bob.post(f"{CONVERSATIONS}/{conversation_id}/clear", {})
     assert [row["is_read"] for row in rows(as_bob)] == [True]
     assert counts(as_bob) == (0, 0)
 
 
 @pytest.mark.parametrize("switch", ["messages", "enabled"])
-def test_a_switch_off_means_no_row_but_the_messages_are_there(as_alice, as_bob, say, switch):
+def test_a_switch_off_means_no_row_but_the_messages_are_there(as_alice, as_bob, send_message, switch):
     as_bob.patch(f"{FEED}/preferences", {switch: False})
-    say(as_alice)
+    send_message(as_alice)
     assert rows(as_bob) == []
     assert counts(as_bob) == (0, 1)
 
 
-def test_a_row_stays_open_for_messages_however_old_it_is(as_alice, as_bob, say):
-    say(as_alice)
+def test_a_row_stays_open_for_messages_however_old_it_is(as_alice, as_bob, send_message):
+    send_message(as_alice)
     Notification.objects.update(first_at=timezone.now() - timedelta(days=30))
-    say(as_alice)
+    send_message(as_alice)
     assert [row["count"] for row in rows(as_bob)] == [2]
 
 
-def test_a_block_takes_the_row_away(as_alice, as_bob, alice, say):
-    say(as_alice)
+def test_a_block_takes_the_row_away(as_alice, as_bob, alice, send_message):
+    send_message(as_alice)
     as_bob.post("/api/v1/profile/blocks", {"user_id": alice.id})
     assert rows(as_bob) == []
     assert counts(as_bob)[0] == 0
 
 
-def test_a_blocked_account_gets_no_row(alice, bob, talk):
+def test_a_blocked_account_gets_no_row(alice, bob, conversation_id):
     bob.blocked_at = timezone.now()
     bob.save()
-    feed.message_arrived(recipient_id=bob.id, sender_id=alice.id, conversation_id=talk, message_id=1, at=timezone.now())
+    feed.message_arrived(
+        recipient_id=bob.id, sender_id=alice.id, conversation_id=conversation_id, message_id=1, at=timezone.now()
+    )
     assert not Notification.objects.exists()
 
 
-def test_a_line_of_a_call_counts_only_when_it_was_missed(alice, bob, as_bob, talk):
+def test_a_line_of_a_call_counts_only_when_it_was_missed(alice, bob, as_bob, conversation_id):
     for number, counts_as_unread in enumerate((False, True), start=1):
         messages.send_call_message(
-            conversation_id=talk,
+            conversation_id=conversation_id,
             caller_id=alice.id,
             call_id=number,
             media="audio",
@@ -170,7 +174,9 @@ def test_a_line_of_a_call_counts_only_when_it_was_missed(alice, bob, as_bob, tal
 
 
 @pytest.mark.parametrize(("quiet", "statements"), [(False, 2), (True, 1)])
-def test_a_message_costs_one_statement_and_one_more_for_its_pushes(as_bob, alice, bob, talk, quiet, statements):
+def test_a_message_costs_one_statement_and_one_more_for_its_pushes(
+    as_bob, alice, bob, conversation_id, quiet, statements
+):
     session, _ = sign_in(bob)
     for number in range(3):
         devices.register(user_id=bob.id, session_id=session.id, token=f"token-{number}")
@@ -180,7 +186,7 @@ def test_a_message_costs_one_statement_and_one_more_for_its_pushes(as_bob, alice
             feed.message_arrived(
                 recipient_id=bob.id,
                 sender_id=alice.id,
-                conversation_id=talk,
+                conversation_id=conversation_id,
                 message_id=message_id,
                 at=timezone.now(),
             )
@@ -191,7 +197,7 @@ def test_a_message_costs_one_statement_and_one_more_for_its_pushes(as_bob, alice
     assert Delivery.objects.count() == (0 if quiet else 3)
 
 
-def test_every_change_is_sent_to_its_owner_only(as_alice, as_bob, alice, bob, talk, say):
+def test_every_change_is_sent_to_its_owner_only(as_alice, as_bob, alice, bob, conversation_id, send_message):
     received = []
 
     def hear(sender, recipient_id, notification_id, silent, **_):
@@ -199,11 +205,11 @@ def test_every_change_is_sent_to_its_owner_only(as_alice, as_bob, alice, bob, ta
 
     notification_changed.connect(hear, weak=False)
     try:
-        message = say(as_alice)
-        say(as_alice)
+        message = send_message(as_alice)
+        send_message(as_alice)
         as_alice.delete(f"/api/v1/messages/messages/{message['id']}")
-        as_bob.post(f"{TALKS}/{talk}/read", {})
-        as_bob.post(f"{TALKS}/{talk}/read", {})
+        as_bob.post(f"{CONVERSATIONS}/{conversation_id}/read", {})
+        as_bob.post(f"{CONVERSATIONS}/{conversation_id}/read", {})
     finally:
         notification_changed.disconnect(hear)
     assert received == [(bob.id, False), (bob.id, False), (bob.id, True), (bob.id, True)]

@@ -21,13 +21,13 @@ def conversation(as_alice, bob):
     return as_alice.post("/api/v1/messages/conversations", {"user_id": bob.id}, status=201)["conversation"]["id"]
 
 
-def say(client, conversation, text="secret words"):
+def send_message(client, conversation, text="secret words"):
     return client.post(f"/api/v1/messages/conversations/{conversation}/messages", {"body": text}, status=201)
 
 
 def test_a_message_is_pushed_without_its_words(fcm, worker, as_alice, as_bob, alice, conversation):
     worker()
-    say(as_alice, conversation)
+    send_message(as_alice, conversation)
     [message] = wait_for(lambda: fcm.messages(TOKEN))
     assert message["notification"] == {"title": alice.display_name, "body": "1 new message"}
     assert message["data"]["type"] == "message"
@@ -36,7 +36,7 @@ def test_a_message_is_pushed_without_its_words(fcm, worker, as_alice, as_bob, al
 
 
 def test_reading_takes_the_waiting_push_back(fcm, worker, as_alice, as_bob, conversation):
-    say(as_alice, conversation)
+    send_message(as_alice, conversation)
     as_bob.post(f"/api/v1/messages/conversations/{conversation}/read")
     worker()
     wait_for(lambda: not Delivery.objects.filter(state__in=["pending", "leased"]).exists())
@@ -45,20 +45,20 @@ def test_reading_takes_the_waiting_push_back(fcm, worker, as_alice, as_bob, conv
 
 def test_messages_taken_back_within_the_minute_push_nothing_again(fcm, worker, settings, as_alice, conversation):
     settings.NOTIFICATIONS_PUSH_GROUP_SECONDS = 2
-    say(as_alice, conversation)
+    send_message(as_alice, conversation)
     worker()
     wait_for(lambda: fcm.messages(TOKEN))
-    for message in [say(as_alice, conversation)["message"] for _ in range(3)]:
+    for message in [send_message(as_alice, conversation)["message"] for _ in range(3)]:
         as_alice.delete(f"/api/v1/messages/messages/{message['id']}")
     wait_for(lambda: not Delivery.objects.filter(state__in=["pending", "leased"]).exists())
     assert [message["notification"]["body"] for message in fcm.messages(TOKEN)] == ["1 new message"]
 
 
 def test_logout_ends_pushes_at_once(fcm, worker, as_alice, as_bob, conversation):
-    say(as_alice, conversation)
+    send_message(as_alice, conversation)
     as_bob.post("/api/v1/auth/logout")
     worker()
-    say(as_alice, conversation)
+    send_message(as_alice, conversation)
     wait_for(lambda: not Delivery.objects.filter(state__in=["pending", "leased"]).exists())
     assert fcm.requests(TOKEN) == []
 

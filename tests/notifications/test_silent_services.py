@@ -29,7 +29,7 @@ def services(settings):
 
 def test_requests_use_the_database_and_no_other_service(services, anonymous, as_alice, alice, bob, device_of):
     device_of(bob)
-    talk = conversations.start(starter=alice, user_id=bob.id)[0]["id"]
+    conversation_id = conversations.start(starter=alice, user_id=bob.id)[0]["id"]
     counts = []
     for number, mode in enumerate((*MODES, *MODES)):
         for service in services:
@@ -38,7 +38,7 @@ def test_requests_use_the_database_and_no_other_service(services, anonymous, as_
         with CaptureQueriesContext(connection) as captured:
             anonymous.post("/api/v1/auth/signup", {**person, "email": f"new{number}@example.com"}, status=201)
             anonymous.post("/api/v1/auth/forgot-password", {"email": bob.email})
-            as_alice.post(f"/api/v1/messages/conversations/{talk}/messages", {"body": "hello"}, status=201)
+            as_alice.post(f"/api/v1/messages/conversations/{conversation_id}/messages", {"body": "hello"}, status=201)
         counts.append(len(captured))
     # The first round may open what later ones find.
     assert len(set(counts[len(MODES) :])) == 1, counts

@@ -88,7 +88,7 @@ def conversation_of(user: User, other: User) -> int:
     return conversations.start(starter=user, user_id=other.id)[0]["id"]
 
 
-def talk(caller: Phone, callee: Phone, conversation_id: int, state: str = "active") -> int:
+def start_call(caller: Phone, callee: Phone, conversation_id: int, state: str = "active") -> int:
     """The id of a call between two devices that has come this far."""
     call_id = caller.invite(conversation_id).id
     if state in ("connecting", "active", "ended"):

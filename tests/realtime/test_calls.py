@@ -13,7 +13,7 @@ from messaging.exceptions import ConversationNotFound, IdempotencyConflict, Mess
 from realtime.exceptions import CallConflict
 from realtime.models import Call, CallParticipant, Event
 from tests.factories import make_user
-from tests.realtime.phones import block, conversation_of, phone_of, talk, unblock
+from tests.realtime.phones import block, conversation_of, phone_of, start_call, unblock
 
 
 @pytest.fixture
@@ -143,14 +143,14 @@ def test_a_block_during_the_ring_refuses_the_answer(phones, chat, alice, bob):
 
 
 def test_a_block_ends_a_conversation_that_is_going_on(phones, chat, alice, bob):
-    call_id = talk(*phones, chat)
+    call_id = start_call(*phones, chat)
     block(bob, alice)
     assert phones[0].sees(call_id)["outcome"] == "completed"
 
 
 def test_a_user_in_a_call_is_busy(phones, chat, charlie, bob, as_bob):
     caller, callee = phones
-    talk(caller, callee, chat, "ringing")
+    start_call(caller, callee, chat, "ringing")
     other_user = phone_of(charlie)
     other_chat = conversation_of(charlie, bob)
     busy = other_user.invite(other_chat)
@@ -190,7 +190,7 @@ def test_the_second_device_learns_that_it_was_answered_elsewhere(phones, chat, b
 
 
 def test_other_users_and_invalid_ids_find_nothing(phones, chat, charlie):
-    call_id = talk(*phones, chat, "ringing")
+    call_id = start_call(*phones, chat, "ringing")
     other_user = phone_of(charlie)
     for requested_id in (call_id, call_id + 1000, 0, -1, "x", None, True, 2**70):
         for phone in (other_user, phones[0]):
@@ -211,18 +211,18 @@ def test_other_users_and_invalid_ids_find_nothing(phones, chat, charlie):
 
 def test_an_ended_session_takes_its_call_along(phones, chat, alice):
     caller, callee = phones
-    call_id = talk(caller, callee, chat)
+    call_id = start_call(caller, callee, chat)
     sessions.revoke_all(user_id=alice.id, reason="logout")
     assert callee.sees(call_id)["outcome"] == "completed"
 
 
 def test_an_erased_account_leaves_no_device_behind(phones, chat, alice, as_bob):
-    call_id = talk(*phones, chat)
+    call_id = start_call(*phones, chat)
     with unit_of_work():
         account_erased.send(None, user_id=alice.id)
     assert as_bob.get("/api/v1/calls")["calls"][0]["outcome"] == "completed"
-    side = CallParticipant.objects.get(call_id=call_id, user=alice)
-    assert (side.live, side.session_id, side.socket_id) == (False, None, "")
+    participant = CallParticipant.objects.get(call_id=call_id, user=alice)
+    assert (participant.live, participant.session_id, participant.socket_id) == (False, None, "")
 
 
 def test_an_unconfirmed_account_cannot_be_rung_at_all(alice):

@@ -10,7 +10,7 @@ from core.exceptions import ApiError
 from messaging.models import Message
 from realtime.calls import services as calls
 from realtime.models import Call, CallParticipant
-from tests.realtime.phones import conversation_of, phone_of, talk
+from tests.realtime.phones import conversation_of, phone_of, start_call
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -118,7 +118,7 @@ def test_many_sweepers_end_a_call_once(alice, bob, settings):
 def test_both_hang_up_at_once(alice, bob):
     chat = conversation_of(alice, bob)
     caller, callee = phone_of(alice), phone_of(bob)
-    call_id = talk(caller, callee, chat)
+    call_id = start_call(caller, callee, chat)
     answers = at_once(lambda: caller.hangup(call_id), lambda: callee.hangup(call_id))
     assert codes(answers) == ["call_conflict", "ok"]
     assert Message.objects.filter(call_id=call_id).count() == 1

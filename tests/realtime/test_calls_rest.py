@@ -8,7 +8,7 @@ from notifications.models import Delivery, Device
 from realtime.models import Call
 from tests.client import ApiClient
 from tests.factories import sign_in
-from tests.realtime.phones import conversation_of, phone_of, talk
+from tests.realtime.phones import conversation_of, phone_of, start_call
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def phones(alice, bob, chat):
 
 
 def test_one_call_as_both_see_it(phones, chat, as_alice, as_bob, alice):
-    call_id = talk(*phones, chat, "ringing")
+    call_id = start_call(*phones, chat, "ringing")
     call = Call.objects.get()
     shown = as_bob.get(f"/api/v1/calls/{call_id}")
     assert shown == {
@@ -46,7 +46,7 @@ def test_one_call_as_both_see_it(phones, chat, as_alice, as_bob, alice):
 
 
 def test_reading_a_call_ends_it_at_its_deadline(phones, chat, as_bob):
-    call_id = talk(*phones, chat, "ringing")
+    call_id = start_call(*phones, chat, "ringing")
     with time_machine.travel(timezone.now() + timezone.timedelta(seconds=61), tick=False):
         assert as_bob.get(f"/api/v1/calls/{call_id}")["call"]["outcome"] == "missed"
         (missed,) = as_bob.get("/api/v1/calls")["calls"]
@@ -54,7 +54,7 @@ def test_reading_a_call_ends_it_at_its_deadline(phones, chat, as_bob):
 
 
 def test_declining_from_a_lock_screen(phones, chat, as_alice, as_bob, as_charlie):
-    call_id = talk(*phones, chat, "ringing")
+    call_id = start_call(*phones, chat, "ringing")
     path = f"/api/v1/calls/{call_id}/decline"
     assert as_alice.post(path, {}, status=409)["error"] == "call_conflict"
     assert as_charlie.post(path, {}, status=404)["error"] == "not_found"
@@ -65,15 +65,15 @@ def test_declining_from_a_lock_screen(phones, chat, as_alice, as_bob, as_charlie
 
 
 def test_declining_as_busy_and_never_a_live_call(phones, chat, as_bob):
-    call_id = talk(*phones, chat, "ringing")
+    call_id = start_call(*phones, chat, "ringing")
     assert as_bob.post(f"/api/v1/calls/{call_id}/decline", {"reason": "busy"})["call"]["outcome"] == "busy"
-    live = talk(*phones, chat)
+    live = start_call(*phones, chat)
     assert as_bob.post(f"/api/v1/calls/{live}/decline", {}, status=409)["error"] == "call_conflict"
     assert Call.objects.get(id=live).state == "active"
 
 
 def test_the_conversation_says_of_its_last_call_what_the_message_says(phones, chat, as_alice, as_bob):
-    talk(*phones, chat, "ended")
+    start_call(*phones, chat, "ended")
     for http in (as_alice, as_bob):
         line = http.get(f"/api/v1/messages/conversations/{chat}/messages?limit=1")["messages"][0]
         assert line["kind"] == "call"
@@ -85,7 +85,7 @@ def test_the_conversation_says_of_its_last_call_what_the_message_says(phones, ch
 
 
 def test_history_is_newest_first_and_paged(phones, chat, as_alice, as_charlie):
-    ids = [talk(*phones, chat, "ended") for _ in range(5)][::-1]
+    ids = [start_call(*phones, chat, "ended") for _ in range(5)][::-1]
     first = as_alice.get("/api/v1/calls?limit=2")
     assert ([call["id"] for call in first["calls"]], first["has_more"]) == (ids[:2], True)
     rest = as_alice.get(f"/api/v1/calls?limit=3&before={ids[1]}")
@@ -98,13 +98,13 @@ def test_history_is_newest_first_and_paged(phones, chat, as_alice, as_charlie):
 
 def test_a_page_of_history_takes_three_queries(phones, chat, as_alice, django_assert_max_num_queries):
     for _ in range(4):
-        talk(*phones, chat, "ended")
+        start_call(*phones, chat, "ended")
     with django_assert_max_num_queries(5):
         as_alice.get("/api/v1/calls?limit=50")
 
 
 def test_another_user_gets_not_found(phones, chat, as_charlie, as_alice):
-    call_id = talk(*phones, chat, "ringing")
+    call_id = start_call(*phones, chat, "ringing")
     absent = as_alice.get("/api/v1/calls/999999", status=404)
     for path in (
         f"/api/v1/calls/{call_id}",
@@ -123,7 +123,7 @@ def test_ice_servers_while_the_call_lives(phones, chat, as_bob, bob, settings):
     settings.REALTIME_TURN_URLS = ["turn:turn.example.com:3478?transport=udp"]
     settings.REALTIME_TURN_SECRET = "a shared secret"
     settings.REALTIME_STUN_URLS = ["stun:stun.example.com:3478"]
-    call_id = talk(*phones, chat, "ringing")
+    call_id = start_call(*phones, chat, "ringing")
     path = f"/api/v1/calls/{call_id}/ice-servers"
     open_route = as_bob.get(path)
     assert [server["urls"] for server in open_route["ice_servers"]] == [
@@ -162,7 +162,7 @@ def pushes(kind):
 
 
 def test_a_ring_is_pushed_as_data(phones, chat, alice, bobs_phone, as_bob):
-    call_id = talk(*phones, chat, "ringing")
+    call_id = start_call(*phones, chat, "ringing")
     call = Call.objects.get()
     assert pushes("incoming_call") == [
         {
@@ -184,6 +184,6 @@ def test_a_ring_is_pushed_as_data(phones, chat, alice, bobs_phone, as_bob):
 @pytest.mark.parametrize("choice", [{"quiet_mode": True}, {"enabled": False}])
 def test_a_call_arrives_quietly(choice, phones, chat, bobs_phone, as_bob):
     as_bob.patch("/api/v1/notifications/preferences", choice)
-    talk(*phones, chat, "ringing")
+    start_call(*phones, chat, "ringing")
     (push,) = pushes("incoming_call")
     assert push["quiet"] == "1"

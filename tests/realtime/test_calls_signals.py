@@ -6,7 +6,7 @@ from rest_framework.exceptions import ValidationError
 
 from realtime import groups
 from realtime.exceptions import CallConflict
-from tests.realtime.phones import conversation_of, phone_of, talk
+from tests.realtime.phones import conversation_of, phone_of, start_call
 
 KIB = 1024
 
@@ -26,7 +26,7 @@ def phones(alice, bob):
 
 @pytest.fixture
 def call_id(phones, alice, bob):
-    return talk(*phones, conversation_of(alice, bob), "connecting")
+    return start_call(*phones, conversation_of(alice, bob), "connecting")
 
 
 def test_a_signal_reaches_the_other_bound_device_alone(
@@ -102,7 +102,7 @@ def test_a_participant_has_a_hundred_candidates_between_restarts(phones, call_id
 
 @pytest.mark.parametrize("state", ["ringing", "ended"])
 def test_before_the_answer_and_after_the_end_nothing_passes(state, phones, alice, bob, sent_frames):
-    call_id = talk(*phones, conversation_of(alice, bob), state)
+    call_id = start_call(*phones, conversation_of(alice, bob), state)
     sent_frames.clear()
     for phone in phones:
         with pytest.raises(CallConflict):

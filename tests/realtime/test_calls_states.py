@@ -4,7 +4,7 @@ import pytest
 
 from realtime.exceptions import CallConflict
 from realtime.models import Call
-from tests.realtime.phones import conversation_of, phone_of, talk
+from tests.realtime.phones import conversation_of, phone_of, start_call
 
 STATES = ("ringing", "connecting", "active", "ended")
 COMMANDS = ("ringing", "accept", "decline", "cancel", "connected", "hangup", "signal", "invite")
@@ -42,7 +42,7 @@ def test_a_command_meets_a_state(state, who, command, alice, bob):
         "callee": phone_of(bob),
         "callee's other": phone_of(bob),
     }
-    call_id = talk(people["caller"], people["callee"], chat, state)
+    call_id = start_call(people["caller"], people["callee"], chat, state)
     phone = people[who]
     ask = getattr(phone, command)
     argument = chat if command == "invite" else call_id

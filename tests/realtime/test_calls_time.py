@@ -7,7 +7,7 @@ from django.utils import timezone
 from realtime.calls import services as calls
 from realtime.exceptions import CallConflict
 from realtime.models import Call, Event, Socket
-from tests.realtime.phones import conversation_of, phone_of, talk
+from tests.realtime.phones import conversation_of, phone_of, start_call
 
 
 def later(seconds):
@@ -26,7 +26,7 @@ def phones(alice, bob, chat):
 
 @pytest.mark.parametrize(("state", "seconds", "outcome"), [("ringing", 60, "missed"), ("connecting", 30, "failed")])
 def test_a_state_runs_out(state, seconds, outcome, phones, chat, alice):
-    call_id = talk(*phones, chat, state)
+    call_id = start_call(*phones, chat, state)
     expires_at = Call.objects.get(id=call_id).expires_at
     with later(seconds - 2):
         assert phones[0].sees(call_id)["state"] == state
@@ -42,7 +42,7 @@ def test_a_state_runs_out(state, seconds, outcome, phones, chat, alice):
 
 
 def test_the_sweep_notifies_both(phones, chat, alice, bob):
-    talk(*phones, chat, "ringing")
+    start_call(*phones, chat, "ringing")
     before = Event.objects.filter(type="call.updated").count()
     with later(61):
         assert calls.end_overdue() == 1
@@ -50,7 +50,7 @@ def test_the_sweep_notifies_both(phones, chat, alice, bob):
 
 
 def test_an_overdue_call_leaves_no_user_busy(phones, chat):
-    call_id = talk(*phones, chat, "ringing")
+    call_id = start_call(*phones, chat, "ringing")
     with later(61):
         fresh = phones[1].invite(chat)
         assert (fresh.id != call_id, fresh.state) == (True, "ringing")
@@ -58,7 +58,7 @@ def test_an_overdue_call_leaves_no_user_busy(phones, chat):
 
 def test_an_active_call_is_lost_a_minute_after_both_sockets_closed(phones, chat):
     caller, callee = phones
-    call_id = talk(caller, callee, chat)
+    call_id = start_call(caller, callee, chat)
     caller.close()
     assert callee.sees(call_id)["expires_at"] is None
     with later(300):
@@ -75,7 +75,7 @@ def test_an_active_call_is_lost_a_minute_after_both_sockets_closed(phones, chat)
 
 def test_a_killed_process_leaves_no_call_behind(phones, chat):
     """The sockets are not closed; their rows are only no longer touched."""
-    call_id = talk(*phones, chat)
+    call_id = start_call(*phones, chat)
     with later(62):
         calls.end_overdue()
         assert phones[0].sees(call_id)["outcome"] == "lost"
@@ -83,7 +83,7 @@ def test_a_killed_process_leaves_no_call_behind(phones, chat):
 
 def test_a_call_goes_on_while_one_socket_is_touched(phones, chat):
     caller, _ = phones
-    call_id = talk(*phones, chat)
+    call_id = start_call(*phones, chat)
     for minutes in range(1, 6):
         with later(60 * minutes):
             Socket.objects.filter(id=caller.device.socket_id).update(seen_at=timezone.now())
@@ -93,7 +93,7 @@ def test_a_call_goes_on_while_one_socket_is_touched(phones, chat):
 
 def test_a_device_that_comes_back_takes_its_place_again(phones, chat):
     caller, callee = phones
-    call_id = talk(caller, callee, chat)
+    call_id = start_call(caller, callee, chat)
     second_tab = callee.reopen()
     assert second_tab.sees(call_id)["bound_to_you"] is False
     with pytest.raises(CallConflict):
@@ -112,7 +112,7 @@ def test_a_device_that_comes_back_takes_its_place_again(phones, chat):
 
 def test_the_place_of_a_closed_socket_is_taken_at_the_next_command_too(phones, chat):
     caller, callee = phones
-    call_id = talk(caller, callee, chat)
+    call_id = start_call(caller, callee, chat)
     second_tab = callee.reopen()
     callee.close()
     second_tab.signal(call_id)
@@ -121,7 +121,7 @@ def test_the_place_of_a_closed_socket_is_taken_at_the_next_command_too(phones, c
 
 def test_another_sign_in_never_takes_the_place(phones, chat, bob):
     caller, callee = phones
-    call_id = talk(caller, callee, chat)
+    call_id = start_call(caller, callee, chat)
     callee.close()
     with pytest.raises(CallConflict):
         phone_of(bob).signal(call_id)

@@ -20,7 +20,7 @@ def test_the_socket_works_under_daphne(server, mail_sink):  # noqa: F811
     ann, ben = Person(server, "Ann"), Person(server, "Ben")
     ann.sign_up(mail_sink)
     ben.sign_up(mail_sink)
-    talk = ann.call("POST", "/messages/conversations", {"user_id": ben.id}, status=201)["conversation"]["id"]
+    conversation_id = ann.call("POST", "/messages/conversations", {"user_id": ben.id}, status=201)["conversation"]["id"]
     assert server.stop() == 0
 
     port = free_port()
@@ -39,10 +39,10 @@ def test_the_socket_works_under_daphne(server, mail_sink):  # noqa: F811
                 time.sleep(0.2)
         socket = ben.socket()
         speaker = ann.socket()
-        speaker.say("message.send", {"conversation_id": talk, "body": "hi"}, ref="1")
+        speaker.send("message.send", {"conversation_id": conversation_id, "body": "hi"}, ref="1")
         assert speaker.wait_for("reply", ref="1")["ok"] is True
         assert socket.wait_for("message.new")["data"]["message"]["body"] == "hi"
-        socket.say("conversation.read", {"conversation_id": talk}, ref="2")
+        socket.send("conversation.read", {"conversation_id": conversation_id}, ref="2")
         assert socket.wait_for("reply", ref="2")["data"]["unread_count"] == 0
         socket.connection.send("{")
         assert socket.wait_for("reply")["error"] == "parse_error"
@@ -57,7 +57,7 @@ def test_the_socket_works_under_daphne(server, mail_sink):  # noqa: F811
         assert refused.value.response.status_code == 403
         ben.http = httpx.Client(base_url=f"{server.base}/api/v1", timeout=20)
         ben.call("POST", "/auth/logout")
-        socket.hear_to_the_end()
+        socket.receive_until_closed()
         assert socket.connection.close_code == 4401
         speaker.close()
         socket.close()

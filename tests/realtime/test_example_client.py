@@ -61,22 +61,22 @@ def run_client(live, bob, tmp_path):
 def test_it_misses_nothing_and_prints_nothing_twice(run_client, alice, bob):
     chat = conversation_of(alice, bob)
 
-    def say(body):
+    def send_message(body):
         messages.send(sender=alice, conversation_id=chat, body=body)
 
     first = run_client()
     waited(lambda: first.frames, "ready")
-    say("one")
+    send_message("one")
     waited(lambda: first.output() == ["one"], "the first message")
 
     socket = Socket.objects.get(user=bob)
     groups.close_sockets(bob.id, [socket.id])
     waited(lambda: not Socket.objects.filter(id=socket.id).exists(), "the lost connection")
-    say("two")
+    send_message("two")
     waited(lambda: first.output() == ["one", "two"], "the message sent meanwhile")
     first.stop()
 
-    say("three")
+    send_message("three")
     second = run_client()
     waited(lambda: second.output() == ["three"], "the message sent while it did not run")
     numbers = [frame["seq"] for frame in first.frames + second.frames if "seq" in frame]

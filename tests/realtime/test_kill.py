@@ -39,9 +39,9 @@ class Listener(threading.Thread):
             self.resets += socket.ready["epoch"] != self.position["epoch"]
             while not self.stopping:
                 try:
-                    frame = socket.hear(0.5)
+                    frame = socket.receive(0.5)
                 except TimeoutError:
-                    socket.say("ping", {})
+                    socket.send("ping", {})
                     continue
                 if frame["type"] == "resync":
                     self.resets += 1
@@ -49,7 +49,7 @@ class Listener(threading.Thread):
                     assert frame["seq"] == self.position["seq"] + 1
                     self.position["seq"] = frame["seq"]
                     self.events.append(frame)
-                    socket.say("ack", {"seq": frame["seq"]})
+                    socket.send("ack", {"seq": frame["seq"]})
         finally:
             socket.close()
 
@@ -61,7 +61,7 @@ def test_nothing_is_lost_or_doubled_when_the_server_is_killed(server, mail_sink)
     ann, ben = Person(server, "Ann"), Person(server, "Ben")
     ann.sign_up(mail_sink)
     ben.sign_up(mail_sink)
-    talk = ann.call("POST", "/messages/conversations", {"user_id": ben.id}, status=201)["conversation"]["id"]
+    conversation_id = ann.call("POST", "/messages/conversations", {"user_id": ben.id}, status=201)["conversation"]["id"]
     listeners = [Listener(ann), Listener(ben), Listener(ben)]
     for listener in listeners:
         listener.start()
@@ -76,7 +76,7 @@ def test_nothing_is_lost_or_doubled_when_the_server_is_killed(server, mail_sink)
             count = 0
             while not stop.is_set():
                 body = f"{number}-{count}"
-                acknowledged[body] = person.send(talk, body, f"c{number}-{count}")["id"]
+                acknowledged[body] = person.send(conversation_id, body, f"c{number}-{count}")["id"]
                 count += 1
         except Exception as error:  # the test reports it
             errors.append(error)
@@ -106,9 +106,9 @@ def test_nothing_is_lost_or_doubled_when_the_server_is_killed(server, mail_sink)
         listener.join(20)
     for listener in listeners[1:]:
         assert listener.resets == 0
-        heard = [e["data"]["message"] for e in listener.events if e["type"] == "message.new"]
-        ids = [message["id"] for message in heard]
+        received = [e["data"]["message"] for e in listener.events if e["type"] == "message.new"]
+        ids = [message["id"] for message in received]
         assert ids == sorted(set(ids))
-        assert {message["body"]: message["id"] for message in heard} == acknowledged
+        assert {message["body"]: message["id"] for message in received} == acknowledged
     ann.close()
     ben.close()

@@ -125,16 +125,16 @@ def test_watching_again_replaces_what_was_watched(device, alice, bob, chat):
 )
 def test_presence_follows_the_permission_to_write(open_socket, alice, bob, who_can_message, written_by, seen):
     """Alice watches Bob: both at once, and when he comes and goes."""
-    talk, _ = conversations.start(starter=alice, user_id=bob.id)
+    conversation, _ = conversations.start(starter=alice, user_id=bob.id)
     writers = {"alice": alice, "bob": bob}
     if written_by == "bob":
         conversations.start(starter=bob, user_id=alice.id)
     if written_by:
-        messages.send(sender=writers[written_by], conversation_id=talk["id"], body="hi")
+        messages.send(sender=writers[written_by], conversation_id=conversation["id"], body="hi")
     User.objects.filter(id=bob.id).update(who_can_message=who_can_message)
     watcher = open_socket(sign_in(alice)[1])
     answer = watcher.command("presence.watch", user_ids=[bob.id])["data"]["presence"]
     assert [state["user_id"] for state in answer] == ([bob.id] if seen else [])
     open_socket(sign_in(bob)[1])
-    heard = [frame["data"]["online"] for frame in watcher.silence(0.5) if frame["type"] == "presence"]
-    assert heard == ([True] if seen else [])
+    received = [frame["data"]["online"] for frame in watcher.silence(0.5) if frame["type"] == "presence"]
+    assert received == ([True] if seen else [])

@@ -130,10 +130,10 @@ def test_a_dead_redis_costs_no_request_and_loses_nothing(deployment, own_redis, 
     ann, ben = Person(requests, "Ann"), Person(requests, "Ben")
     ann.sign_up(mail_sink)
     ben.sign_up(mail_sink)
-    talk = ann.call("POST", "/messages/conversations", {"user_id": ben.id}, status=201)["conversation"]["id"]
+    conversation_id = ann.call("POST", "/messages/conversations", {"user_id": ben.id}, status=201)["conversation"]["id"]
     ben.server = sockets
     socket = ben.socket()
-    ann.send(talk, "while all is well", "before")
+    ann.send(conversation_id, "while all is well", "before")
     assert socket.wait_for("message.new")["data"]["message"]["body"] == "while all is well"
 
     def burst(name, count):
@@ -141,7 +141,7 @@ def test_a_dead_redis_costs_no_request_and_loses_nothing(deployment, own_redis, 
         for n in range(count):
             started = time.monotonic()
             answer = ann.http.post(
-                f"/messages/conversations/{talk}/messages",
+                f"/messages/conversations/{conversation_id}/messages",
                 json={"body": f"{name} {n}", "client_id": f"{name}-{n}"},
                 headers={"Authorization": f"Bearer {ann.token}"},
             )
@@ -151,12 +151,12 @@ def test_a_dead_redis_costs_no_request_and_loses_nothing(deployment, own_redis, 
 
     def catch_up(name, count):
         """After one heartbeat everything is there, in order, nothing twice."""
-        socket.say("ping", {})
+        socket.send("ping", {})
         bodies = []
         while len(bodies) < count:
-            frame = socket.hear()
+            frame = socket.receive()
             if "seq" in frame:
-                socket.say("ack", {"seq": frame["seq"]})
+                socket.send("ack", {"seq": frame["seq"]})
             if frame["type"] == "message.new":
                 bodies.append(frame["data"]["message"]["body"])
         assert bodies == [f"{name} {n}" for n in range(count)]
@@ -173,8 +173,8 @@ def test_a_dead_redis_costs_no_request_and_loses_nothing(deployment, own_redis, 
 
     own_redis.start()
     time.sleep(4)
-    socket.say("ping", {})
-    ann.send(talk, "live again", "again")
+    socket.send("ping", {})
+    ann.send(conversation_id, "live again", "again")
     assert socket.wait_for("message.new")["data"]["message"]["body"] == "live again"
 
     own_redis.process.send_signal(signal.SIGSTOP)
@@ -207,7 +207,7 @@ def test_without_redis_a_change_of_another_process_arrives_with_the_sweep(tmp_pa
             capture_output=True,
         )
         started = time.monotonic()
-        socket.hear_to_the_end()
+        socket.receive_until_closed()
         assert time.monotonic() - started < 25
         assert ann.http.get("/auth/me", headers={"Authorization": f"Bearer {ann.token}"}).status_code == 401
         socket.close()

@@ -83,22 +83,24 @@ class Device:
                     reply["reply_to"] = reply["reply_to"] | {"body": message["body"]}
 
 
-def walk(people, talks, dice, steps):
+def walk(people, participants, dice, steps):
     """Any of these people does any of these things; what the rules forbid does not happen."""
     from rest_framework.exceptions import APIException
 
-    written = {talk: [] for talk in talks}
+    written = {conversation_id: [] for conversation_id in participants}
     for step in range(steps):
-        talk = dice.choice(list(talks))
-        actor = dice.choice(talks[talk])
-        known = written[talk]
+        conversation_id = dice.choice(list(participants))
+        actor = dice.choice(participants[conversation_id])
+        known = written[conversation_id]
         message_id = dice.choice(known) if known else None
         what = dice.choice(["send", "send", "send", "reply", "edit", "delete", "react", "unreact", "read", "clear"])
         try:
             if what == "send" or message_id is None:
-                known.append(messages.send(sender=actor, conversation_id=talk, body=f"step {step}")[0]["id"])
+                known.append(messages.send(sender=actor, conversation_id=conversation_id, body=f"step {step}")[0]["id"])
             elif what == "reply":
-                sent, _ = messages.send(sender=actor, conversation_id=talk, body=f"re {step}", reply_to_id=message_id)
+                sent, _ = messages.send(
+                    sender=actor, conversation_id=conversation_id, body=f"re {step}", reply_to_id=message_id
+                )
                 known.append(sent["id"])
             elif what == "edit":
                 messages.edit(editor=actor, message_id=message_id, body=f"edited {step}")
@@ -109,9 +111,9 @@ def walk(people, talks, dice, steps):
             elif what == "unreact":
                 reactions.remove(user=actor, message_id=message_id, emoji=dice.choice("👍🎉😀"))
             elif what == "read":
-                conversations.mark_read(reader_id=actor.id, conversation_id=talk, message_id=message_id)
+                conversations.mark_read(reader_id=actor.id, conversation_id=conversation_id, message_id=message_id)
             elif dice.random() < 0.2:
-                conversations.clear(user_id=actor.id, conversation_id=talk, message_id=message_id)
+                conversations.clear(user_id=actor.id, conversation_id=conversation_id, message_id=message_id)
         except APIException:
             pass
 
@@ -127,19 +129,19 @@ def test_replay_equals_the_state_though_wake_ups_are_lost(open_socket, alice, bo
 
     monkeypatch.setattr(groups, "publish", lossy)
     first = conversations.start(starter=alice, user_id=bob.id)[0]["id"]
-    talks = {first: [alice, bob]}
-    walk([alice, bob], talks, dice, 10)
+    participants = {first: [alice, bob]}
+    walk([alice, bob], participants, dice, 10)
     devices = [Device(sign_in(person)[1], person.id) for person in (alice, bob, bob, charlie)]
     sockets = [open_socket(device.rest.token, resume=device.position) for device in devices]
-    talks[conversations.start(starter=charlie, user_id=bob.id)[0]["id"]] = [bob, charlie]
-    walk([alice, bob, charlie], talks, dice, 80)
+    participants[conversations.start(starter=charlie, user_id=bob.id)[0]["id"]] = [bob, charlie]
+    walk([alice, bob, charlie], participants, dice, 80)
     # One device goes away and comes back in the middle.
     sockets[1].close()
-    walk([alice, bob, charlie], talks, dice, 40)
+    walk([alice, bob, charlie], participants, dice, 40)
     for frame in sockets[1].events:
         devices[1].apply(frame)
     sockets[1] = open_socket(devices[1].rest.token, resume=devices[1].position)
-    walk([alice, bob, charlie], talks, dice, 40)
+    walk([alice, bob, charlie], participants, dice, 40)
     for device, socket in zip(devices, sockets, strict=True):
         socket.send("ping")
         head = socket.expect("pong", timeout=30)["data"]["seq"]

@@ -16,7 +16,7 @@ def conversation(alice, bob):
     return conversations.start(starter=alice, user_id=bob.id)[0]["id"]
 
 
-def say(sender, conversation_id, body, **fields):
+def send_message(sender, conversation_id, body, **fields):
     return messages.send(sender=sender, conversation_id=conversation_id, body=body, **fields)[0]
 
 
@@ -50,7 +50,7 @@ def test_an_acknowledgement_is_the_second_tick_and_spares_the_push(open_socket, 
 
     session, token = sign_in(bob)
     alices, bobs = open_socket(sign_in(alice)[1]), open_socket(token, acks=False)
-    message = say(alice, conversation, "hi")
+    message = send_message(alice, conversation, "hi")
     question = SocketStatusQuery(bob.id, session.id, timezone.now())
     received = bobs.expect("message.new")
     latest = bobs.silence(0.5)
@@ -59,14 +59,14 @@ def test_an_acknowledgement_is_the_second_tick_and_spares_the_push(open_socket, 
     ticked = alices.expect("conversation.delivered")
     assert ticked["data"] == {"conversation_id": conversation, "user_id": bob.id, "delivered_id": message["id"]}
     assert sockets.socket_statuses([question]) == ["seen"]
-    say(alice, conversation, "and now?")
+    send_message(alice, conversation, "and now?")
     assert sockets.socket_statuses([question._replace(since=timezone.now())]) == ["connected"]
 
 
 def test_reading_over_rest_and_socket_is_the_same(open_socket, as_bob, alice, bob, conversation):
     start = as_bob.get("/api/v1/realtime/changes")
     for n in range(3):
-        say(alice, conversation, f"{n}")
+        send_message(alice, conversation, f"{n}")
     changes = as_bob.get(f"/api/v1/realtime/changes?epoch={start['epoch']}&since={start['seq']}")
     bobs = open_socket(as_bob.token, resume={"epoch": start["epoch"], "seq": start["seq"]})
     bobs.expect("synced")
@@ -78,8 +78,8 @@ def test_reading_over_rest_and_socket_is_the_same(open_socket, as_bob, alice, bo
 def test_a_deleted_message_replays_as_deleted(open_socket, token_of, alice, bob, conversation):
     token = token_of(bob)
     start = open_socket(token).ready
-    secret = say(alice, conversation, "the secret")
-    say(alice, conversation, "the rest")
+    secret = send_message(alice, conversation, "the secret")
+    send_message(alice, conversation, "the rest")
     messages.edit(editor=alice, message_id=secret["id"], body="the second secret")
     messages.delete(user=alice, message_id=secret["id"])
     again = open_socket(token, resume={"epoch": start["epoch"], "seq": start["seq"]})
@@ -102,7 +102,7 @@ def test_what_cannot_be_resumed_is_said(open_socket, as_bob, alice, bob, convers
     from realtime.services import log
 
     for n in range(5):
-        say(alice, conversation, f"{n}")
+        send_message(alice, conversation, f"{n}")
     settings.REALTIME_EVENTS_KEPT = 2
     log.prune(now=timezone.now(), batch=100)
     position = log.position(bob.id)
@@ -110,7 +110,7 @@ def test_what_cannot_be_resumed_is_said(open_socket, as_bob, alice, bob, convers
     phone = open_socket(as_bob.token, resume=resume)
     assert phone.expect("resync")["data"] == {"reason": reason, "seq": position.head_seq}
     assert phone.ready["min_seq"] == position.head_seq - 2
-    say(alice, conversation, "after")
+    send_message(alice, conversation, "after")
     assert phone.expect("message.new")["seq"] == position.head_seq + 1
     path = f"/api/v1/realtime/changes?epoch={resume['epoch']}&since={resume['seq']}"
     answer = as_bob.get(path)
@@ -125,7 +125,7 @@ def test_what_cannot_be_resumed_is_said(open_socket, as_bob, alice, bob, convers
 
 def test_changes_come_in_pages(as_bob, alice, bob, conversation):
     for n in range(7):
-        say(alice, conversation, f"{n}")
+        send_message(alice, conversation, f"{n}")
     whole = as_bob.get("/api/v1/realtime/changes?since=0&limit=500")
     pages, since = [], 0
     while True:
@@ -156,7 +156,7 @@ def test_changes_come_in_pages(as_bob, alice, bob, conversation):
 
 def test_two_hundred_events_take_a_handful_of_queries(as_bob, alice, bob, conversation, django_assert_max_num_queries):
     for n in range(100):
-        say(alice, conversation, f"{n}")
+        send_message(alice, conversation, f"{n}")
     with django_assert_max_num_queries(8):
         page = as_bob.get("/api/v1/realtime/changes?since=0&limit=200")
     assert len(page["events"]) >= 100
@@ -165,7 +165,7 @@ def test_two_hundred_events_take_a_handful_of_queries(as_bob, alice, bob, conver
 def test_a_changed_profile_reaches_every_own_device_whole(
     open_socket, as_alice, as_bob, token_of, alice, bob, conversation
 ):
-    say(alice, conversation, "hi")
+    send_message(alice, conversation, "hi")
     phones, other = [open_socket(token_of(alice)) for _ in range(2)], open_socket(token_of(bob))
     as_alice.patch("/api/v1/profile", {"first_name": "Alicia", "bio": "Radio."})
     own = as_alice.get("/api/v1/profile")
@@ -189,9 +189,9 @@ def test_errors_speak_the_readers_language(open_socket, alice, token_of):
 
 
 def test_what_changes_nothing_makes_no_event(open_socket, as_bob, alice, bob, conversation):
-    message = say(alice, conversation, "hi", client_id="once")
+    message = send_message(alice, conversation, "hi", client_id="once")
     head = as_bob.get("/api/v1/realtime/changes")["seq"]
-    say(alice, conversation, "hi", client_id="once")
+    send_message(alice, conversation, "hi", client_id="once")
     messages.edit(editor=alice, message_id=message["id"], body="hi")
     phone = open_socket(as_bob.token)
     assert phone.command("message.edit", message_id=message["id"], body="x")["error"] == "not_message_owner"

@@ -13,10 +13,10 @@ from tests.factories import make_user, sign_in
 from tests.realtime.phones import block, conversation_of, unblock
 
 
-def passes_alone(note, sid):
+def passes_alone(notice, sid):
     try:
-        user, _ = sessions.recheck(sid=sid, user_id=note.user_id)
-        typing(actor=user, conversation_id=note.conversation_id, is_typing=note.is_typing)
+        user, _ = sessions.recheck(sid=sid, user_id=notice.user_id)
+        typing(actor=user, conversation_id=notice.conversation_id, is_typing=notice.is_typing)
     except APIException:
         return False
     return True
@@ -29,9 +29,9 @@ def test_together_the_same_pass_as_alone(alice, bob, charlie, django_assert_num_
 
     def partner(name, **fields):
         other = make_user(name)
-        talk = conversation_of(alice, other)
+        conversation_id = conversation_of(alice, other)
         User.objects.filter(id=other.id).update(**fields)
-        return other, talk
+        return other, conversation_id
 
     quiet, quiet_chat = partner("Quiet", who_can_message="nobody")
     picky, picky_chat = partner("Picky", who_can_message="contacts")
@@ -57,16 +57,16 @@ def test_together_the_same_pass_as_alone(alice, bob, charlie, django_assert_num_
     sessions.revoke([ended], reason="logout")
     type(old).objects.filter(id=old.id).update(expires_at=now - timedelta(seconds=1))
     cases = [
-        (devices[person.id], TypingNotice(devices[person.id].id, person.id, talk, True), ok)
-        for person, talk, ok in results
+        (devices[person.id], TypingNotice(devices[person.id].id, person.id, conversation_id, True), ok)
+        for person, conversation_id, ok in results
     ]
     cases += [(session, TypingNotice(session.id, alice.id, chat, True), False) for session in (ended, old)]
     # The session of another user proves nothing.
-    notes = [*(note for _, note, _ in cases), TypingNotice(devices[bob.id].id, alice.id, chat, True)]
+    notices = [*(notice for _, notice, _ in cases), TypingNotice(devices[bob.id].id, alice.id, chat, True)]
     with django_assert_num_queries(2):
-        passed = relay_typing_batch(notes)
+        passed = relay_typing_batch(notices)
     assert passed == [*(ok for *_, ok in cases), False]
-    assert [passes_alone(note, session.sid) for session, note, _ in cases] == [ok for *_, ok in cases]
+    assert [passes_alone(notice, session.sid) for session, notice, _ in cases] == [ok for *_, ok in cases]
 
 
 def test_a_block_counts_from_the_next_frame_on_and_its_end_too(open_socket, alice, bob):
@@ -85,8 +85,8 @@ def test_replies_keep_the_order_of_a_burst(open_socket, alice, bob):
     chat = conversation_of(alice, bob)
     writer, reader = open_socket(sign_in(alice)[1]), open_socket(sign_in(bob)[1])
     for ref in range(20):
-        talk = chat if ref % 3 else 999_999
-        writer.send("typing", {"conversation_id": talk, "is_typing": bool(ref % 2)}, ref=ref)
+        conversation_id = chat if ref % 3 else 999_999
+        writer.send("typing", {"conversation_id": conversation_id, "is_typing": bool(ref % 2)}, ref=ref)
     replies = [writer.expect("reply") for _ in range(20)]
     assert [reply["ref"] for reply in replies] == list(range(20))
     assert [reply["ok"] for reply in replies] == [bool(ref % 3) for ref in range(20)]
