@@ -191,6 +191,6 @@ def test_contributing_names_files_that_exist():
         ]
         for name in names:
             # A bare name is that of a module in an app, or of a package in its place.
-            places = [ROOT / name, *(ROOT / app / name for app in APPS)]
-            paths = [place for place in places if place.exists() or place.with_suffix("").is_dir()]
+            candidates = [ROOT / name, *(ROOT / app / name for app in APPS)]
+            paths = [path for path in candidates if path.exists() or path.with_suffix("").is_dir()]
             assert paths, f"CONTRIBUTING.md names {name}: {row}"

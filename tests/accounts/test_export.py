@@ -130,5 +130,5 @@ def test_rows_of_an_iterator_are_written_in_parts(alice, monkeypatch):
         assert zipped.getinfo("rows/many.json").compress_size < len(written["many.json"]) / 10
     assert most <= 2 * export.ROWS_WRITTEN_AT_ONCE
     for name, number in counts.items():
-        rows = [dict(Row(place)) for place in range(number)]
+        rows = [dict(Row(index)) for index in range(number)]
         assert written[name] == json.dumps(rows, ensure_ascii=False, indent=2)

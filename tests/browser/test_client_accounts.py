@@ -51,8 +51,8 @@ def test_signing_up_in_russian_with_the_code_from_the_mailbox(window, server):
     page = person.page
     form = page.locator("form").first
     fields = form.locator("input")
-    for place, value in enumerate(("Ольга", "Петрова", email, "short")):
-        fields.nth(place).fill(value)
+    for index, value in enumerate(("Ольга", "Петрова", email, "short")):
+        fields.nth(index).fill(value)
     assert form.locator("select").input_value() == "ru"
     form.locator("button[type=submit]").click()
     page.locator("[aria-invalid=true]").wait_for()

@@ -76,9 +76,9 @@ def test_links_lead_somewhere(document):
         if target.startswith("/"):
             resolve(target)
         elif "://" not in target:
-            place = (document.parent / target).resolve()
+            path = (document.parent / target).resolve()
             # The site serves docs/glossary.md as /docs/glossary.
-            assert place.exists() or place.with_suffix(".md").exists(), target
+            assert path.exists() or path.with_suffix(".md").exists(), target
 
 
 RECORDS = sorted((ROOT / "docs" / "decisions").glob("0*.md"))

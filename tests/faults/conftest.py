@@ -27,11 +27,11 @@ def settle(mail_sink):  # noqa: F811
         return person
 
     def pairs(server, number, name="Person"):  # noqa: F811
-        made = [Person(server, f"{name}{place}") for place in range(2 * number)]
+        made = [Person(server, f"{name}{index}") for index in range(2 * number)]
         people.extend(made)
         with ThreadPoolExecutor(4) as pool:
             list(pool.map(sign_up, made))
-        return Books([pair(made[place], made[place + 1]) for place in range(0, len(made), 2)])
+        return Books([pair(made[index], made[index + 1]) for index in range(0, len(made), 2)])
 
     def pair(first, second):
         body = first.call("POST", "/messages/conversations", {"user_id": second.id}, status=201)

@@ -101,8 +101,8 @@ class Writers:
         self._stop = threading.Event()
         people = [(pair, person) for pair in books.pairs for person in (pair.first, pair.second)]
         self._threads = [
-            threading.Thread(target=self._write, args=(*people[place % len(people)], f"w{place}"), daemon=True)
-            for place in range(number)
+            threading.Thread(target=self._write, args=(*people[index % len(people)], f"w{index}"), daemon=True)
+            for index in range(number)
         ]
 
     def __enter__(self) -> "Writers":

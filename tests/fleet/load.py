@@ -256,7 +256,7 @@ class Load:
         )
         assert Counter(received_by(listener)) == Counter(expected)
         numbers = [event["seq"] for event in listener.events]
-        assert numbers == [numbers[0] + place for place in range(len(numbers))], "a hole or a repeat in the log"
+        assert numbers == [numbers[0] + index for index in range(len(numbers))], "a hole or a repeat in the log"
 
 
 def received_by(listener: Listener | Socket) -> list[int]:

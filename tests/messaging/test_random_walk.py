@@ -45,10 +45,10 @@ class Walk(RuleBasedStateMachine):
         self.alice, self.bob, self.charlie = (make_user(name) for name in ("Alice", "Bob", "Charlie"))
         self.lines = [Line((self.alice, self.bob)), Line((self.alice, self.charlie))]
 
-    def pick(self, line, place, side=None):
+    def pick(self, line, index, side=None):
         """Some message of the line, visible or not; None in an empty one."""
         among = [m for m in line.messages if side is None or m[1] == side]
-        return among[place % len(among)] if among else None
+        return among[index % len(among)] if among else None
 
     @rule(line=LINES, side=SIDES, key=st.booleans(), reply=PLACES)
     def send(self, line, side, key, reply):
@@ -86,10 +86,10 @@ class Walk(RuleBasedStateMachine):
         )
         line.messages.append([made["id"], side, missed, made["body"]])
 
-    @rule(line=LINES, side=SIDES, place=PLACES)
-    def delete(self, line, side, place):
+    @rule(line=LINES, side=SIDES, index=PLACES)
+    def delete(self, line, side, index):
         line = self.lines[line]
-        message = self.pick(line, place, side)
+        message = self.pick(line, index, side)
         if message is None:
             return
         try:
@@ -100,10 +100,10 @@ class Walk(RuleBasedStateMachine):
         assert message in line.visible(side)
         message[3] = None
 
-    @rule(line=LINES, side=SIDES, place=PLACES)
-    def edit(self, line, side, place):
+    @rule(line=LINES, side=SIDES, index=PLACES)
+    def edit(self, line, side, index):
         line = self.lines[line]
-        message = self.pick(line, place, side)
+        message = self.pick(line, index, side)
         if message is None or line.blocked or str(message[3]).endswith("call"):
             return
         body = f"edit {next(numbers)}"
@@ -114,10 +114,10 @@ class Walk(RuleBasedStateMachine):
             return
         message[3] = body
 
-    @rule(line=LINES, side=SIDES, place=st.none() | PLACES)
-    def read(self, line, side, place):
+    @rule(line=LINES, side=SIDES, index=st.none() | PLACES)
+    def read(self, line, side, index):
         line = self.lines[line]
-        target = self.pick(line, place) if place is not None else None
+        target = self.pick(line, index) if index is not None else None
         reader = line.people[side]
         try:
             reply = conversations.mark_read(
@@ -132,10 +132,10 @@ class Walk(RuleBasedStateMachine):
         assert reply["unread_count"] == line.unread(side)
         assert reply["message_unread_count"] == self.unread_of(reader)
 
-    @rule(line=LINES, side=SIDES, place=st.none() | PLACES)
-    def clear(self, line, side, place):
+    @rule(line=LINES, side=SIDES, index=st.none() | PLACES)
+    def clear(self, line, side, index):
         line = self.lines[line]
-        target = self.pick(line, place) if place is not None else None
+        target = self.pick(line, index) if index is not None else None
         visible = line.visible(side)
         try:
             upto = conversations.clear(

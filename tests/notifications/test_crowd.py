@@ -32,11 +32,11 @@ def crowd(number):
     return User.objects.bulk_create(
         [
             User(
-                email=f"fan{place}@example.com", username=f"fan_{place:05d}", username_folded=f"fan_{place:05d}",
-                first_name=f"Fan{place}", last_name="Example", first_name_folded=f"fan{place}",
+                email=f"fan{index}@example.com", username=f"fan_{index:05d}", username_folded=f"fan_{index:05d}",
+                first_name=f"Fan{index}", last_name="Example", first_name_folded=f"fan{index}",
                 last_name_folded="example", password="!",
             )
-            for place in range(number)
+            for index in range(number)
         ],
         batch_size=500,
     )  # fmt: skip
@@ -77,7 +77,7 @@ def test_many_actors_are_one_row_with_the_right_number_and_few_pushes(fcm, worke
 
     begun = time.monotonic()
     with ThreadPoolExecutor(REPORTERS) as pool:
-        results = list(itertools.chain(*pool.map(report, [fans[place::REPORTERS] for place in range(REPORTERS)])))
+        results = list(itertools.chain(*pool.map(report, [fans[index::REPORTERS] for index in range(REPORTERS)])))
     assert sorted(results) == ["aggregated"] * (FANS - 1) + ["created"]
 
     body = as_alice.get("/api/v1/notifications")

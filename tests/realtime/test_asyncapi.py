@@ -35,9 +35,9 @@ def test_every_reference_leads_somewhere():
     names = set(refs(document()))
     assert names
     for ref in names:
-        place = document()
+        schema = document()
         for step in ref.removeprefix("#/").split("/"):
-            place = place[step]
+            schema = schema[step]
 
 
 def test_every_event_of_the_log_has_its_schema():
