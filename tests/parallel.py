@@ -1,30 +1,39 @@
-"""Many threads at one gate."""
+"""Functions that run at the same moment, each on a thread and a database connection of its own."""
 
-import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from threading import Barrier, Thread
 from typing import Any
 
 from django.db import connections
 
 
-def together(number: int, act: Callable[[int], Any]) -> list[Any]:
-    """Runs `act(0)` … `act(number - 1)` in as many threads, started at once; what each returned or raised."""
-    gate = threading.Barrier(number)
-    results: list[Any] = [None] * number
+def parallel_outcomes(number: int, act: Callable[[int], Any], *, seconds: float = 60) -> list[Any]:
+    """What `act(0)` … `act(number - 1)` returned or raised, in this order."""
+    start = Barrier(number)
+    outcomes: list[Any] = [None] * number
 
-    def run(place: int) -> None:
-        gate.wait(30)
+    def run(index: int) -> None:
         try:
-            results[place] = act(place)
-        except Exception as error:
-            results[place] = error
+            start.wait(seconds)
+            outcomes[index] = act(index)
+        except BaseException as error:
+            outcomes[index] = error
         finally:
             connections.close_all()
 
-    threads = [threading.Thread(target=run, args=(place,)) for place in range(number)]
+    threads = [Thread(target=run, args=(index,), daemon=True) for index in range(number)]
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(seconds)
     assert not any(thread.is_alive() for thread in threads), "a thread hangs"
-    return results
+    return outcomes
+
+
+def run_parallel(jobs: Sequence[Callable[[], Any]], *, seconds: float = 60) -> list[Any]:
+    """What the jobs returned, in their order. The first exception of a job is raised."""
+    outcomes = parallel_outcomes(len(jobs), lambda index: jobs[index](), seconds=seconds)
+    for outcome in outcomes:
+        if isinstance(outcome, BaseException):
+            raise outcome
+    return outcomes

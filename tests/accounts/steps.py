@@ -1,12 +1,9 @@
 """What people do on the way to something, in one call each."""
 
 import re
-from collections.abc import Callable
-from threading import Barrier, Thread
 from typing import Any
 
 from django.core import mail
-from django.db import connection
 
 from accounts.models import User
 from accounts.services import codes
@@ -58,28 +55,6 @@ def login(user: User, password: str = PASSWORD, status: int = 200, **headers: st
 def second_step(user: User, **headers: str) -> ApiClient:
     """A client that carries a fresh two-step token."""
     return ApiClient(login(user)["two_step_token"], **headers)
-
-
-def race(count: int, work: Callable[[int], Any]) -> list[Any]:
-    """Runs `work(number)` in so many threads at once; what each gave, in order."""
-    barrier = Barrier(count)
-    results: list[Any] = [None] * count
-
-    def run(number: int) -> None:
-        try:
-            barrier.wait(30)
-            results[number] = work(number)
-        except BaseException as error:
-            results[number] = error
-        finally:
-            connection.close()
-
-    threads = [Thread(target=run, args=(number,)) for number in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    return results
 
 
 def answers(responses: list[Any]) -> dict[str, int]:

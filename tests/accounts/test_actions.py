@@ -8,9 +8,10 @@ from django.core import mail
 from django.utils import timezone
 
 from accounts.models import PendingToken
-from tests.accounts.steps import SECOND, action_token, answers, enable_two_step, last_code, race
+from tests.accounts.steps import SECOND, action_token, answers, enable_two_step, last_code
 from tests.client import ApiClient
 from tests.factories import PASSWORD, sign_in
+from tests.parallel import parallel_outcomes
 
 CHALLENGE = "/api/v1/auth/action-challenge"
 VERIFY = "/api/v1/auth/action-verify"
@@ -220,7 +221,7 @@ class TestRaces:
     def test_one_code_gives_one_action_token(self, alice, as_alice):
         challenge = as_alice.post(CHALLENGE, {"action": "change_password"})["challenge_token"]
         data = {"challenge_token": challenge, "code": last_code(alice.email)}
-        got = race(20, lambda n: as_alice.raw("POST", VERIFY, data))
+        got = parallel_outcomes(20, lambda n: as_alice.raw("POST", VERIFY, data))
         assert answers(got) == {"200": 1, "invalid_otp": 19}
         assert PendingToken.objects.filter(kind="action").count() == 1
 
@@ -229,7 +230,7 @@ class TestRaces:
         if action in NEEDS_SECOND_STEP:
             enable_two_step(as_alice, alice)
         token = action_token(as_alice, alice, action)
-        got = race(20, lambda n: use(as_alice, action, token))
+        got = parallel_outcomes(20, lambda n: use(as_alice, action, token))
         counted = answers(got)
         assert counted.pop("200") == 1
         # A request after the deletion finds its session ended; one after `enable`, that it is on.

@@ -10,9 +10,10 @@ from django.utils import timezone
 
 from accounts.models import EmailChange, User
 from accounts.services import codes, sessions
-from tests.accounts.steps import act, action_token, answers, last_code, login, race
+from tests.accounts.steps import act, action_token, answers, last_code, login
 from tests.client import ApiClient
 from tests.factories import PASSWORD, make_user, sign_in
+from tests.parallel import parallel_outcomes
 
 NEW = "new.alice@example.org"
 VERIFY = "/api/v1/auth/change-email/verify"
@@ -209,14 +210,14 @@ class TestRaces:
             client = ApiClient(sign_in(person)[1])
             begin(client, person)
             clients.append((client, last_code(NEW)))
-        got = race(8, lambda n: clients[n][0].raw("POST", VERIFY, {"code": clients[n][1]}))
+        got = parallel_outcomes(8, lambda n: clients[n][0].raw("POST", VERIFY, {"code": clients[n][1]}))
         assert answers(got) == {"200": 1, "email_taken": 7}
         assert User.objects.filter(email=NEW).count() == 1
 
     def test_one_code_moves_once(self, alice, as_alice):
         begin(as_alice, alice)
         code = last_code(NEW)
-        got = race(10, lambda n: as_alice.raw("POST", VERIFY, {"code": code}))
+        got = parallel_outcomes(10, lambda n: as_alice.raw("POST", VERIFY, {"code": code}))
         assert answers(got) == {"200": 1, "invalid_otp": 9}
 
     def test_sign_up_and_change_do_not_share_an_address(self, alice, as_alice):
@@ -228,14 +229,14 @@ class TestRaces:
                 return as_alice.raw("POST", VERIFY, {"code": code})
             return ApiClient().raw("POST", "/api/v1/auth/signup", SIGNUP | {"email": NEW})
 
-        counted = answers(race(4, work))
+        counted = answers(parallel_outcomes(4, work))
         assert counted["email_taken"] == 3
         assert User.objects.filter(email=NEW).count() == 1
 
     def test_one_link_undoes_once(self, alice, as_alice, anonymous):
         move(as_alice, alice)
         token = undo_link(alice.email).rsplit("/", 1)[1]
-        got = race(10, lambda n: ApiClient().raw("POST", UNDO, {"token": token}))
+        got = parallel_outcomes(10, lambda n: ApiClient().raw("POST", UNDO, {"token": token}))
         assert answers(got) == {"200": 1, "not_found": 9}
         assert EmailChange.objects.exclude(undone_at=None).count() == 1
         assert sessions.revoke_all(user_id=alice.id, reason="test") == 0

@@ -4,9 +4,10 @@ import pytest
 
 from accounts.models import Session
 from accounts.services import sessions
-from tests.accounts.steps import SECOND, act, action_token, enable_two_step, race
+from tests.accounts.steps import SECOND, act, action_token, enable_two_step
 from tests.client import ApiClient
 from tests.factories import PASSWORD, sign_in
+from tests.parallel import parallel_outcomes
 
 NEW = "amber window 77"
 CHANGE = {"current_password": PASSWORD, "new_password": NEW}
@@ -86,7 +87,7 @@ def test_of_a_change_and_renewals_of_a_copy_only_the_change_counts(alice):
                 return client.raw("POST", "/api/v1/auth/change-password", CHANGE, headers=headers)
             return ApiClient(copied).raw("POST", REFRESH)
 
-        answers = race(6, work)
+        answers = parallel_outcomes(6, work)
         assert not [answer for answer in answers if isinstance(answer, BaseException)]
         changed, *renewals = answers
         assert changed.status_code == 200, changed.content

@@ -14,10 +14,11 @@ from django.utils import timezone
 from accounts.models import AuditEntry, Session, User
 from accounts.services import audit, erasure
 from accounts.signals import account_erased
-from tests.accounts.steps import SECOND, act, enable_two_step, login, race, second_step
+from tests.accounts.steps import SECOND, act, enable_two_step, login, second_step
 from tests.client import ApiClient
 from tests.factories import PASSWORD, sign_in
 from tests.images.corpus import jpeg
+from tests.parallel import parallel_outcomes
 
 ME = "/api/v1/auth/me"
 
@@ -210,7 +211,7 @@ class TestRaces:
     def test_two_purges_at_once_erase_once(self, alice, as_alice):
         delete_account(as_alice, alice)
         later = timezone.now() + timedelta(days=15)
-        assert sorted(race(4, lambda n: erasure.erase_due(now=later, batch=10))) == [0, 0, 0, 1]
+        assert sorted(parallel_outcomes(4, lambda n: erasure.erase_due(now=later, batch=10))) == [0, 0, 0, 1]
 
     def test_a_sign_in_and_the_purge_at_the_last_moment(self, alice, as_alice):
         delete_account(as_alice, alice)
@@ -222,7 +223,7 @@ class TestRaces:
                 return erasure.erase_due(now=later, batch=10)
             return ApiClient().raw("POST", "/api/v1/auth/login", data).status_code
 
-        erased, *statuses = race(4, work)
+        erased, *statuses = parallel_outcomes(4, work)
         user = User.objects.get(id=alice.id)
         if erased:
             assert user.erased_at is not None
@@ -241,7 +242,7 @@ class TestRaces:
             client = as_alice if number % 2 else as_bob
             return client.raw("POST", f"{conversation_path}/messages", {"body": f"number {number}"}).status_code
 
-        erased, *statuses = race(8, work)
+        erased, *statuses = parallel_outcomes(8, work)
         assert erased is True
         assert set(statuses) <= {201, 401, 403, 404}
         # What Alice had on its way may have arrived after the erasure: the next purge finds it.

@@ -11,10 +11,11 @@ from django.utils import timezone
 
 from accounts.models import RecoveryCode, User
 from accounts.services import sessions
-from tests.accounts.steps import SECOND, act, enable_two_step, login, race
+from tests.accounts.steps import SECOND, act, enable_two_step, login
 from tests.accounts.test_change_email import NEW, move, undo_link
 from tests.client import ApiClient
 from tests.factories import PASSWORD, sign_in
+from tests.parallel import parallel_outcomes
 
 THIEFS = "copper meadow 58"
 THIEFS_SECOND = "granite orchard 12"
@@ -169,7 +170,7 @@ def test_of_many_at_once_one_chooses(alice, as_alice):
     move(as_alice, alice)
     link = undo_link(old)
     token = password_token(go(link))
-    got = race(6, lambda number: go(link, password_token=token, new_password=f"{OWNERS} {number}"))
+    got = parallel_outcomes(6, lambda number: go(link, password_token=token, new_password=f"{OWNERS} {number}"))
     assert sorted(answer.status_code for answer in got) == [200] + [404] * 5
     [winner] = [number for number, answer in enumerate(got) if answer.status_code == 200]
     assert User.objects.get(id=alice.id).check_password(f"{OWNERS} {winner}")

@@ -15,7 +15,7 @@ from core import ratelimits
 from tests.accounts.steps import action_token, enable_two_step, last_code, redeem_code, second_step
 from tests.client import ApiClient
 from tests.factories import PASSWORD, make_user, sign_in
-from tests.parallel import together
+from tests.parallel import parallel_outcomes
 from tests.staff import admin_client, staff
 
 AUTH = "/api/v1/auth"
@@ -118,7 +118,7 @@ def test_parallel_wrong_passwords_are_counted_apart_and_exactly():
         address = HOME if number % 2 else unknown_network(number)
         login.with_password(email=alice.email, password="wrong", caller=Caller(ip=address))
 
-    outcomes = together(30, guess)
+    outcomes = parallel_outcomes(30, guess)
     for part in (outcomes[0::2], outcomes[1::2]):
         assert Counter(type(outcome) for outcome in part) == {InvalidCredentials: 5, AccountLocked: 10}
     assert User.objects.get(id=alice.id).wrong_passwords == 5
@@ -198,11 +198,11 @@ def test_parallel_tries_of_many_networks_are_counted_exactly(monkeypatch):
     def guess(number):
         codes.check(user=alice, purpose="reset", address=alice.email, text=wrong, network=unknown_network(number % 2))
 
-    assert {type(outcome) for outcome in together(30, guess)} == {InvalidOtp}
+    assert {type(outcome) for outcome in parallel_outcomes(30, guess)} == {InvalidOtp}
     assert len(compared) == Code.objects.get(user=alice).tries == 10
     assert sorted(CodeTries.objects.values_list("tries", flat=True)) == [5, 5]
-    together(20, lambda number: guess(2))
-    together(20, lambda number: codes.check(
+    parallel_outcomes(20, lambda number: guess(2))
+    parallel_outcomes(20, lambda number: codes.check(
         user=alice, purpose="reset", address=alice.email, text=wrong, network=unknown_network(3)
     ))  # fmt: skip
     assert len(compared) == Code.objects.get(user=alice).tries == 15

@@ -10,9 +10,10 @@ from accounts import selectors
 from accounts.models import Block, User
 from accounts.services import erasure
 from accounts.signals import block_changed, profile_changed
-from tests.accounts.steps import answers, race
+from tests.accounts.steps import answers
 from tests.client import ApiClient
 from tests.factories import make_user, sign_in
+from tests.parallel import parallel_outcomes
 
 PROFILE = "/api/v1/profile"
 PRIVACY = "/api/v1/profile/privacy"
@@ -158,7 +159,7 @@ class TestUsername:
     def test_of_many_who_want_it_one_gets_it(self):
         clients = [ApiClient(sign_in(make_user(f"Ann{number}"))[1]) for number in range(10)]
         names = ["Wanted", "wanted"]
-        got = race(10, lambda n: clients[n].raw("PATCH", PROFILE, {"username": names[n % 2]}))
+        got = parallel_outcomes(10, lambda n: clients[n].raw("PATCH", PROFILE, {"username": names[n % 2]}))
         assert answers(got) == {"200": 1, "username_taken": 9}
 
 
@@ -303,7 +304,7 @@ class TestBlocks:
 
     @pytest.mark.django_db(transaction=True)
     def test_blocking_in_parallel_makes_one_row_and_one_fact(self, alice, bob, as_alice, received_signals):
-        got = race(10, lambda n: as_alice.raw("POST", BLOCKS, {"user_id": bob.id}))
+        got = parallel_outcomes(10, lambda n: as_alice.raw("POST", BLOCKS, {"user_id": bob.id}))
         assert answers(got) == {"200": 10}
         assert len(received_signals) == Block.objects.count() == 1
 

@@ -10,7 +10,7 @@ from accounts.services import codes, login, registration, sessions
 from accounts.services.sign_in import Caller
 from accounts.tokens import decode_session_token
 from tests.factories import PASSWORD, make_user, sign_in
-from tests.parallel import together
+from tests.parallel import parallel_outcomes
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -31,10 +31,12 @@ def test_of_200_parallel_wrong_codes_five_are_compared_and_the_right_one_is_dead
     right = codes.issue(user=ann, purpose="signup", address=ann.email)
     wrong = [f"{(int(right) + n) % 10**6:06d}" for n in range(1, 201)]
 
-    def guess(place):
-        registration.verify_email(email=ann.email, code=wrong[place], caller=HERE)
+    def guess(index):
+        registration.verify_email(email=ann.email, code=wrong[index], caller=HERE)
 
-    results = [result for start in range(0, 200, 50) for result in together(50, lambda n, s=start: guess(s + n))]
+    results = [
+        result for start in range(0, 200, 50) for result in parallel_outcomes(50, lambda n, s=start: guess(s + n))
+    ]
     assert Counter(type(result) for result in results) == {InvalidOtp: 200}
     assert len(compared) == 5
     assert Code.objects.get(user=ann).tries == 5
@@ -49,7 +51,7 @@ def test_of_20_parallel_uses_of_one_code_one_wins(settings):
     settings.ACCOUNTS_CODE_TRIES = 100
     ann = make_user("Ann", verified=False)
     code = codes.issue(user=ann, purpose="signup", address=ann.email)
-    results = together(20, lambda n: registration.verify_email(email=ann.email, code=code, caller=HERE))
+    results = parallel_outcomes(20, lambda n: registration.verify_email(email=ann.email, code=code, caller=HERE))
     assert Counter(type(result) for result in results) == {tuple: 1, InvalidOtp: 19}
     assert Session.objects.filter(user=ann).count() == 1
 
@@ -57,13 +59,13 @@ def test_of_20_parallel_uses_of_one_code_one_wins(settings):
 def test_of_20_parallel_uses_of_one_code_with_five_tries_one_wins():
     ann = make_user("Ann", verified=False)
     code = codes.issue(user=ann, purpose="signup", address=ann.email)
-    results = together(20, lambda n: registration.verify_email(email=ann.email, code=code, caller=HERE))
+    results = parallel_outcomes(20, lambda n: registration.verify_email(email=ann.email, code=code, caller=HERE))
     assert Counter(type(result) for result in results) == {tuple: 1, InvalidOtp: 19}
 
 
 def test_20_parallel_refreshes_make_one_generation():
     session, token = sign_in(make_user("Ann"))
-    results = together(20, lambda n: sessions.refresh(token))
+    results = parallel_outcomes(20, lambda n: sessions.refresh(token))
     assert {decode_session_token(result).generation for result in results} == {2}
     session.refresh_from_db()
     assert (session.generation, session.ended_at) == (2, None)
@@ -71,7 +73,7 @@ def test_20_parallel_refreshes_make_one_generation():
 
 def test_parallel_right_passwords_all_sign_in():
     ann = make_user("Ann")
-    results = together(20, lambda n: login.with_password(email=ann.email, password=PASSWORD, caller=HERE))
+    results = parallel_outcomes(20, lambda n: login.with_password(email=ann.email, password=PASSWORD, caller=HERE))
     assert {type(result) for result in results} == {login.SignedIn}
     assert Session.objects.filter(user=ann, ended_at=None).count() == 20
 
@@ -79,7 +81,7 @@ def test_parallel_right_passwords_all_sign_in():
 @pytest.mark.parametrize("known", [True, False])
 def test_of_parallel_wrong_passwords_five_are_told_apart(known):
     email = make_user("Ann").email if known else "nobody@example.com"
-    results = together(30, lambda n: login.with_password(email=email, password=f"wrong {n}", caller=HERE))
+    results = parallel_outcomes(30, lambda n: login.with_password(email=email, password=f"wrong {n}", caller=HERE))
     assert Counter(type(result) for result in results) == {InvalidCredentials: 5, AccountLocked: 25}
     row = User.objects.get(email=email) if known else UnknownAddress.objects.get()
     assert row.wrong_passwords == 5
@@ -89,14 +91,14 @@ def test_a_right_password_among_parallel_wrong_ones_is_judged_in_turn():
     """Thirty guesses at once tell no more than five guesses and a wait."""
     ann = make_user("Ann")
     guesses = [f"wrong {n}" for n in range(29)] + [PASSWORD]
-    results = together(30, lambda n: login.with_password(email=ann.email, password=guesses[n], caller=HERE))
+    results = parallel_outcomes(30, lambda n: login.with_password(email=ann.email, password=guesses[n], caller=HERE))
     results_reported = [result for result in results if not isinstance(result, AccountLocked)]
     assert sum(isinstance(result, InvalidCredentials) for result in results_reported) <= 9
     assert len(results_reported) <= 10
 
 
 def test_20_parallel_sign_ups_of_one_address_make_one_account():
-    def sign_up(place):
+    def sign_up(index):
         return registration.sign_up(
             email="ann@example.com",
             password="correct horse 9",
@@ -106,7 +108,7 @@ def test_20_parallel_sign_ups_of_one_address_make_one_account():
             network="192.0.2.1",
         )
 
-    results = together(20, sign_up)
+    results = parallel_outcomes(20, sign_up)
     kinds = Counter(type(result).__name__ for result in results)
     assert kinds == {"User": 1, "EmailTaken": 19}
     ann = User.objects.get(email="ann@example.com")

@@ -15,7 +15,7 @@ from core.exceptions import RateLimited
 from core.request_context import network_of_request
 from tests.client import ApiClient
 from tests.factories import PASSWORD, make_user, sign_in
-from tests.parallel import together
+from tests.parallel import parallel_outcomes
 
 AUTH = "/api/v1/auth"
 
@@ -186,7 +186,7 @@ def test_a_client_without_address_is_counted_too(rates):
 
 @pytest.mark.django_db(transaction=True)
 def test_parallel_uses_are_counted_exactly(rates):
-    results = together(40, lambda n: ratelimits.allows("verify", "one key"))
+    results = parallel_outcomes(40, lambda n: ratelimits.allows("verify", "one key"))
     assert results.count(True) == 10
 
 
@@ -224,7 +224,7 @@ def test_without_counter_reading_goes_on(dead_counter):
 
 @pytest.mark.django_db(transaction=True)
 def test_parallel_uses_are_counted_exactly_without_counter(dead_counter):
-    results = together(40, lambda n: ratelimits.allows("verify", "one key"))
+    results = parallel_outcomes(40, lambda n: ratelimits.allows("verify", "one key"))
     assert results.count(True) == 10
 
 

@@ -20,7 +20,7 @@ from accounts.models import (
 from accounts.services import codes, login_lockout, one_time_tokens, rate_counts, retention, sessions, trusted_devices
 from tests.accounts.steps import redeem_code
 from tests.factories import make_user, sign_in
-from tests.parallel import together
+from tests.parallel import parallel_outcomes
 
 NOTHING = {
     "accounts_unconfirmed": 0, "accounts_erased": 0, "codes": 0, "pending_tokens": 0, "email_changes": 0,
@@ -95,6 +95,6 @@ def test_two_purges_at_once_delete_nothing_twice():
         codes.issue(user=user, purpose="signup", address=user.email)
     User.objects.update(created_at=timezone.now() - timedelta(days=8))
     Code.objects.update(expires_at=timezone.now() - timedelta(days=8))
-    results = together(2, lambda n: retention.purge(timezone.now(), 100))
+    results = parallel_outcomes(2, lambda n: retention.purge(timezone.now(), 100))
     assert all(isinstance(result, dict) for result in results), results
     assert not User.objects.exists() and not Code.objects.exists()

@@ -12,9 +12,10 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from accounts.models import AuditEntry, Session, TrustedDevice, User
 from accounts.services import account_status, trusted_devices
-from tests.accounts.steps import SECOND, act, enable_two_step, last_code, race
+from tests.accounts.steps import SECOND, act, enable_two_step, last_code
 from tests.client import ApiClient
 from tests.factories import PASSWORD, sign_in
+from tests.parallel import parallel_outcomes
 from tests.staff import admin_client, code_of, staff
 
 SESSIONS = "/api/v1/auth/sessions"
@@ -240,7 +241,7 @@ def test_of_two_at_once_one_adds_an_app(agent):
         session["second_factor_pending"] = device.pk
         session.save()
         keys.append(device)
-    got = race(2, lambda number: clients[number].post(FACTOR, {"code": code_of(keys[number])}))
+    got = parallel_outcomes(2, lambda number: clients[number].post(FACTOR, {"code": code_of(keys[number])}))
     assert not [answer for answer in got if isinstance(answer, BaseException)], got
     assert TOTPDevice.objects.filter(user=agent, confirmed=True).count() == 1
     assert sorted(is_open(client) for client in clients) == [False, True]

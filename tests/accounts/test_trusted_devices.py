@@ -9,9 +9,10 @@ from django.utils import timezone
 from accounts.models import TrustedDevice
 from accounts.services import login as login_service
 from accounts.services import trusted_devices
-from tests.accounts.steps import SECOND, act, enable_two_step, login, race, second_step
+from tests.accounts.steps import SECOND, act, enable_two_step, login, second_step
 from tests.client import ApiClient
 from tests.factories import PASSWORD
+from tests.parallel import parallel_outcomes
 
 TWO_STEP = "/api/v1/auth/two-step"
 LOGIN = "/api/v1/auth/login"
@@ -147,7 +148,7 @@ class TestRemovalDuringASignIn:
         compare = login_service._is_right
 
         def compare_and_lose_the_device(*args):
-            race(1, lambda _: trusted_devices.remove(user=alice, device_id=device.id))
+            parallel_outcomes(1, lambda _: trusted_devices.remove(user=alice, device_id=device.id))
             return compare(*args)
 
         monkeypatch.setattr(login_service, "_is_right", compare_and_lose_the_device)
@@ -166,7 +167,7 @@ class TestRemovalDuringASignIn:
                 data = {"email": alice.email, "password": PASSWORD}
                 return ApiClient().raw("POST", LOGIN, data, headers={"X-Device-Token": token})
 
-            got = race(5, work)
+            got = parallel_outcomes(5, work)
             assert [answer.status_code for answer in got] == [200] * 5, [answer.content for answer in got]
             signed_in = [answer.json()["token"] for answer in got if "token" in answer.json()]
             for token in signed_in:

@@ -9,8 +9,9 @@ from django.utils import timezone
 
 from accounts.models import PendingToken, User
 from accounts.services import account_status, one_time_tokens
-from tests.accounts.steps import SECOND, answers, enable_two_step, last_code, login, race, second_step
+from tests.accounts.steps import SECOND, answers, enable_two_step, last_code, login, second_step
 from tests.client import ApiClient
+from tests.parallel import parallel_outcomes
 
 TWO_STEP = "/api/v1/auth/two-step"
 FORGOT = "/api/v1/auth/two-step/forgot"
@@ -227,14 +228,14 @@ class TestRaces:
     def test_one_recovery_code_opens_one_session(self, alice, as_alice):
         codes = enable_two_step(as_alice, alice)
         clients = [ApiClient(pending_token(alice)) for _ in range(20)]
-        got = race(20, lambda n: clients[n].raw("POST", FORGOT, {"recovery_code": codes[0]}))
+        got = parallel_outcomes(20, lambda n: clients[n].raw("POST", FORGOT, {"recovery_code": codes[0]}))
         assert answers(got) == {"200": 1, "invalid_two_step": 19}
         assert alice.sessions.count() == 2
 
     def test_one_token_opens_one_session(self, alice, as_alice):
         enable_two_step(as_alice, alice)
         client = ApiClient(pending_token(alice))
-        got = race(20, lambda n: client.raw("POST", TWO_STEP, {"password": SECOND}))
+        got = parallel_outcomes(20, lambda n: client.raw("POST", TWO_STEP, {"password": SECOND}))
         assert answers(got) == {"200": 1, "token_revoked": 19}
         assert alice.sessions.count() == 2
         alice.refresh_from_db()
@@ -245,14 +246,14 @@ class TestRaces:
         clients = [ApiClient(pending_token(alice)) for _ in range(10)]
         clients[0].post(RESEND)
         code = last_code(alice.email)
-        got = race(10, lambda n: clients[n].raw("POST", TWO_STEP, {"password": code}))
+        got = parallel_outcomes(10, lambda n: clients[n].raw("POST", TWO_STEP, {"password": code}))
         assert answers(got)["200"] == 1
         assert alice.sessions.count() == 2
 
     def test_parallel_wrong_ones_are_ten_a_day_too(self, alice, as_alice):
         enable_two_step(as_alice, alice)
         clients = [ApiClient(pending_token(alice)) for _ in range(20)]
-        got = race(20, lambda n: clients[n].raw("POST", TWO_STEP, {"password": "not it at all"}))
+        got = parallel_outcomes(20, lambda n: clients[n].raw("POST", TWO_STEP, {"password": "not it at all"}))
         assert answers(got) == {"invalid_two_step": 10, "account_locked": 10}
 
 

@@ -165,7 +165,7 @@ def test_deleting_the_message_erases_the_picture(as_alice, show):
 def test_twelve_uploads_with_one_client_id_leave_one_picture(alice, conversation):
     from tests.client import ApiClient
     from tests.factories import sign_in
-    from tests.messaging.together import together
+    from tests.parallel import run_parallel
 
     token = sign_in(alice)[1]
 
@@ -177,7 +177,7 @@ def test_twelve_uploads_with_one_client_id_leave_one_picture(alice, conversation
         reply = ApiClient(token).raw("POST", path, body, content_type=MULTIPART_CONTENT)
         return reply.status_code, reply.json()["message"]["id"]
 
-    replies = together([send] * 12)
+    replies = run_parallel([send] * 12)
     assert sorted(status for status, _ in replies) == [200] * 11 + [201]
     assert len({message_id for _, message_id in replies}) == 1
     assert Message.objects.count() == Image.objects.count() == 1

@@ -7,7 +7,7 @@ from messaging.services import messages
 from tests.client import ApiClient
 from tests.factories import sign_in
 from tests.messaging.conftest import API, conversation_path
-from tests.messaging.together import together
+from tests.parallel import run_parallel
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -25,7 +25,7 @@ def any_status(client, path, body):
 def test_fifty_sends_with_one_client_id_make_one_message(alice, bob, conversation):
     path = conversation_path(conversation, "/messages")
     body = {"body": "once", "client_id": "same"}
-    replies = together([lambda c=c: any_status(c, path, body) for c in clients(alice, 50)])
+    replies = run_parallel([lambda c=c: any_status(c, path, body) for c in clients(alice, 50)])
     assert sorted(status for status, _ in replies) == [200] * 49 + [201]
     assert len({reply["message"]["id"] for _, reply in replies}) == 1
     assert Message.objects.count() == 1
@@ -38,7 +38,7 @@ def test_one_client_id_in_two_conversations_at_once(alice, conversation, as_alic
         lambda c=c, n=number: any_status(c, conversation_path(n, "/messages"), {"body": "x", "client_id": "k"})
         for c, number in zip(clients(alice, 12), [conversation, other] * 6, strict=True)
     ]
-    replies = together(jobs)
+    replies = run_parallel(jobs)
     assert sorted(status for status, _ in replies) == [200] * 5 + [201] + [409] * 6
     assert Message.objects.count() == 1
 
@@ -48,7 +48,7 @@ def test_twenty_starts_by_both_users_make_one_conversation(alice, bob):
     for mine, theirs in zip(clients(alice, 10), clients(bob, 10), strict=True):
         jobs.append(lambda c=mine: any_status(c, f"{API}/conversations", {"user_id": bob.id}))
         jobs.append(lambda c=theirs: any_status(c, f"{API}/conversations", {"user_id": alice.id}))
-    replies = together(jobs)
+    replies = run_parallel(jobs)
     assert sorted(status for status, _ in replies) == [200] * 19 + [201]
     assert len({reply["conversation"]["id"] for _, reply in replies}) == 1
     assert Conversation.objects.count() == 1
@@ -75,7 +75,7 @@ def test_a_reader_who_follows_by_after_misses_nothing(alice, bob, conversation):
             last = ids[-1] if ids else last
 
     writers = [*clients(alice, senders // 2), *clients(bob, senders // 2)]
-    together([follow, *(lambda w=w: write(w) for w in writers)], seconds=90)
+    run_parallel([follow, *(lambda w=w: write(w) for w in writers)], seconds=90)
     assert seen == sorted(Message.objects.values_list("id", flat=True))
     assert len(seen) == senders * each
 
@@ -98,7 +98,7 @@ def test_counters_survive_everything_at_once(alice, bob, conversation):
         for _ in range(3):
             client.post(conversation_path(conversation, "/clear"))
 
-    together(
+    run_parallel(
         [
             *(lambda c=c: write_and_take_back(c) for c in [*clients(alice, 3), *clients(bob, 3)]),
             *(lambda c=c: read(c) for c in [*clients(alice, 1), *clients(bob, 1)]),
@@ -106,12 +106,12 @@ def test_counters_survive_everything_at_once(alice, bob, conversation):
         ],
         seconds=90,
     )
-    for side in Participant.objects.all():
-        watermark = max(side.last_read_id, side.cleared_up_to_id)
-        unread = Message.objects.filter(id__gt=watermark, deleted_at=None).exclude(sender_id=side.user_id)
-        assert side.unread_count == unread.count()
-        visible = Message.objects.filter(id__gt=side.cleared_up_to_id, deleted_at=None).order_by("-id").first()
-        assert side.last_message_id == (visible.id if visible else None)
+    for participant in Participant.objects.all():
+        watermark = max(participant.last_read_id, participant.cleared_up_to_id)
+        unread = Message.objects.filter(id__gt=watermark, deleted_at=None).exclude(sender_id=participant.user_id)
+        assert participant.unread_count == unread.count()
+        visible = Message.objects.filter(id__gt=participant.cleared_up_to_id, deleted_at=None).order_by("-id").first()
+        assert participant.last_message_id == (visible.id if visible else None)
 
 
 def test_a_message_is_deleted_once(alice, conversation):
@@ -120,7 +120,7 @@ def test_a_message_is_deleted_once(alice, conversation):
     def delete(client):
         return client.raw("DELETE", f"{API}/messages/{sent['id']}", None).status_code
 
-    statuses = together([lambda c=c: delete(c) for c in clients(alice, 8)])
+    statuses = run_parallel([lambda c=c: delete(c) for c in clients(alice, 8)])
     assert sorted(statuses) == [200] + [404] * 7
 
 
@@ -129,7 +129,7 @@ def test_seven_reactions_at_once_leave_six(alice, bob, conversation):
     path = f"{API}/messages/{sent['id']}/reactions"
     emoji = ["👍", "❤️", "😂", "🎉", "😮", "😢", "🔥"]
     jobs = [lambda c=c, e=e: any_status(c, path, {"emoji": e}) for c, e in zip(clients(bob, 7), emoji, strict=True)]
-    assert sorted(status for status, _ in together(jobs)) == [200] * 6 + [400]
+    assert sorted(status for status, _ in run_parallel(jobs)) == [200] * 6 + [400]
 
 
 def test_an_account_is_erased_while_others_write_to_it(alice, bob, conversation):
@@ -140,7 +140,7 @@ def test_an_account_is_erased_while_others_write_to_it(alice, bob, conversation)
     def write(client):
         return {any_status(client, path, {"body": "x"})[0] for _ in range(15)}
 
-    *statuses, erased = together(
+    *statuses, erased = run_parallel(
         [*(lambda c=c: write(c) for c in clients(alice, 4)), lambda: erasure.erase(user_id=bob.id)]
     )
     assert erased

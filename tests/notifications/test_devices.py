@@ -1,10 +1,8 @@
 """Push tokens: whose they are, how they move, and that they end with the sign-in."""
 
 from datetime import timedelta
-from threading import Barrier, Thread
 
 import pytest
-from django.db import connection
 from django.utils import timezone
 
 from accounts.services import account_status, sessions
@@ -12,6 +10,7 @@ from notifications.models import Delivery, Device, Notification, Preferences
 from notifications.services import devices
 from tests.client import ApiClient
 from tests.factories import make_user, sign_in
+from tests.parallel import parallel_outcomes
 
 URL = "/api/v1/profile/push-token"
 OK = {"ok": True}
@@ -237,50 +236,24 @@ def test_no_reply_ever_holds_a_token(as_alice):
 def test_a_token_that_many_register_at_once_belongs_to_one(db):
     people = [make_user(f"Person{number}") for number in range(6)]
     clients = [ApiClient(sign_in(person)[1]) for person in people]
-    start = Barrier(len(clients))
-    errors = []
 
-    def register(client):
-        try:
-            start.wait()
-            for number in range(5):
-                client.post(URL, {"token": "shared", "device_id": f"phone {number % 2}"})
-        except Exception as error:
-            errors.append(error)
-        finally:
-            connection.close()
+    def register(index):
+        for number in range(5):
+            clients[index].post(URL, {"token": "shared", "device_id": f"phone {number % 2}"})
 
-    threads = [Thread(target=register, args=(client,)) for client in clients]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    assert not errors
+    assert parallel_outcomes(len(clients), register) == [None] * len(clients)
     assert Device.objects.count() == 1
 
 
 @pytest.mark.django_db(transaction=True)
 def test_no_more_than_twenty_even_when_all_come_at_once(alice):
     session, _ = sign_in(alice)
-    start = Barrier(6)
-    errors = []
 
-    def register(own):
-        try:
-            start.wait()
-            for number in range(8):
-                devices.register(user_id=alice.id, session_id=session.id, token=f"{own}-{number}")
-        except Exception as error:
-            errors.append(error)
-        finally:
-            connection.close()
+    def register(index):
+        for number in range(8):
+            devices.register(user_id=alice.id, session_id=session.id, token=f"{index}-{number}")
 
-    threads = [Thread(target=register, args=(own,)) for own in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    assert not errors
+    assert parallel_outcomes(6, register) == [None] * 6
     assert Device.objects.count() == 20
 
 

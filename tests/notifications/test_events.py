@@ -7,17 +7,16 @@ import itertools
 import json
 import time
 from datetime import timedelta
-from threading import Barrier, Thread
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
-from django.db import connection
 from django.utils import timezone
 
 from notifications.checks import event_keys, event_sources
 from notifications.models import IngestedEvent, Notification
 from notifications.tokens import sources
 from tests.client import ApiClient
+from tests.parallel import run_parallel
 
 URL = "/api/v1/notifications/events"
 KEY = "a key of the blog — with UTF-8"
@@ -298,25 +297,10 @@ class TestSources:
 @pytest.mark.django_db(transaction=True)
 def test_fifty_parallel_posts_of_one_event_are_one_occurrence(event):
     body = event(type="comment")
-    start = Barrier(50)
-    results, errors = [], []
-
-    def report():
-        try:
-            start.wait()
-            results.extend(result["result"] for result in post(body)["results"])
-        except Exception as error:
-            errors.append(error)
-        finally:
-            connection.close()
-
-    threads = [Thread(target=report) for _ in range(50)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(100)
-    assert not errors
-    assert sorted(results) == ["created"] + ["duplicate"] * 49
+    replies = run_parallel([lambda: post(body)] * 50, seconds=100)
+    assert (
+        sorted(result["result"] for reply in replies for result in reply["results"]) == ["created"] + ["duplicate"] * 49
+    )
     assert Notification.objects.get().count == 1
 
 

@@ -12,7 +12,7 @@ from notifications import selectors
 from notifications.models import Delivery, Member, Notification
 from notifications.services import devices, feed
 from tests.factories import make_user, sign_in
-from tests.parallel import together
+from tests.parallel import parallel_outcomes
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -23,7 +23,7 @@ def failures(results):
 
 def test_sixteen_first_likes_at_once_make_one_row(alice, like):
     fans = [make_user(f"Fan{number}") for number in range(16)]
-    results = together(16, lambda place: str(like(fans[place], alice)))
+    results = parallel_outcomes(16, lambda index: str(like(fans[index], alice)))
     assert sorted(map(str, results)) == ["aggregated"] * 15 + ["created"]
     row = Notification.objects.get()
     assert (row.count, row.members.count()) == (16, 16)
@@ -31,7 +31,7 @@ def test_sixteen_first_likes_at_once_make_one_row(alice, like):
 
 
 def test_one_person_liking_eight_times_at_once_counts_once(alice, bob, like):
-    results = together(8, lambda place: str(like(bob, alice)))
+    results = parallel_outcomes(8, lambda index: str(like(bob, alice)))
     assert sorted(map(str, results)) == ["aggregated"] * 7 + ["created"]
     assert Notification.objects.get().count == Member.objects.count() == 1
 
@@ -39,7 +39,7 @@ def test_one_person_liking_eight_times_at_once_counts_once(alice, bob, like):
 def test_one_like_is_taken_back_once(alice, bob, charlie, like, unlike):
     like(bob, alice)
     like(charlie, alice)
-    results = together(8, lambda place: str(unlike(charlie, alice)))
+    results = parallel_outcomes(8, lambda index: str(unlike(charlie, alice)))
     assert sorted(map(str, results)) == ["not_found"] * 7 + ["retracted"]
     row = Notification.objects.get()
     assert (row.count, row.actor_id) == (1, bob.id)
@@ -48,8 +48,8 @@ def test_one_like_is_taken_back_once(alice, bob, charlie, like, unlike):
 def test_random_actors_leave_every_number_right(alice, like, unlike):
     fans = [make_user(f"Fan{number}") for number in range(6)]
 
-    def act(place):
-        chance = random.Random(place)
+    def act(index):
+        chance = random.Random(index)
         for _ in range(25):
             post_id = chance.choice((7, 8))
             fan = chance.choice(fans)
@@ -61,7 +61,7 @@ def test_random_actors_leave_every_number_right(alice, like, unlike):
             else:
                 feed.mark_all_read(user_id=alice.id, until=timezone.now())
 
-    assert failures(together(6, act)) == []
+    assert failures(parallel_outcomes(6, act)) == []
     for row in Notification.objects.all():
         latest = row.members.order_by("-occurred_at", "-id").first()
         assert row.count == row.members.count() > 0
@@ -73,14 +73,14 @@ def test_random_actors_leave_every_number_right(alice, like, unlike):
 
 
 def test_a_block_during_a_shower_of_likes_hides_the_person(alice, bob, charlie, like):
-    def act(place):
-        if place == 0:
+    def act(index):
+        if index == 0:
             blocks.block(blocker=alice, blocked_id=bob.id)
         else:
             for post_id in range(1, 9):
-                like(bob if place % 2 else charlie, alice, post_id)
+                like(bob if index % 2 else charlie, alice, post_id)
 
-    assert failures(together(5, act)) == []
+    assert failures(parallel_outcomes(5, act)) == []
     rows, _ = selectors.feed_page(viewer_id=alice.id, limit=50)
     assert bob.id not in {row.actor.id for row in rows}
     assert selectors.unread_count(alice.id) == len(rows) == 8
@@ -93,14 +93,14 @@ def test_messages_and_reading_at_once_agree_in_the_end(alice, bob):
     session, _ = sign_in(bob)
     devices.register(user_id=bob.id, session_id=session.id, token="abc")
 
-    def act(place):
+    def act(index):
         for _ in range(8):
-            if place == 0:
+            if index == 0:
                 conversations.mark_read(reader_id=bob.id, conversation_id=talk)
             else:
                 messages.send(sender=alice, conversation_id=talk, body="hello")
 
-    assert failures(together(4, act)) == []
+    assert failures(parallel_outcomes(4, act)) == []
     unread = conversations_for(bob.id, [talk])[talk]["unread_count"]
     assert unread == message_unread_count(bob.id)
     rows = Notification.objects.filter(recipient=bob, is_read=False)

@@ -1,10 +1,8 @@
 """Looking at the feed and having seen it."""
 
 from datetime import timedelta
-from threading import Barrier, Thread
 
 import pytest
-from django.db import connection
 from django.test import RequestFactory
 from django.utils import timezone
 
@@ -13,6 +11,7 @@ from notifications.services import feed
 from notifications.viewsets import FeedViewSet
 from tests.client import ApiClient
 from tests.factories import make_user, sign_in
+from tests.parallel import run_parallel
 
 FEED = "/api/v1/notifications"
 
@@ -213,28 +212,19 @@ class TestReading:
 @pytest.mark.django_db(transaction=True)
 def test_an_event_during_read_all_stays_unread(alice, bob, charlie, like):
     """Likes that arrive while all is marked as read stay unread: none is lost."""
-    start = Barrier(2)
     people = [make_user(f"Dora{number}") for number in range(30)]
     moments = []
 
     def pour():
-        start.wait()
         for actor in people:
             like(actor, alice, 7)
-        connection.close()
 
     def read():
-        start.wait()
         for _ in range(15):
             moments.append(timezone.now())
             feed.mark_all_read(user_id=alice.id, until=moments[-1])
-        connection.close()
 
-    threads = [Thread(target=pour), Thread(target=read)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
+    run_parallel([pour, read])
     rows = list(Notification.objects.order_by("id"))
     assert sum(row.count for row in rows) == 30
     for row in rows:

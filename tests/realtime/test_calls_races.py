@@ -1,15 +1,14 @@
 """Concurrent commands: one succeeds, the other gets an error, and no call rings on. Real threads, both databases."""
 
-import threading
 from functools import partial
 
 import pytest
-from django.db import connection
 
 from core.exceptions import ApiError
 from messaging.models import Message
 from realtime.calls import services as calls
 from realtime.models import Call, CallParticipant
+from tests.parallel import parallel_outcomes
 from tests.realtime.phones import conversation_of, phone_of, start_call
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -17,25 +16,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 def at_once(*works):
     """What each of these functions returned or raised, all started together."""
-    answers = [None] * len(works)
-    gate = threading.Barrier(len(works))
-
-    def run(place, work):
-        try:
-            gate.wait(timeout=20)
-            answers[place] = work()
-        except Exception as error:
-            answers[place] = error
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=run, args=pair) for pair in enumerate(works)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(timeout=60)
-    assert not any(thread.is_alive() for thread in threads)
-    unexpected = [a for a in answers if isinstance(a, Exception) and not isinstance(a, ApiError)]
+    answers = parallel_outcomes(len(works), lambda index: works[index]())
+    unexpected = [a for a in answers if isinstance(a, BaseException) and not isinstance(a, ApiError)]
     assert unexpected == []
     return answers
 

@@ -14,6 +14,7 @@ from realtime import selectors
 from realtime.models import Event, Stream
 from realtime.services import log
 from tests.factories import make_user
+from tests.parallel import parallel_outcomes
 
 
 def append(*user_ids, type="conversation.cleared", **fields):
@@ -94,28 +95,15 @@ def test_a_new_epoch_leaves_no_event_behind(alice, django_capture_on_commit_call
 def test_eight_writers_around_a_ring_leave_no_hole_and_never_deadlock():
     """Neighbours share people, and each writer names them in another order; half the logs are new."""
     people = [make_user(f"Person{n}") for n in range(8)]
-    errors = []
     rounds = 25
-    start = threading.Barrier(8)
 
     def write(number):
         trio = [people[number].id, people[(number + 1) % 8].id, people[(number + 2) % 8].id]
-        try:
-            start.wait(20)
-            for turn in range(rounds):
-                with unit_of_work():
-                    append(*(trio if turn % 2 else trio[::-1]), object_id=turn, conversation_id=number)
-        except Exception as error:  # the test reports it
-            errors.append(error)
-        finally:
-            connection.close()
+        for turn in range(rounds):
+            with unit_of_work():
+                append(*(trio if turn % 2 else trio[::-1]), object_id=turn, conversation_id=number)
 
-    threads = [threading.Thread(target=write, args=(n,)) for n in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    assert errors == []
+    assert parallel_outcomes(8, write) == [None] * 8
     for person in people:
         assert numbers(person) == list(range(1, 3 * rounds + 1))
         assert Stream.objects.get(user=person).head_seq == 3 * rounds
