@@ -20,8 +20,8 @@ def conversation(as_alice, bob):
 
 
 @pytest.fixture
-def say(conversation):
-    """say(client, "hi") sends a text into the conversation and returns the message."""
+def send_message(conversation):
+    """send_message(client, "hi") sends a text into the conversation and returns the message."""
 
     def send(client, body="hi", status=201, **more):
         path = conversation_path(conversation, "/messages")

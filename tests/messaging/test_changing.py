@@ -10,8 +10,8 @@ def code(reply):
     return reply["error"]
 
 
-def test_an_edit_shows_for_both_and_keeps_what_was(as_alice, as_bob, say, thread):
-    sent = say(as_alice, "teh text", client_id="k")
+def test_an_edit_shows_for_both_and_keeps_what_was(as_alice, as_bob, send_message, thread):
+    sent = send_message(as_alice, "teh text", client_id="k")
     edited = as_alice.patch(message_path(sent["id"]), {"body": " the text "})["message"]
     assert edited == sent | {"body": "the text", "is_edited": True, "edited_at": edited["edited_at"]}
     assert edited["edited_at"].endswith("Z")
@@ -19,14 +19,14 @@ def test_an_edit_shows_for_both_and_keeps_what_was(as_alice, as_bob, say, thread
     assert MessageRevision.objects.get().body == "teh text"
 
 
-def test_the_same_text_again_is_no_edit(as_alice, say):
-    sent = say(as_alice, "same")
+def test_the_same_text_again_is_no_edit(as_alice, send_message):
+    sent = send_message(as_alice, "same")
     assert as_alice.patch(message_path(sent["id"]), {"body": " same "})["message"] == sent
     assert MessageRevision.objects.count() == 0
 
 
-def test_only_the_author_edits_and_deletes(as_alice, as_bob, as_charlie, say):
-    sent = say(as_alice)
+def test_only_the_author_edits_and_deletes(as_alice, as_bob, as_charlie, send_message):
+    sent = send_message(as_alice)
     path = message_path(sent["id"])
     assert code(as_bob.patch(path, {"body": "x"}, status=403)) == "not_message_owner"
     assert code(as_bob.delete(path, status=403)) == "not_message_owner"
@@ -34,23 +34,23 @@ def test_only_the_author_edits_and_deletes(as_alice, as_bob, as_charlie, say):
     assert code(as_charlie.delete(path, status=404)) == "message_not_found"
 
 
-def test_a_text_cannot_become_empty(as_alice, say):
-    path = message_path(say(as_alice)["id"])
+def test_a_text_cannot_become_empty(as_alice, send_message):
+    path = message_path(send_message(as_alice)["id"])
     for body in ("", "  ", None, 7, True):
         refused = as_alice.patch(path, {"body": body}, status=400)
         assert (code(refused), list(refused["fields"])) == ("validation_error", ["body"])
 
 
-def test_a_repeat_of_an_edited_message_is_still_a_repeat(as_alice, say):
-    sent = say(as_alice, "first", client_id="k")
+def test_a_repeat_of_an_edited_message_is_still_a_repeat(as_alice, send_message):
+    sent = send_message(as_alice, "first", client_id="k")
     edited = as_alice.patch(message_path(sent["id"]), {"body": "second"})["message"]
-    assert say(as_alice, "first", status=200, client_id="k") == edited
-    assert code(say(as_alice, "second", status=409, client_id="k")) == "idempotency_conflict"
+    assert send_message(as_alice, "first", status=200, client_id="k") == edited
+    assert code(send_message(as_alice, "second", status=409, client_id="k")) == "idempotency_conflict"
 
 
-def test_deleting_erases_for_both_participants(as_alice, as_bob, say, thread):
-    remaining, deleted = say(as_alice, "kept"), say(as_alice, "secret plan", client_id="k")
-    answer = say(as_bob, "answer", reply_to_id=deleted["id"])
+def test_deleting_erases_for_both_participants(as_alice, as_bob, send_message, thread):
+    remaining, deleted = send_message(as_alice, "kept"), send_message(as_alice, "secret plan", client_id="k")
+    answer = send_message(as_bob, "answer", reply_to_id=deleted["id"])
     assert answer["reply_to"]["body"] == "secret plan"
     as_alice.patch(message_path(deleted["id"]), {"body": "secret plan b"})
     as_bob.post(message_path(deleted["id"], "/reactions"), {"emoji": "👍"})
@@ -68,14 +68,14 @@ def test_deleting_erases_for_both_participants(as_alice, as_bob, say, thread):
         as_alice.patch(message_path(deleted["id"]), {"body": "x"}, status=404),
         as_bob.post(message_path(deleted["id"], "/reactions"), {"emoji": "👍"}, status=404),
         as_bob.post(message_path(deleted["id"], "/report"), {"reason": "spam"}, status=404),
-        say(as_bob, "x", status=404, reply_to_id=deleted["id"]),
-        say(as_alice, "secret plan", status=404, client_id="k"),
+        send_message(as_bob, "x", status=404, reply_to_id=deleted["id"]),
+        send_message(as_alice, "secret plan", status=404, client_id="k"),
     ):
         assert code(reply) == "message_not_found"
 
 
-def test_deleting_the_newest_brings_the_one_before_into_the_list(as_alice, as_bob, conversation, say):
-    first, second = say(as_alice, "first"), say(as_alice, "second")
+def test_deleting_the_newest_brings_the_one_before_into_the_list(as_alice, as_bob, conversation, send_message):
+    first, second = send_message(as_alice, "first"), send_message(as_alice, "second")
     as_alice.delete(message_path(second["id"]))
     for client, unread in ((as_alice, 0), (as_bob, 1)):
         seen = client.get(conversation_path(conversation))["conversation"]
@@ -86,23 +86,23 @@ def test_deleting_the_newest_brings_the_one_before_into_the_list(as_alice, as_bo
         assert (seen["last_message"], seen["unread_count"]) == (None, 0)
 
 
-def test_deleting_what_was_read_changes_no_counter(as_alice, as_bob, conversation, say):
-    read, unread = say(as_alice, "read"), say(as_alice, "unread")
+def test_deleting_what_was_read_changes_no_counter(as_alice, as_bob, conversation, send_message):
+    read, unread = send_message(as_alice, "read"), send_message(as_alice, "unread")
     as_bob.post(conversation_path(conversation, "/read"), {"message_id": read["id"]})
     as_alice.delete(message_path(read["id"]))
     seen = as_bob.get(conversation_path(conversation))["conversation"]
     assert (seen["unread_count"], seen["last_message"]["id"]) == (1, unread["id"])
 
 
-def test_clearing_is_for_oneself_only(as_alice, as_bob, conversation, say, thread):
-    first, second = say(as_alice, "first"), say(as_alice, "second")
+def test_clearing_is_for_oneself_only(as_alice, as_bob, conversation, send_message, thread):
+    first, second = send_message(as_alice, "first"), send_message(as_alice, "second")
     cleared = as_bob.post(conversation_path(conversation, "/clear"))
     assert cleared == {"ok": True, "cleared_up_to_id": second["id"]}
     assert thread(as_bob)["messages"] == []
     mine = as_bob.get(conversation_path(conversation))["conversation"]
     assert (mine["last_message"], mine["unread_count"]) == (None, 0)
     assert [m["id"] for m in thread(as_alice)["messages"]] == [second["id"], first["id"]]
-    third = say(as_alice, "third", reply_to_id=first["id"])
+    third = send_message(as_alice, "third", reply_to_id=first["id"])
     assert third["reply_to"]["body"] == "first"
     seen = thread(as_bob)["messages"]
     assert [m["id"] for m in seen] == [third["id"]]
@@ -110,8 +110,8 @@ def test_clearing_is_for_oneself_only(as_alice, as_bob, conversation, say, threa
     assert as_bob.get(conversation_path(conversation))["conversation"]["unread_count"] == 1
 
 
-def test_clearing_up_to_a_message(as_alice, as_bob, conversation, say, thread):
-    first, second, third = (say(as_alice, text) for text in ("1", "2", "3"))
+def test_clearing_up_to_a_message(as_alice, as_bob, conversation, send_message, thread):
+    first, second, third = (send_message(as_alice, text) for text in ("1", "2", "3"))
     path = conversation_path(conversation, "/clear")
     done = {"ok": True, "cleared_up_to_id": second["id"]}
     assert as_bob.post(path, {"message_id": second["id"]}) == done
@@ -122,11 +122,11 @@ def test_clearing_up_to_a_message(as_alice, as_bob, conversation, say, thread):
     assert (seen["unread_count"], seen["last_message"]["id"]) == (1, third["id"])
 
 
-def test_cleared_messages_are_not_found(as_alice, as_bob, conversation, say):
-    mine, theirs = say(as_bob, "mine"), say(as_alice, "theirs")
+def test_cleared_messages_are_not_found(as_alice, as_bob, conversation, send_message):
+    mine, theirs = send_message(as_bob, "mine"), send_message(as_alice, "theirs")
     as_bob.post(conversation_path(conversation, "/clear"))
     for reply in (
-        say(as_bob, "x", status=404, reply_to_id=theirs["id"]),
+        send_message(as_bob, "x", status=404, reply_to_id=theirs["id"]),
         as_bob.post(message_path(theirs["id"], "/reactions"), {"emoji": "👍"}, status=404),
         as_bob.delete(message_path(theirs["id"], "/reactions"), {"emoji": "👍"}, status=404),
         as_bob.post(conversation_path(conversation, "/read"), {"message_id": theirs["id"]}, status=404),
@@ -137,10 +137,10 @@ def test_cleared_messages_are_not_found(as_alice, as_bob, conversation, say):
         assert code(reply) == "message_not_found"
 
 
-def test_a_repeat_after_clearing_does_not_send_again(as_alice, conversation, say):
-    sent = say(as_alice, "once", client_id="k")
+def test_a_repeat_after_clearing_does_not_send_again(as_alice, conversation, send_message):
+    sent = send_message(as_alice, "once", client_id="k")
     as_alice.post(conversation_path(conversation, "/clear"))
-    assert say(as_alice, "once", status=200, client_id="k") == sent
+    assert send_message(as_alice, "once", status=200, client_id="k") == sent
     assert Message.objects.count() == 1
 
 
@@ -163,20 +163,20 @@ def test_a_message_id_that_is_none_is_refused(as_alice, conversation, action, va
 
 
 @pytest.mark.parametrize("action", ["read", "clear"])
-def test_a_message_of_another_conversation_is_not_found(as_alice, conversation, charlie, say, action):
+def test_a_message_of_another_conversation_is_not_found(as_alice, conversation, charlie, send_message, action):
     other = as_alice.post(f"{API}/conversations", {"user_id": charlie.id}, status=201)["conversation"]["id"]
-    say(as_alice, "here")
+    send_message(as_alice, "here")
     there = as_alice.post(conversation_path(other, "/messages"), {"body": "there"}, status=201)["message"]
     path = conversation_path(conversation, f"/{action}")
     for message_id in (there["id"], 10**15):
         assert code(as_alice.post(path, {"message_id": message_id}, status=404)) == "message_not_found"
-    say(as_alice, "newer")
+    send_message(as_alice, "newer")
     as_alice.post(conversation_path(conversation, "/clear"))
     assert code(as_alice.post(path, {"message_id": there["id"]}, status=404)) == "message_not_found"
 
 
-def test_watermarks_of_a_participant_only_move_forward(as_alice, as_bob, bob, conversation, say):
-    ids = [say(as_alice, f"{n}")["id"] for n in range(4)]
+def test_watermarks_of_a_participant_only_move_forward(as_alice, as_bob, bob, conversation, send_message):
+    ids = [send_message(as_alice, f"{n}")["id"] for n in range(4)]
     read = conversation_path(conversation, "/read")
     unread = []
     for message_id in (ids[1], ids[0], ids[2], ids[1], ids[3]):

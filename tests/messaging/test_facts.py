@@ -43,9 +43,9 @@ def test_a_start_is_announced_once(as_alice, as_charlie, alice, charlie, receive
     assert received == [("conversation_started", {"conversation": made, "starter_id": alice.id})]
 
 
-def test_each_change_of_a_message_sends_its_signal(as_alice, as_bob, bob, conversation, say, received):
-    sent = say(as_alice, "one", client_id="k")["id"]
-    say(as_alice, "one", status=200, client_id="k")
+def test_each_change_of_a_message_sends_its_signal(as_alice, as_bob, bob, conversation, send_message, received):
+    sent = send_message(as_alice, "one", client_id="k")["id"]
+    send_message(as_alice, "one", status=200, client_id="k")
     path = message_path(sent)
     as_alice.patch(path, {"body": "two"})
     as_alice.patch(path, {"body": "two"})
@@ -77,18 +77,18 @@ def test_each_change_of_a_message_sends_its_signal(as_alice, as_bob, bob, conver
     ]
 
 
-def test_deleting_what_was_not_read_says_so(as_alice, say, received):
-    as_alice.delete(message_path(say(as_alice)["id"]))
+def test_deleting_what_was_not_read_says_so(as_alice, send_message, received):
+    as_alice.delete(message_path(send_message(as_alice)["id"]))
     assert received[-1][1]["was_unread"] is True
 
 
-def test_a_refused_request_says_nothing(as_alice, as_bob, say, received):
-    sent = say(as_alice)["id"]
+def test_a_refused_request_says_nothing(as_alice, as_bob, send_message, received):
+    sent = send_message(as_alice)["id"]
     received.clear()
     as_bob.patch(message_path(sent), {"body": "x"}, status=403)
     as_bob.post(message_path(sent, "/reactions"), {"emoji": "x"}, status=400)
-    say(as_bob, "", status=400)
-    say(as_bob, "x", status=404, reply_to_id=10**12)
+    send_message(as_bob, "", status=400)
+    send_message(as_bob, "x", status=404, reply_to_id=10**12)
     assert received == []
 
 
@@ -117,18 +117,18 @@ def test_a_call_that_was_answered_is_not_unread(as_alice, as_bob, alice, convers
     assert list(refused["fields"]) == ["body"]
 
 
-def test_a_call_is_no_writing(as_alice, as_bob, alice, bob, conversation, say):
+def test_a_call_is_no_writing(as_alice, as_bob, alice, bob, conversation, send_message):
     from accounts.models import User
 
     call(conversation, bob)
     User.objects.filter(id=bob.id).update(who_can_message="contacts")
-    assert say(as_alice, status=403)["error"] == "message_permission_denied"
+    assert send_message(as_alice, status=403)["error"] == "message_permission_denied"
 
 
 def test_delivered_moves_forward_and_no_further_than_there_is(
-    as_alice, as_bob, alice, bob, conversation, say, received
+    as_alice, as_bob, alice, bob, conversation, send_message, received
 ):
-    first, second = say(as_alice, "1")["id"], say(as_alice, "2")["id"]
+    first, second = send_message(as_alice, "1")["id"], send_message(as_alice, "2")["id"]
     received.clear()
 
     def delivered(upto):

@@ -80,11 +80,11 @@ def test_an_image_without_text(as_alice, as_bob, conversation, show):
     assert (listed["body"], listed["kind"], listed["id"]) == ("", "image", sent["id"])
 
 
-def test_an_image_as_a_reply_and_replied_to(as_alice, as_bob, say, show):
-    question = say(as_bob, "how does it look?")
+def test_an_image_as_a_reply_and_replied_to(as_alice, as_bob, send_message, show):
+    question = send_message(as_bob, "how does it look?")
     shown = show(as_alice, reply_to_id=str(question["id"]))
     assert shown["reply_to"]["body"] == "how does it look?"
-    answer = say(as_bob, "nice", reply_to_id=shown["id"])
+    answer = send_message(as_bob, "nice", reply_to_id=shown["id"])
     assert answer["reply_to"] == {
         "id": shown["id"],
         "sender_id": shown["sender_id"],
@@ -106,8 +106,8 @@ def test_a_repeat_is_the_same_bytes(as_alice, show):
     assert sum(token in name for name in stored) == 2
 
 
-def test_a_text_and_an_image_do_not_share_a_client_id(as_alice, say, show):
-    say(as_alice, "x", client_id="k")
+def test_a_text_and_an_image_do_not_share_a_client_id(as_alice, send_message, show):
+    send_message(as_alice, "x", client_id="k")
     assert show(as_alice, status=409, client_id="k", body="x")["error"] == "idempotency_conflict"
     assert Image.objects.count() == 0
 

@@ -45,8 +45,8 @@ def _known(body):
     return {name: value for name, value in body.items() if name != "request_id"}
 
 
-def test_another_user_learns_nothing_from_any_route(as_charlie, conversation, as_alice, say):
-    sent = say(as_alice)
+def test_another_user_learns_nothing_from_any_route(as_charlie, conversation, as_alice, send_message):
+    sent = send_message(as_alice)
     there = routes(conversation, sent["id"])
     absent = routes(ABSENT, ABSENT)
     for (kind, method, path, body), (_, _, nowhere, _) in zip(there, absent, strict=True):
@@ -63,8 +63,8 @@ def test_an_id_that_is_none_is_not_found(as_alice, conversation, odd):
         assert answer(as_alice, method, path, body) == expected, path
 
 
-def test_ids_inside_bodies_of_others_are_not_found(as_alice, as_charlie, alice, conversation, say):
-    foreign = say(as_alice)["id"]
+def test_ids_inside_bodies_of_others_are_not_found(as_alice, as_charlie, alice, conversation, send_message):
+    foreign = send_message(as_alice)["id"]
     mine = as_charlie.post("/api/v1/messages/conversations", {"user_id": alice.id}, status=201)["conversation"]["id"]
     replies = []
     for message_id in (foreign, 2**62):
@@ -78,14 +78,14 @@ def test_ids_inside_bodies_of_others_are_not_found(as_alice, as_charlie, alice, 
     assert len(bodies) == 1 and replies[0]["error"] == "message_not_found"
 
 
-def test_the_list_of_another_user_stays_empty(as_charlie, as_alice, conversation, say):
-    say(as_alice)
+def test_the_list_of_another_user_stays_empty(as_charlie, as_alice, conversation, send_message):
+    send_message(as_alice)
     assert as_charlie.get("/api/v1/messages/conversations")["conversations"] == []
 
 
 @pytest.mark.parametrize("name", ["id", "sender_id", "kind", "created_at", "edited_at", "deleted_at", "reactions",
                                   "media_url", "counts_as_unread", "conversation_id", "call", "is_edited"])  # fmt: skip
-def test_fields_that_are_not_for_writing_are_ignored(as_alice, alice, bob, conversation, say, name):
-    sent = say(as_alice, "hi", **{name: bob.id})
+def test_fields_that_are_not_for_writing_are_ignored(as_alice, alice, bob, conversation, send_message, name):
+    sent = send_message(as_alice, "hi", **{name: bob.id})
     assert (sent["sender_id"], sent["conversation_id"], sent["kind"]) == (alice.id, conversation, "text")
     assert (sent["reactions"], sent["is_edited"], sent["call"], sent["media_url"]) == ([], False, None, None)

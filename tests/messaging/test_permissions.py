@@ -46,8 +46,8 @@ def refused_everywhere(client, conversation, own, theirs):
 
 
 @pytest.mark.parametrize("blocker", ["alice", "bob"])
-def test_a_block_stops_both_at_once(request, as_alice, as_bob, alice, bob, conversation, say, thread, blocker):
-    hers, his = say(as_alice, "hers", client_id="k"), say(as_bob, "his")
+def test_a_block_stops_both_at_once(request, as_alice, as_bob, alice, bob, conversation, send_message, thread, blocker):
+    hers, his = send_message(as_alice, "hers", client_id="k"), send_message(as_bob, "his")
     as_bob.post(message_path(hers["id"], "/reactions"), {"emoji": "👍"})
     as_bob.post(conversation_path(conversation, "/read"))
     other = bob if blocker == "alice" else alice
@@ -61,12 +61,12 @@ def test_a_block_stops_both_at_once(request, as_alice, as_bob, alice, bob, conve
         assert (seen["is_blocked"], seen["other_last_read_id"]) == (True, None)
         client.post(conversation_path(conversation, "/read"))
         client.get(conversation_path(conversation, "/search?q=h"))
-    assert say(as_alice, "hers", status=200, client_id="k")["id"] == hers["id"]
+    assert send_message(as_alice, "hers", status=200, client_id="k")["id"] == hers["id"]
     assert as_bob.delete(message_path(hers["id"], "/reactions"), {"emoji": "👍"})["reactions"] == []
     as_alice.delete(message_path(hers["id"]))
     as_bob.post(conversation_path(conversation, "/clear"))
     Block.objects.all().delete()
-    say(as_alice, "again")
+    send_message(as_alice, "again")
 
 
 def test_no_conversation_starts_with_a_blocked_user(as_alice, as_bob, alice, bob):
@@ -76,31 +76,33 @@ def test_no_conversation_starts_with_a_blocked_user(as_alice, as_bob, alice, bob
     assert Conversation.objects.count() == 0
 
 
-def test_a_user_who_accepts_no_messages_gets_none(as_alice, as_bob, bob, conversation, say):
-    hers, his = say(as_alice, "hers"), say(as_bob, "his")
+def test_a_user_who_accepts_no_messages_gets_none(as_alice, as_bob, bob, conversation, send_message):
+    hers, his = send_message(as_alice, "hers"), send_message(as_bob, "his")
     User.objects.filter(id=bob.id).update(who_can_message="nobody")
     expected = dict.fromkeys(["send", "image", "edit", "react"], "message_permission_denied")
     assert refused_everywhere(as_alice, conversation, hers["id"], his["id"]) == expected
-    say(as_bob, "I may")
+    send_message(as_bob, "I may")
 
 
-def test_contacts_are_those_one_has_written_to(as_alice, as_bob, bob, conversation, say):
+def test_contacts_are_those_one_has_written_to(as_alice, as_bob, bob, conversation, send_message):
     User.objects.filter(id=bob.id).update(who_can_message="contacts")
-    assert code(say(as_alice, status=403)) == "message_permission_denied"
-    his = say(as_bob, "hello")
-    say(as_alice, "hello yourself")
+    assert code(send_message(as_alice, status=403)) == "message_permission_denied"
+    his = send_message(as_bob, "hello")
+    send_message(as_alice, "hello yourself")
     as_bob.delete(message_path(his["id"]))
-    say(as_alice, "still there?")
+    send_message(as_alice, "still there?")
 
 
-def test_the_block_is_named_before_privacy(as_alice, alice, bob, conversation, say):
+def test_the_block_is_named_before_privacy(as_alice, alice, bob, conversation, send_message):
     Block.objects.create(blocker=bob, blocked=alice)
     User.objects.filter(id=bob.id).update(who_can_message="nobody")
-    assert code(say(as_alice, status=403)) == "user_blocked"
+    assert code(send_message(as_alice, status=403)) == "user_blocked"
 
 
-def test_an_unconfirmed_account_reads_and_does_not_reach_others(alice, bob, as_alice, as_bob, conversation, say):
-    hers, his = say(as_alice, "hers"), say(as_bob, "his")
+def test_an_unconfirmed_account_reads_and_does_not_reach_others(
+    alice, bob, as_alice, as_bob, conversation, send_message
+):
+    hers, his = send_message(as_alice, "hers"), send_message(as_bob, "his")
     User.objects.filter(id=alice.id).update(email_verified_at=None)
     expected = dict.fromkeys(["send", "image", "edit", "react"], "email_not_verified")
     assert refused_everywhere(as_alice, conversation, hers["id"], his["id"]) == expected
@@ -113,8 +115,8 @@ def test_an_unconfirmed_account_reads_and_does_not_reach_others(alice, bob, as_a
     as_alice.post(conversation_path(conversation, "/clear"))
 
 
-def test_receipts_are_mutual(as_alice, as_bob, alice, bob, conversation, say):
-    sent = say(as_alice)
+def test_receipts_are_mutual(as_alice, as_bob, alice, bob, conversation, send_message):
+    sent = send_message(as_alice)
     as_bob.post(conversation_path(conversation, "/read"))
 
     def seen(client):

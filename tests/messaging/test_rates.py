@@ -71,8 +71,8 @@ def test_twenty_at_once_and_sixty_a_minute(as_alice, as_bob, conversation, clock
         (60, lambda c, m: ("POST", message_path(m, "/reactions"), {"emoji": "👍"})),
     ],
 )
-def test_the_rates_of_other_things(as_alice, conversation, say, clock, allowed, request_of):
-    sent = say(as_alice)["id"]
+def test_the_rates_of_other_things(as_alice, conversation, send_message, clock, allowed, request_of):
+    sent = send_message(as_alice)["id"]
     assert tries(allowed + 1, lambda n: as_alice.raw(*request_of(conversation, sent)))[0] == allowed
 
 

@@ -8,8 +8,8 @@ from tests.messaging.conftest import message_path
 
 
 @pytest.fixture
-def path(as_alice, say):
-    return message_path(say(as_alice)["id"], "/reactions")
+def path(as_alice, send_message):
+    return message_path(send_message(as_alice)["id"], "/reactions")
 
 
 def test_reactions_group_in_order_of_first_use(as_alice, as_bob, alice, bob, path, thread):

@@ -8,8 +8,8 @@ from tests.factories import make_user
 from tests.messaging.conftest import message_path
 
 
-def test_a_report_keeps_what_the_message_said(as_alice, as_bob, alice, bob, say):
-    sent = say(as_alice, "buy pills")
+def test_a_report_keeps_what_the_message_said(as_alice, as_bob, alice, bob, send_message):
+    sent = send_message(as_alice, "buy pills")
     reply = as_bob.post(message_path(sent["id"], "/report"), {"reason": "spam", "comment": " twice "}, status=201)
     report = Report.objects.get()
     assert reply == {"ok": True, "report_id": report.id}
@@ -20,8 +20,8 @@ def test_a_report_keeps_what_the_message_said(as_alice, as_bob, alice, bob, say)
     assert report.snapshot["body"] == "buy pills"
 
 
-def test_a_second_report_replaces_the_words_of_the_first(as_alice, as_bob, say):
-    path = message_path(say(as_alice)["id"], "/report")
+def test_a_second_report_replaces_the_words_of_the_first(as_alice, as_bob, send_message):
+    path = message_path(send_message(as_alice)["id"], "/report")
     first = as_bob.post(path, {"reason": "spam"}, status=201)
     assert as_bob.post(path, {"reason": "abuse", "comment": None}, status=201) == first
     assert Report.objects.get().reason == "abuse"
@@ -35,13 +35,13 @@ def test_a_second_report_replaces_the_words_of_the_first(as_alice, as_bob, say):
         ({"reason": "x", "comment": 5}, "comment"), ({"reason": "x", "comment": "x" * 2001}, "comment"),
     ],
 )  # fmt: skip
-def test_a_report_needs_a_reason(as_alice, as_bob, say, body, field):
-    refused = as_bob.post(message_path(say(as_alice)["id"], "/report"), body, status=400)
+def test_a_report_needs_a_reason(as_alice, as_bob, send_message, body, field):
+    refused = as_bob.post(message_path(send_message(as_alice)["id"], "/report"), body, status=400)
     assert (refused["error"], list(refused["fields"])) == ("validation_error", [field])
 
 
-def test_staff_closes_a_report_once_looked_at(as_alice, as_bob, say):
-    as_bob.post(message_path(say(as_alice)["id"], "/report"), {"reason": "spam"}, status=201)
+def test_staff_closes_a_report_once_looked_at(as_alice, as_bob, send_message):
+    as_bob.post(message_path(send_message(as_alice)["id"], "/report"), {"reason": "spam"}, status=201)
     staff = make_user("Staff", is_staff=True)
     closed = reports.close(report=Report.objects.get(), staff=staff, state="resolved", resolution="warned")
     assert (closed.state, closed.resolved_by, closed.resolution) == ("resolved", staff, "warned")

@@ -19,13 +19,13 @@ from tests.messaging.conftest import API, conversation_path, message_path
 from tests.messaging.test_images import upload
 
 
-def test_messages_behind_both_watermarks_go(as_alice, as_bob, conversation, say, thread):
-    old = [say(as_alice, f"old {n}", client_id=f"k{n}") for n in range(5)]
+def test_messages_behind_both_watermarks_go(as_alice, as_bob, conversation, send_message, thread):
+    old = [send_message(as_alice, f"old {n}", client_id=f"k{n}") for n in range(5)]
     as_alice.patch(message_path(old[0]["id"]), {"body": "edited"})
     as_bob.post(message_path(old[1]["id"], "/reactions"), {"emoji": "👍"})
     as_bob.post(message_path(old[2]["id"], "/report"), {"reason": "spam"}, status=201)
     as_alice.delete(message_path(old[3]["id"]))
-    new = say(as_bob, "new", reply_to_id=old[0]["id"])
+    new = send_message(as_bob, "new", reply_to_id=old[0]["id"])
     as_alice.post(conversation_path(conversation, "/clear"))
     assert retention.purge(timezone.now(), 100) == {"messages": 0, "images": 0}
     as_bob.post(conversation_path(conversation, "/clear"), {"message_id": old[4]["id"]})
@@ -38,7 +38,7 @@ def test_messages_behind_both_watermarks_go(as_alice, as_bob, conversation, say,
     assert Report.objects.get().snapshot["body"] == "old 2"
     assert thread(as_bob)["messages"][0]["reply_to"] is None
     assert Conversation.objects.get().purged_up_to_id == old[4]["id"]
-    say(as_alice, "the key is free again", client_id="k0")
+    send_message(as_alice, "the key is free again", client_id="k0")
 
 
 @pytest.mark.django_db(transaction=True)
@@ -62,9 +62,11 @@ def test_images_go_with_their_messages_and_when_abandoned(as_alice, as_bob, alic
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_texts_of_an_erased_account_are_erased_for_both(as_alice, as_bob, alice, bob, conversation, say, thread):
-    his = say(as_bob, "his question")
-    hers = say(as_alice, "her secret", reply_to_id=his["id"])
+def test_the_texts_of_an_erased_account_are_erased_for_both(
+    as_alice, as_bob, alice, bob, conversation, send_message, thread
+):
+    his = send_message(as_bob, "his question")
+    hers = send_message(as_alice, "her secret", reply_to_id=his["id"])
     as_alice.patch(message_path(hers["id"]), {"body": "her secret, edited"})
     as_alice.upload(conversation_path(conversation, "/media"), file=upload())
     as_alice.post(message_path(his["id"], "/reactions"), {"emoji": "👍"})
@@ -81,12 +83,12 @@ def test_the_texts_of_an_erased_account_are_erased_for_both(as_alice, as_bob, al
     assert MessageRevision.objects.count() == Reaction.objects.count() == Image.objects.count() == 0
     assert Report.objects.get().snapshot == {}
     assert Participant.objects.filter(unread_count__gt=0).count() == 1  # the erased user's own row
-    assert say(as_bob, "anybody there?", status=403)["error"] == "message_permission_denied"
+    assert send_message(as_bob, "anybody there?", status=403)["error"] == "message_permission_denied"
     as_bob.delete(message_path(his["id"]))
 
 
-def test_the_export_holds_the_messages_of_both_participants(as_alice, as_bob, alice, conversation, say):
-    first, second = say(as_bob, "from bob"), say(as_alice, "from alice")
+def test_the_export_holds_the_messages_of_both_participants(as_alice, as_bob, alice, conversation, send_message):
+    first, second = send_message(as_bob, "from bob"), send_message(as_alice, "from alice")
     as_alice.upload(conversation_path(conversation, "/media"), file=upload(), body="picture")
     as_alice.post(message_path(first["id"], "/reactions"), {"emoji": "👍"})
     as_alice.post(conversation_path(conversation, "/clear"), {"message_id": first["id"]})

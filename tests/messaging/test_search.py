@@ -40,18 +40,18 @@ FOLDING = [
 
 
 @pytest.mark.parametrize(("text", "matching", "absent"), FOLDING)
-def test_folding_is_the_same_on_both_databases(as_alice, as_bob, say, find, text, matching, absent):
-    sent = say(as_alice, text)
-    say(as_alice, "noise")
+def test_folding_is_the_same_on_both_databases(as_alice, as_bob, send_message, find, text, matching, absent):
+    sent = send_message(as_alice, text)
+    send_message(as_alice, "noise")
     for q in matching:
         assert [m["id"] for m in find(as_bob, q)["messages"]] == [sent["id"]], q
     for q in absent:
         assert find(as_bob, q) == {"ok": True, "messages": [], "has_more": False, "next_before": None}, q
 
 
-def test_hits_are_whole_messages_newest_first_in_pages(as_alice, as_bob, say, find, thread):
+def test_hits_are_whole_messages_newest_first_in_pages(as_alice, as_bob, send_message, find, thread):
     for n in range(25):
-        say(as_alice if n % 2 else as_bob, f"tea {n}" if n % 5 else "coffee")
+        send_message(as_alice if n % 2 else as_bob, f"tea {n}" if n % 5 else "coffee")
     listed = [m for m in thread(as_bob)["messages"] if m["body"].startswith("tea")]
     first = find(as_bob, "TEA", "&limit=12")
     assert (first["messages"], first["has_more"]) == (listed[:12], True)
@@ -61,15 +61,15 @@ def test_hits_are_whole_messages_newest_first_in_pages(as_alice, as_bob, say, fi
     assert len(find(as_bob, "tea")["messages"]) == 20
 
 
-def test_the_last_full_page_has_no_more(as_alice, as_bob, say, find):
+def test_the_last_full_page_has_no_more(as_alice, as_bob, send_message, find):
     for n in range(6):
-        say(as_alice, f"tea {n}")
+        send_message(as_alice, f"tea {n}")
     assert find(as_bob, "tea", "&limit=6")["has_more"] is False
     assert find(as_bob, "tea", "&limit=5")["has_more"] is True
 
 
-def test_gone_messages_are_not_found(as_alice, as_bob, conversation, say, find):
-    cleared, deleted = say(as_alice, "secret one"), say(as_alice, "secret two")
+def test_gone_messages_are_not_found(as_alice, as_bob, conversation, send_message, find):
+    cleared, deleted = send_message(as_alice, "secret one"), send_message(as_alice, "secret two")
     as_alice.delete(message_path(deleted["id"]))
     assert [m["id"] for m in find(as_bob, "secret")["messages"]] == [cleared["id"]]
     as_bob.post(conversation_path(conversation, "/clear"))
@@ -77,8 +77,8 @@ def test_gone_messages_are_not_found(as_alice, as_bob, conversation, say, find):
     assert len(find(as_alice, "secret")["messages"]) == 1
 
 
-def test_an_edit_is_found_by_its_new_text(as_alice, as_bob, say, find):
-    sent = say(as_alice, "before")
+def test_an_edit_is_found_by_its_new_text(as_alice, as_bob, send_message, find):
+    sent = send_message(as_alice, "before")
     as_alice.patch(message_path(sent["id"]), {"body": "after"})
     assert find(as_bob, "before")["messages"] == []
     assert [m["id"] for m in find(as_bob, "after")["messages"]] == [sent["id"]]
