@@ -1,4 +1,4 @@
-"""Database helpers: for hand-written statements, for long lists of numbers, for long-lived threads.
+"""Database helpers: for hand-written statements, for long lists of numbers, for deletion in batches, for long-lived threads.
 
 On PostgreSQL the engine is `core.postgres`, which offers prepared statements and the pool; on SQLite neither is needed.
 """
@@ -10,7 +10,7 @@ from typing import Any, cast
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import BigAutoField, BigIntegerField
+from django.db.models import BigAutoField, BigIntegerField, Model, QuerySet
 from django.db.models.lookups import In
 
 # SQLSTATE of a write on a server that only reads.
@@ -38,6 +38,14 @@ def rows(sql: str, params: Sequence[Any]) -> list[tuple[Any, ...]]:
     with prepared() as cursor:
         cursor.execute(sql, params)
         return cursor.fetchall()
+
+
+def delete_batch(expired: QuerySet[Any, Any], batch: int) -> int:
+    """Deletes the first `batch` rows of a query in the order of their ids. Returns how many it deleted."""
+    model: type[Model] = expired.model
+    ids = list(expired.order_by("id").values_list("id", flat=True)[:batch])
+    _all, by_model = model._default_manager.filter(id__in=ids).delete()
+    return by_model.get(model._meta.label, 0)
 
 
 def rows_unprepared(sql: str, params: Sequence[Any]) -> list[tuple[Any, ...]]:

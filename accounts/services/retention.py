@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from django.db.models import Model, Q, QuerySet
+from django.db.models import Q, QuerySet
 
 from accounts.conf import conf
 from accounts.models import (
@@ -20,6 +20,7 @@ from accounts.models import (
     UnknownAddress,
 )
 from accounts.services import erasure, registration
+from core.database import delete_batch
 
 # Support may ask about a code or an unfinished step for a while after it is over.
 KEPT_STEPS = timedelta(days=7)
@@ -40,14 +41,14 @@ def jobs(now: datetime) -> dict[str, Callable[[int], int]]:
     unconfirmed_since = now - timedelta(days=conf.UNCONFIRMED_DAYS)
     quiet_since = now - timedelta(hours=conf.LOCK_QUIET_HOURS)
     sessions_before = now - timedelta(days=conf.SESSIONS_KEPT_DAYS)
-    past_sessions = Q(ended_at__lt=sessions_before) | Q(token_expires_at__lt=sessions_before)
-    past: dict[str, QuerySet[Any, Any]] = {
+    old_sessions = Q(ended_at__lt=sessions_before) | Q(token_expires_at__lt=sessions_before)
+    expired: dict[str, QuerySet[Any, Any]] = {
         "codes": Code.objects.filter(expires_at__lt=now - KEPT_STEPS),
         "code_tries": CodeTries.objects.filter(created_at__lt=now - KEPT_STEPS),
         "pending_tokens": PendingToken.objects.filter(expires_at__lt=now - KEPT_STEPS),
         "email_changes": EmailChange.objects.filter(expires_at__lt=now - KEPT_STEPS),
         "trusted_devices": TrustedDevice.objects.filter(expires_at__lt=now),
-        "sessions": Session.objects.filter(past_sessions, token_expires_at__lt=now),
+        "sessions": Session.objects.filter(old_sessions, token_expires_at__lt=now),
         "network_locks": NetworkLock.objects.filter(wrong_password_at__lt=quiet_since),
         "unknown_addresses": UnknownAddress.objects.filter(touched_at__lt=quiet_since),
         "rate_counts": RateCount.objects.filter(window_starts_at__lt=now - KEPT_COUNTS),
@@ -57,12 +58,5 @@ def jobs(now: datetime) -> dict[str, Callable[[int], int]]:
             created_before=unconfirmed_since, batch=batch
         ),
         "accounts_erased": lambda batch: erasure.erase_due(now=now, batch=batch),
-        **{kind: partial(_delete, rows) for kind, rows in past.items()},
+        **{kind: partial(delete_batch, rows) for kind, rows in expired.items()},
     }
-
-
-def _delete(expired: QuerySet[Any, Any], batch: int) -> int:
-    model: type[Model] = expired.model
-    ids = list(expired.order_by("id").values_list("id", flat=True)[:batch])
-    _all, by_model = model._default_manager.filter(id__in=ids).delete()
-    return by_model.get(model._meta.label, 0)

@@ -6,6 +6,7 @@ from functools import partial
 
 from django.db.models import Count, Q, QuerySet
 
+from core.database import delete_batch
 from core.transactions import unit_of_work
 from notifications.conf import conf
 from notifications.models import Delivery, Device, IngestedEvent, Member, Notification
@@ -30,9 +31,9 @@ def jobs(now: datetime) -> dict[str, Callable[[int], int]]:
         "notifications": lambda batch: (
             _delete_rows(Notification.objects.filter(old_feed), batch) or _purge_long_feeds(batch)
         ),
-        "events": partial(_delete, events),
-        "devices": partial(_delete, devices),
-        "deliveries": partial(_delete, log),
+        "events": partial(delete_batch, events),
+        "devices": partial(delete_batch, devices),
+        "deliveries": partial(delete_batch, log),
     }
 
 
@@ -61,11 +62,4 @@ def _delete_rows(rows: QuerySet[Notification], batch: int) -> int:
         ids = list(rows.order_by("id").values_list("id", flat=True)[:batch])
         Member.objects.filter(notification_id__in=ids).delete()
         Notification.objects.filter(id__in=ids).delete()
-    return len(ids)
-
-
-def _delete(rows: QuerySet, batch: int) -> int:
-    with unit_of_work():
-        ids = list(rows.order_by("id").values_list("id", flat=True)[:batch])
-        rows.model._default_manager.filter(id__in=ids).delete()
     return len(ids)
