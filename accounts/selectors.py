@@ -1,9 +1,11 @@
 """Queries on users, blocks and sessions, for other apps, too; among them that of every authenticated request."""
 
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from uuid import UUID
 
 from django.db.models import Case, Exists, OuterRef, Q, QuerySet, When
+from django.utils import timezone
 
 from accounts.exceptions import UserNotFound
 from accounts.models import Block, EmailChange, Image, Session, TrustedDevice, User
@@ -160,6 +162,10 @@ def active_verified_sessions(session_ids: Iterable[int]) -> dict[int, int]:
 
     One query: it checks a batch of socket commands.
     """
-    verified = User.objects.verified().active()
-    live = Session.objects.live().filter(id__any=set(session_ids), user__in=verified)
-    return dict(live.values_list("id", "user_id"))
+    return dict(_active_verified_sessions(set(session_ids), timezone.now()))
+
+
+@compiled
+def _active_verified_sessions(session_ids: set[int], now: datetime) -> QuerySet[Session, tuple[int, int]]:
+    verified = User.objects.verified().active(now)
+    return Session.objects.live(now).filter(id__any=session_ids, user__in=verified).values_list("id", "user_id")

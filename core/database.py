@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from typing import Any, cast
 from uuid import UUID
 
+from django.core.exceptions import EmptyResultSet
 from django.db import connection
-from django.db.models import BigAutoField, BigIntegerField, Model, QuerySet
-from django.db.models.lookups import In
+from django.db.models import BigAutoField, BigIntegerField, Expression, Lookup, Model, QuerySet
 
 # SQLSTATE of a write on a server that only reads.
 READ_ONLY = "25006"
@@ -91,11 +91,16 @@ def discard_connection() -> None:
 
 
 def as_parameter(value: Any) -> Any:
-    """A value as a parameter of a hand-written statement: SQLite has no type for times and UUIDs."""
+    """A value as a parameter of a hand-written statement: SQLite has no type for times and UUIDs, and neither
+    database has one for a set of ids."""
     if isinstance(value, datetime):
         return connection.ops.adapt_datetimefield_value(value)
     if isinstance(value, UUID) and not connection.features.has_native_uuid_field:
         return value.hex
+    if isinstance(value, set | frozenset | list):
+        # As text: the driver would turn number after number into bytes.
+        ids = ",".join(map(str, value))
+        return f"{{{ids}}}" if _on_postgres() else f"[{ids}]"
     return value
 
 
@@ -108,21 +113,20 @@ def moment(stored: datetime | str) -> datetime:
 
 @BigAutoField.register_lookup
 @BigIntegerField.register_lookup
-class AnyOf(In):
-    """`id__any=[…]`: like `__in`, for hundreds of whole numbers.
+class AnyOf(Lookup):
+    """`id__any={…}`: like `__in`, for any number of whole numbers as one parameter.
 
     `__in` names every value in the statement, which then takes the driver and PostgreSQL longer than the rows
-    themselves; here PostgreSQL gets one array. SQLite gets the same values by `__in`.
+    themselves, and is another statement for each number of values.
     """
 
     lookup_name = "any"
-
-    def get_prep_lookup(self) -> list[int]:
-        return list(self.rhs)
+    prepare_rhs = False
 
     def as_sql(self, compiler: Any, connection: Any) -> Any:
-        if connection.vendor != "postgresql" or not self.rhs:
-            return super().as_sql(compiler, connection)
+        if not self.rhs:
+            raise EmptyResultSet
         lhs, params = self.process_lhs(compiler, connection)
-        # As text: the driver would turn number after number into bytes.
-        return f"{lhs} = ANY(%s::bigint[])", (*params, f"{{{','.join(map(str, self.rhs))}}}")
+        ids = self.rhs if isinstance(self.rhs, Expression) else as_parameter(self.rhs)
+        is_one = "= ANY(%s::bigint[])" if connection.vendor == "postgresql" else "IN (SELECT value FROM json_each(%s))"
+        return f"{lhs} {is_one}", (*params, ids)

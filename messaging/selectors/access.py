@@ -8,7 +8,7 @@ from django.db.models import Q, QuerySet
 
 from accounts import sql
 from accounts.exceptions import EmailNotVerified, UserBlocked
-from core.database import row, rows_unprepared
+from core.database import row, rows, rows_unprepared
 from core.exceptions import ApiError
 from core.fields import parse_id
 from messaging.exceptions import ConversationNotFound, MessageNotFound, MessagePermissionDenied
@@ -101,7 +101,9 @@ def reachable_peers(pairs: Iterable[tuple[int, int]]) -> dict[tuple[int, int], i
     distinct = list(set(pairs))
     if not distinct:
         return {}
-    fetched = rows_unprepared(
+    # For a single notice the statement is always the same.
+    read = rows if len(distinct) == 1 else rows_unprepared
+    fetched = read(
         f"SELECT me.conversation_id, me.user_id, o.user_id, {sql.who_can_message('u')}, o.has_written,"
         f" {sql.blocked_between('o.user_id', 'me.user_id')}"
         f" FROM {PARTICIPANT} me JOIN {PARTICIPANT} o"

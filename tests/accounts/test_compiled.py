@@ -57,3 +57,17 @@ def test_it_is_compiled_once(alice, bob):
 def test_a_missing_user_is_not_locked(db):
     with pytest.raises(User.DoesNotExist):
         User.objects.lock(0)
+
+
+@compiled
+def sessions_of_any(user_ids: set[int]) -> QuerySet[Session, int]:
+    return Session.objects.filter(user__id__any=user_ids).order_by("id").values_list("id")
+
+
+def test_any_number_of_ids_is_one_parameter(alice, bob):
+    one, other = sign_in(alice)[0], sign_in(bob)[0]
+    assert sessions_of_any({alice.id}) == [(one.id,)]
+    assert sessions_of_any({alice.id, bob.id}) == [(one.id,), (other.id,)]
+    assert sessions_of_any(set()) == []
+    assert list(Session.objects.filter(user__id__any=[bob.id])) == [other]
+    assert list(Session.objects.filter(user__id__any=set())) == []
