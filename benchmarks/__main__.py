@@ -64,6 +64,7 @@ def rows_of(name: str, answer: Any) -> list[Row]:
             Row("P11 rows queued a second, a commit each", answer["enqueue_per_second"]),
             Row("P11 rows drained a second by one worker", answer["drain_per_second"], DRAIN_GOAL),
             Row("P11 CPU of the worker for a row, µs", answer["drain_cpu_us_per_row"]),
+            Row("P11 CPU of PostgreSQL for a row, µs", answer["drain_database_cpu_us_per_row"]),
             Row("P11 rows a second by two workers beside one", answer["two_workers_beside_one"], TWO_WORKERS_GOAL),
         ]
     if name == "http":
