@@ -3,7 +3,7 @@
 On PostgreSQL the engine is `core.postgres`, which offers prepared statements and the pool; on SQLite neither is needed.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from typing import Any, cast
@@ -40,12 +40,24 @@ def rows(sql: str, params: Sequence[Any]) -> list[tuple[Any, ...]]:
         return cursor.fetchall()
 
 
-def delete_batch(expired: QuerySet[Any, Any], batch: int) -> int:
-    """Deletes the first `batch` rows of a query in the order of their ids. Returns how many it deleted."""
+def batches_to_delete(rows: QuerySet[Any, Any], batch: int) -> Iterator[list[int]]:
+    """The ids of these rows in batches, lowest first, for a caller that deletes each batch before it takes the next.
+
+    Each search begins where the last one ended: an index names deleted rows until it is vacuumed, so a search from the
+    beginning would take longer with every batch.
+    """
+    last = 0
+    while ids := list(rows.filter(id__gt=last).order_by("id").values_list("id", flat=True)[:batch]):
+        yield ids
+        last = ids[-1]
+
+
+def delete_in_batches(expired: QuerySet[Any, Any], batch: int) -> Iterator[int]:
+    """Deletes the rows of a query, lowest ids first; gives the number of each batch."""
     model: type[Model] = expired.model
-    ids = list(expired.order_by("id").values_list("id", flat=True)[:batch])
-    _all, by_model = model._default_manager.filter(id__in=ids).delete()
-    return by_model.get(model._meta.label, 0)
+    for ids in batches_to_delete(expired, batch):
+        _all, by_model = model._default_manager.filter(id__in=ids).delete()
+        yield by_model.get(model._meta.label, 0)
 
 
 def rows_unprepared(sql: str, params: Sequence[Any]) -> list[tuple[Any, ...]]:

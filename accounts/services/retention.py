@@ -1,8 +1,7 @@
 """Deletes expired codes, tokens and counters, old sessions, and accounts that were never confirmed."""
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Any
 
 from django.db.models import Q, QuerySet
@@ -20,7 +19,7 @@ from accounts.models import (
     UnknownAddress,
 )
 from accounts.services import erasure, registration
-from core.database import delete_batch
+from core.database import delete_in_batches
 
 # Support may ask about a code or an unfinished step for a while after it is over.
 KEPT_STEPS = timedelta(days=7)
@@ -29,15 +28,13 @@ KEPT_COUNTS = timedelta(days=2)
 
 
 def purge(now: datetime, batch: int) -> dict[str, int]:
-    """Runs each of the jobs once. Returns the number of rows per kind."""
-    return {kind: delete(batch) for kind, delete in jobs(now).items()}
+    """Runs the first batch of each job; returns the number of rows of each kind."""
+    return {kind: next(job, 0) for kind, job in jobs(now, batch).items()}
 
 
-def jobs(now: datetime) -> dict[str, Callable[[int], int]]:
-    """For each kind of row a function that deletes at most `batch` of them in short transactions and returns how many.
-
-    Call it again while that is not 0. Concurrent calls are safe.
-    """
+def jobs(now: datetime, batch: int) -> dict[str, Iterator[int]]:
+    """For each kind of row an iterator that deletes about `batch` of them at a time, in short transactions, and gives
+    how many, until none is left. Two callers at once delete nothing twice."""
     unconfirmed_since = now - timedelta(days=conf.UNCONFIRMED_DAYS)
     quiet_since = now - timedelta(hours=conf.LOCK_QUIET_HOURS)
     sessions_before = now - timedelta(days=conf.SESSIONS_KEPT_DAYS)
@@ -54,9 +51,9 @@ def jobs(now: datetime) -> dict[str, Callable[[int], int]]:
         "rate_counts": RateCount.objects.filter(window_starts_at__lt=now - KEPT_COUNTS),
     }
     return {
-        "accounts_unconfirmed": lambda batch: registration.purge_unconfirmed(
-            created_before=unconfirmed_since, batch=batch
+        "accounts_unconfirmed": iter(
+            lambda: registration.purge_unconfirmed(created_before=unconfirmed_since, batch=batch), 0
         ),
-        "accounts_erased": lambda batch: erasure.erase_due(now=now, batch=batch),
-        **{kind: partial(delete_batch, rows) for kind, rows in expired.items()},
+        "accounts_erased": iter(lambda: erasure.erase_due(now=now, batch=batch), 0),
+        **{kind: delete_in_batches(rows, batch) for kind, rows in expired.items()},
     }

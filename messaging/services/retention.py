@@ -1,8 +1,7 @@
 """Retention: deletes messages that both participants have cleared, and images without a message."""
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from datetime import datetime, timedelta
-from functools import partial
 
 from django.db.models import Exists, Min, OuterRef
 from django.db.models.functions import Greatest
@@ -16,43 +15,62 @@ from messaging.models import BETWEEN, MESSAGE, OLDEST_FIRST, Conversation, Messa
 
 
 def purge(now: datetime, batch: int) -> dict[str, int]:
-    """Runs each of the jobs once; returns the number of rows of each kind."""
-    return {kind: delete(batch) for kind, delete in jobs(now).items()}
+    """Runs the first batch of each job; returns the number of rows of each kind."""
+    return {kind: next(job, 0) for kind, job in jobs(now, batch).items()}
 
 
-def jobs(now: datetime) -> dict[str, Callable[[int], int]]:
-    """For each kind of row a function that deletes at most about `batch` of them in short transactions and returns
-    how many. Call it again while that is not 0."""
-    return {"messages": _purge_cleared, "images": partial(_purge_images, now)}
+def jobs(now: datetime, batch: int) -> dict[str, Iterator[int]]:
+    """For each kind of row an iterator that deletes about `batch` of them at a time, in short transactions, and gives
+    how many, until none is left. Two callers at once delete nothing twice."""
+    return {"messages": _purge_cleared(batch), "images": iter(lambda: _purge_images(now, batch), 0)}
 
 
-def _purge_cleared(batch: int) -> int:
+def _purge_cleared(batch: int) -> Iterator[int]:
     """Deletes rows at or below both clear watermarks. This also frees their client_id."""
+    purged = 0
+    for conversation_id, cleared_by_both in _cleared_conversations(batch):
+        more = True
+        while more:
+            deleted, more = _purge_conversation(conversation_id, cleared_by_both, batch - purged)
+            purged += deleted
+            if purged == batch:
+                yield purged
+                purged = 0
+    if purged:
+        yield purged
+
+
+def _cleared_conversations(batch: int) -> Iterator[tuple[int, int]]:
+    """Conversations with rows to delete, and the lower one of their clear watermarks."""
     outdated = (
         Participant.objects.values("conversation_id")
         .annotate(cleared_by_both=Min("cleared_up_to_id"))
         .filter(cleared_by_both__gt=Greatest("conversation__purged_up_to_id", 0))
         .order_by("conversation_id")
-        .values_list("conversation_id", "cleared_by_both")[:batch]
+        .values_list("conversation_id", "cleared_by_both")
     )
-    purged = 0
-    for conversation_id, cleared_by_both in list(outdated):
-        if purged >= batch:
-            break
-        with unit_of_work():
-            conversation = Conversation.objects.select_for_update(no_key=True).get(id=conversation_id)
-            messages = rows(
-                f"SELECT m.id, m.image_id FROM {MESSAGE} m WHERE {BETWEEN} {OLDEST_FIRST} LIMIT %s",
-                [*between(conversation_id, conversation.purged_up_to_id, cleared_by_both + 1), batch - purged],
-            )
-            ids = [message_id for message_id, _ in messages]
-            pictures.discard(image_id for _, image_id in messages if image_id)
-            Message.objects.filter(id__in=ids).delete()
-            if len(messages) < batch - purged:
-                conversation.purged_up_to_id = cleared_by_both
-                conversation.save(update_fields=["purged_up_to_id"])
-            purged += len(messages)
-    return purged
+    last = 0
+    while page := list(outdated.filter(conversation_id__gt=last)[:batch]):
+        yield from page
+        last = page[-1][0]
+
+
+def _purge_conversation(conversation_id: int, cleared_by_both: int, limit: int) -> tuple[int, bool]:
+    """Deletes up to `limit` rows, oldest first; how many, and whether there may be more."""
+    with unit_of_work():
+        conversation = Conversation.objects.select_for_update(no_key=True).get(id=conversation_id)
+        messages = rows(
+            f"SELECT m.id, m.image_id FROM {MESSAGE} m WHERE {BETWEEN} {OLDEST_FIRST} LIMIT %s",
+            [*between(conversation_id, conversation.purged_up_to_id, cleared_by_both + 1), limit],
+        )
+        ids = [message_id for message_id, _ in messages]
+        pictures.discard(image_id for _, image_id in messages if image_id)
+        # Django reads the rows, to delete with them what refers to them; their ids are enough for that.
+        Message.objects.filter(id__in=ids).only("id").delete()
+        more = len(ids) == limit
+        conversation.purged_up_to_id = ids[-1] if more else cleared_by_both
+        conversation.save(update_fields=["purged_up_to_id"])
+    return len(ids), more
 
 
 def _purge_images(now: datetime, batch: int) -> int:

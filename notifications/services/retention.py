@@ -1,25 +1,25 @@
 """Retention: deletes old rows of the feed, ingested event ids, unused devices and the delivery log."""
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from datetime import datetime, timedelta
-from functools import partial
+from itertools import chain
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Q
 
-from core.database import delete_batch
+from core.database import batches_to_delete, delete_in_batches
 from core.transactions import unit_of_work
 from notifications.conf import conf
 from notifications.models import Delivery, Device, IngestedEvent, Member, Notification
 
 
 def purge(now: datetime, batch: int) -> dict[str, int]:
-    """Runs each of the jobs once; returns the number of rows of each kind."""
-    return {kind: delete(batch) for kind, delete in jobs(now).items()}
+    """Runs the first batch of each job; returns the number of rows of each kind."""
+    return {kind: next(job, 0) for kind, job in jobs(now, batch).items()}
 
 
-def jobs(now: datetime) -> dict[str, Callable[[int], int]]:
-    """For each kind of row a function that deletes at most about `batch` of them in short transactions and returns
-    how many. Call it again while that is not 0. Concurrent calls are safe."""
+def jobs(now: datetime, batch: int) -> dict[str, Iterator[int]]:
+    """For each kind of row an iterator that deletes about `batch` of them at a time, in short transactions, and gives
+    how many, until none is left. Two callers at once delete nothing twice."""
     old_feed = Q(created_at__lt=now - timedelta(days=conf.KEEP_DAYS)) | Q(
         is_read=True, created_at__lt=now - timedelta(days=conf.KEEP_READ_DAYS)
     )
@@ -28,12 +28,13 @@ def jobs(now: datetime) -> dict[str, Callable[[int], int]]:
     log = Delivery.objects.filter(finished_at__lt=now - timedelta(days=conf.LOG_DAYS))
     return {
         # Finding the long feeds counts all rows, so it waits until the old ones are gone.
-        "notifications": lambda batch: (
-            _delete_rows(Notification.objects.filter(old_feed), batch) or _purge_long_feeds(batch)
+        "notifications": chain(
+            map(_delete_rows, batches_to_delete(Notification.objects.filter(old_feed), batch)),
+            iter(lambda: _purge_long_feeds(batch), 0),
         ),
-        "events": partial(delete_batch, events),
-        "devices": partial(delete_batch, devices),
-        "deliveries": partial(delete_batch, log),
+        "events": delete_in_batches(events, batch),
+        "devices": delete_in_batches(devices, batch),
+        "deliveries": delete_in_batches(log, batch),
     }
 
 
@@ -52,14 +53,15 @@ def _purge_long_feeds(batch: int) -> int:
         last_kept = feed[conf.KEEP_PER_USER - 1 : conf.KEEP_PER_USER].first()
         if last_kept is not None and purged < batch:
             older = Q(created_at__lt=last_kept.created_at) | Q(created_at=last_kept.created_at, id__lt=last_kept.id)
-            purged += _delete_rows(feed.filter(older), batch - purged)
+            ids = feed.filter(older).order_by("id").values_list("id", flat=True)
+            purged += _delete_rows(list(ids[: batch - purged]))
     return purged
 
 
-def _delete_rows(rows: QuerySet[Notification], batch: int) -> int:
+def _delete_rows(ids: list[int]) -> int:
     """Deletes rows of the feed and their members in one transaction; returns the number of rows."""
     with unit_of_work():
-        ids = list(rows.order_by("id").values_list("id", flat=True)[:batch])
         Member.objects.filter(notification_id__in=ids).delete()
-        Notification.objects.filter(id__in=ids).delete()
+        # Django reads the rows, to delete with them what refers to them; their ids are enough for that.
+        Notification.objects.filter(id__in=ids).only("id").delete()
     return len(ids)

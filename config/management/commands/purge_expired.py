@@ -1,4 +1,3 @@
-from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Any
 
@@ -30,20 +29,15 @@ class Command(OperatorCommand):
         if options["dry_run"]:
             # Another batch would be the same rows again.
             return {**self.first_batches(now, limit), "dry_run": True}
-        jobs = {f"{name}.{kind}": delete for name, app in APPS.items() for kind, delete in app.jobs(now).items()}
+        jobs = {f"{name}.{kind}": job for name, app in APPS.items() for kind, job in app.jobs(now, limit).items()}
         removed = dict.fromkeys(jobs, 0)
-        for kind, count in self.progress(self.batches(jobs, limit), what="purge, batches"):
+        batches = ((kind, count) for kind, job in jobs.items() for count in job)
+        for kind, count in self.progress(batches, what="purge, batches"):
             removed[kind] += count
         removed["files"] = pictures.purge_orphans()
         if any(removed.values()):
             audit.record(action="purge_expired", actor_label=actor(), removed=removed)
         return {**removed, "dry_run": False}
-
-    def batches(self, jobs: dict[str, Callable[[int], int]], limit: int) -> Iterator[tuple[str, int]]:
-        """Deletes one kind after the other until none of its rows is left: the kind and the size of each batch."""
-        for kind, delete in jobs.items():
-            while count := delete(limit):
-                yield kind, count
 
     def first_batches(self, now: datetime, limit: int) -> dict[str, int]:
         counts: dict[str, int] = {}
