@@ -13,10 +13,9 @@ class AccountsConfig(AppConfig):
             media,
         )
         from accounts.conf import Defaults
-        from accounts.models import Image
-        from accounts.services import rate_counts
+        from accounts.models import Image, RateCount
         from core import ratelimits
 
         ratelimits.register("ACCOUNTS", Defaults().RATES)
-        ratelimits.count_with(rate_counts.count)
+        ratelimits.count_with(RateCount.objects.count_use)
         media.register(Image.Kind.AVATAR, media.avatar_is_visible)

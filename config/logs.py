@@ -3,16 +3,10 @@
 import json
 import logging
 import re
-import time
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
-
 from core import request_context
-
-access = logging.getLogger("parley.access")
 
 # Patterns of secrets, removed from every text: messages, addresses, tracebacks.
 _SECRETS = re.compile(
@@ -90,34 +84,3 @@ class JsonFormatter(logging.Formatter):
         if record.stack_info:
             line["stack"] = without_secrets(self.formatStack(record.stack_info))
         return json.dumps(line, default=str, ensure_ascii=False)
-
-
-class AccessLogMiddleware:
-    """Logs one line per request: method, route, user, status, duration in ms."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        started = time.perf_counter()
-        response = self.get_response(request)
-        match = request.resolver_match
-        # The route, not the path: a path may contain the token of an image.
-        access.info(
-            "%s %s %s",
-            request.method,
-            f"/{match.route}" if match else "/(none)",
-            response.status_code,
-            extra={
-                "status": response.status_code,
-                "ms": round((time.perf_counter() - started) * 1000, 1),
-                "error": error_of(response),
-            },
-        )
-        return response
-
-
-def error_of(response: HttpResponse) -> str | None:
-    """The code of an error envelope; None for anything else."""
-    data = getattr(response, "data", None)
-    return data.get("error") if isinstance(data, dict) else None

@@ -6,8 +6,7 @@ Numbers are per process: scrape each process of a fleet by itself.
 from __future__ import annotations
 
 import hmac
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
 
 from django.conf import settings
@@ -22,7 +21,6 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from config.health import OK, channel_layer
-from config.logs import error_of
 from notifications.selectors import deliveries_by_state, delivery_lag_seconds
 from realtime import measures  # noqa: F401  (registers what the real-time channel measures)
 from realtime.calls.selectors import calls_by_outcome
@@ -41,26 +39,6 @@ POOL_FIGURES = {
     "pool_available": "Database connections that are free.",
     "requests_waiting": "Requests that wait for a database connection.",
 }
-METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
-
-
-class MetricsMiddleware:
-    """Counts every reply under its route's pattern, because paths with ids would make a series per id."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        started = time.perf_counter()
-        response = self.get_response(request)
-        match = request.resolver_match
-        route = (match.route if match else "") or ("/" if request.path_info == "/" else "none")
-        method = request.method if request.method in METHODS else "other"
-        REQUESTS.labels(method, route, response.status_code).inc()
-        if response.status_code == 429:
-            LIMITS.labels(error_of(response) or "other").inc()
-        SECONDS.labels(route).observe(time.perf_counter() - started)
-        return response
 
 
 class DatabaseCollector(Collector):

@@ -1,9 +1,11 @@
-"""Middleware for every request: request id, language, security headers, error envelope.
+"""Middleware for every request: request id, access log and metrics, language, security headers, error envelope.
 
 The API uses a bearer token and needs neither cookies nor CSRF protection, so the middleware of the admin runs for
 the admin only.
 """
 
+import logging
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from tempfile import SpooledTemporaryFile
@@ -33,6 +35,7 @@ from django.utils.translation.trans_real import parse_accept_lang_header
 from django_otp.middleware import OTPMiddleware
 from rest_framework.exceptions import MethodNotAllowed
 
+from config import metrics
 from core import errors, request_context
 from core.errors import ADMIN_PREFIX
 
@@ -41,6 +44,9 @@ GetResponse = Callable[[HttpRequest], HttpResponse]
 # How many bytes of a refused body are still read.
 REFUSED_BODY_READ = 16 * 1024 * 1024
 PATHS_BY_ADDRESS = frozenset({"/healthz", "/readyz", "/metrics"})
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+access = logging.getLogger("parley.access")
 
 
 class RequestContextMiddleware:
@@ -101,6 +107,43 @@ def _host_is_allowed(request: HttpRequest) -> bool:
     except DisallowedHost:
         return False
     return True
+
+
+class AccessLogMiddleware:
+    """Logs one line per request (method, route, user, status, duration in ms) and counts it in the metrics.
+
+    Both name the route, not the path: a path may contain the token of an image, and one with an id would make a series
+    per id.
+    """
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        started = time.perf_counter()
+        response = self.get_response(request)
+        seconds = time.perf_counter() - started
+        match, error = request.resolver_match, _error_of(response)
+        access.info(
+            "%s %s %s",
+            request.method,
+            f"/{match.route}" if match else "/(none)",
+            response.status_code,
+            extra={"status": response.status_code, "ms": round(seconds * 1000, 1), "error": error},
+        )
+        route = (match.route if match else "") or ("/" if request.path_info == "/" else "none")
+        method = request.method if request.method in METHODS else "other"
+        metrics.REQUESTS.labels(method, route, response.status_code).inc()
+        metrics.SECONDS.labels(route).observe(seconds)
+        if response.status_code == 429:
+            metrics.LIMITS.labels(error or "other").inc()
+        return response
+
+
+def _error_of(response: HttpResponse) -> str | None:
+    """The code of an error envelope; None for anything else."""
+    data = getattr(response, "data", None)
+    return data.get("error") if isinstance(data, dict) else None
 
 
 class LanguageMiddleware:

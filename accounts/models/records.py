@@ -1,10 +1,14 @@
 """Images, rate counters and the audit log."""
 
+from datetime import UTC, datetime
+from typing import cast
+
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from core.database import as_parameter, row
 from core.text import row_name
 
 
@@ -30,12 +34,28 @@ class Image(models.Model):
         verbose_name = _("picture")
 
 
+class RateCountManager(models.Manager["RateCount"]):
+    def count_use(self, *, key: str, seconds: int) -> tuple[int, int]:
+        """Counts one use in the current window. Returns the count and the seconds left in the window."""
+        now = int(timezone.now().timestamp())
+        elapsed = now % seconds
+        starts_at = datetime.fromtimestamp(now - elapsed, tz=UTC)
+        table = self.model._meta.db_table
+        counted = row(
+            f"INSERT INTO {table} (key, window_starts_at, count) VALUES (%s, %s, 1) "
+            f"ON CONFLICT (key, window_starts_at) DO UPDATE SET count = {table}.count + 1 RETURNING count",
+            [key, as_parameter(starts_at)],
+        )
+        return cast(tuple[int], counted)[0], seconds - elapsed
+
+
 class RateCount(models.Model):
     """A rate counter in the database, used while the cache is unavailable."""
 
     key = models.CharField(max_length=64)
     window_starts_at = models.DateTimeField(db_index=True)
     count = models.PositiveIntegerField(default=0)
+    objects = RateCountManager()
 
     class Meta:
         verbose_name = _("rate counter")

@@ -1,7 +1,8 @@
-"""Sign-in with the first password."""
+"""Sign-in with the first password, and the last step of every sign-in: the session."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TypeVar
 
 from django.contrib.auth.hashers import make_password
@@ -12,15 +13,17 @@ from rest_framework.exceptions import APIException
 from accounts import emails
 from accounts.conf import conf
 from accounts.exceptions import AccountBlocked, AccountLocked, InvalidCredentials
-from accounts.models import PasswordLock, TrustedDevice, User
-from accounts.services import audit, login_lockout, rate_counts, sign_in, trusted_devices, two_step
-from accounts.services.sign_in import Caller
+from accounts.models import PasswordLock, PendingToken, RateCount, Session, TrustedDevice, User
+from accounts.services import audit, login_lockout, one_time_tokens, sessions, trusted_devices
 from accounts.tokens import keyed_digest
 from core.compiled import compiled
-from core.request_context import network_of
+from core.request_context import Caller, network_of
 from core.transactions import unit_of_work
 
 T = TypeVar("T")
+
+# How many of the latest sessions are searched for the same device and network.
+REMEMBERED_SESSIONS = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +48,10 @@ def with_password(*, email: str, password: str, caller: Caller, device_token: st
 
     def on_success(user: User, device: TrustedDevice | None) -> SignedIn | SecondStepNeeded:
         if user.two_step_enabled and device is None:
-            return SecondStepNeeded(two_step.begin(user=user), user.second_password_hint)
+            return SecondStepNeeded(_two_step_token(user), user.second_password_hint)
         if device is not None:
             trusted_devices.record_use(device)
-        _session, token = sign_in.complete(user=user, caller=caller, trusted_device=device)
+        _session, token = complete(user=user, caller=caller, trusted_device=device)
         return SignedIn(user, token)
 
     network = network_of(caller.ip)
@@ -69,6 +72,36 @@ def check_password(*, email: str, password: str, network: str) -> User:
     return _after_password(email=email, password=password, network=network, device_token="", on_success=on_success)
 
 
+def complete(
+    *, user: User, caller: Caller, trusted_device: TrustedDevice | None = None, announce: bool = True
+) -> tuple[Session, str]:
+    """Creates a session and its token after all checks. AccountBlocked.
+
+    Part of the caller's unit of work, which holds the row of the account locked. Signing in cancels a scheduled
+    deletion; a new device or network is announced by mail.
+    """
+    _welcome(user, caller, announce=announce)
+    return sessions.start(
+        user=user,
+        ip=caller.ip,
+        user_agent=caller.user_agent,
+        device_name=caller.device_name,
+        trusted_device=trusted_device,
+    )
+
+
+def complete_in_admin(*, user: User, caller: Caller, lifetime: timedelta) -> Session:
+    """A session without a token, for the admin's own cookie; otherwise as `complete`. AccountBlocked."""
+    _welcome(user, caller, announce=True)
+    return sessions.start_in_admin(
+        user=user,
+        ip=caller.ip,
+        user_agent=caller.user_agent,
+        device_name=caller.device_name,
+        lifetime=lifetime,
+    )
+
+
 def _after_password(
     *, email: str, password: str, network: str, device_token: str, on_success: Callable[[User, TrustedDevice | None], T]
 ) -> T:
@@ -82,7 +115,13 @@ def _after_password(
         raise AccountLocked(retry_after=wait)
     is_right = _is_right(user, password)  # outside of the transaction: hashing takes its time
     outcome = _apply_result(
-        email=email, user=user, lock=lock, is_right=is_right, device=device, exempt=exempt, on_success=on_success
+        email=email,
+        user=user,
+        lock=lock,
+        is_right=is_right,
+        device=device,
+        exempt=exempt,
+        on_success=on_success,
     )
     if isinstance(outcome, APIException):
         raise outcome
@@ -92,6 +131,11 @@ def _after_password(
 @compiled
 def _with_email(email: str) -> QuerySet[User]:
     return User.objects.filter(email=email)
+
+
+def _two_step_token(user: User) -> str:
+    """What the second step needs. Several may be pending."""
+    return one_time_tokens.issue(kind=PendingToken.Kind.TWO_STEP, user=user, minutes=conf.TWO_STEP_TOKEN_MINUTES)
 
 
 def _lock(user: User | None) -> User | None:
@@ -147,7 +191,7 @@ def _apply_result(
 def _may_try_while_locked(device: TrustedDevice | None) -> bool:
     if device is None:
         return False
-    tries, _left = rate_counts.count(key=keyed_digest("rate", "trusted_device", str(device.id)), seconds=3600)
+    tries, _left = RateCount.objects.count_use(key=keyed_digest("rate", "trusted_device", str(device.id)), seconds=3600)
     return tries <= conf.TRUSTED_DEVICE_TRIES
 
 
@@ -156,3 +200,34 @@ def _announce_lock(user: User, lock: PasswordLock) -> None:
     if lock.wrong_passwords == conf.LOCK_STEPS[0][0]:
         audit.record(action="user.locked", target=user)
         emails.send_to(user, "locked")
+
+
+def _welcome(user: User, caller: Caller, *, announce: bool) -> None:
+    now = timezone.now()
+    if user.is_blocked(now):
+        raise AccountBlocked
+    if user.erase_after is not None:
+        user.erase_after = None
+        user.save(update_fields=["erase_after"])
+        emails.send_to(user, "deletion_cancelled")
+    if announce and _is_new(user, caller):
+        emails.send_to(
+            user,
+            "new_sign_in",
+            device=emails.clean(caller.device_name) or "?",
+            address=caller.ip or "?",
+            time=now.strftime("%Y-%m-%d %H:%M"),
+        )
+
+
+def _is_new(user: User, caller: Caller) -> bool:
+    """There were sign-ins before, and none by this program from this network."""
+    latest = _latest(user.id)
+    program, network = caller.user_agent[:400], network_of(caller.ip)
+    return bool(latest) and not any(agent == program and network_of(ip) == network for ip, agent in latest)
+
+
+@compiled
+def _latest(user_id: int) -> QuerySet[Session, tuple[str | None, str]]:
+    latest = Session.objects.filter(user_id=user_id).exclude(ended_reason="contested").order_by("-last_used_at")
+    return latest.values_list("ip", "user_agent")[:REMEMBERED_SESSIONS]

@@ -12,11 +12,10 @@ from accounts import emails
 from accounts.exceptions import AccountBlocked, EmailTaken, InvalidOtp
 from accounts.models import User
 from accounts.selectors import address_is_taken
-from accounts.services import codes, one_time_tokens, sessions, sign_in
-from accounts.services.sign_in import Caller
+from accounts.services import codes, login, one_time_tokens, sessions
 from accounts.signals import account_erased, account_verified
 from core import ratelimits
-from core.request_context import network_of
+from core.request_context import Caller, network_of
 from core.text import normalise_address
 from core.transactions import unit_of_work
 
@@ -88,7 +87,7 @@ def verify_email(*, email: str, code: str, caller: Caller) -> tuple[User, str]:
             raise AccountBlocked
         codes.consume(checked)
         confirm(user)
-        _session, token = sign_in.complete(user=user, caller=caller, announce=False)
+        _session, token = login.complete(user=user, caller=caller, announce=False)
     return user, token
 
 

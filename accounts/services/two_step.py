@@ -15,14 +15,13 @@ from accounts.exceptions import AccountBlocked, AccountLocked, InvalidOtp, Inval
 from accounts.models import Code, PendingToken, User
 from accounts.services import (
     codes,
+    login,
     one_time_tokens,
     recovery_codes,
     second_password,
-    sign_in,
     trusted_devices,
 )
-from accounts.services.sign_in import Caller
-from core.request_context import network_of
+from core.request_context import Caller, network_of
 from core.transactions import unit_of_work
 
 PURPOSE = "two_step"
@@ -36,11 +35,6 @@ class SignedIn:
     token: str
     device_token: str | None = None
     recovery_codes_left: int = 0
-
-
-def begin(*, user: User) -> str:
-    """The `two_step_token` that login gives after the right first password. Several may be pending."""
-    return one_time_tokens.issue(kind=PendingToken.Kind.TWO_STEP, user=user, minutes=conf.TWO_STEP_TOKEN_MINUTES)
 
 
 def authenticate(token: str) -> PendingToken:
@@ -85,7 +79,7 @@ def with_password(*, pending: PendingToken, password: str, remember: bool, calle
             _consume(code)
         if remember:
             device, device_token = trusted_devices.remember(user=user, device_name=caller.device_name)
-        _, token = sign_in.complete(user=user, caller=caller, trusted_device=device)
+        _, token = login.complete(user=user, caller=caller, trusted_device=device)
     return SignedIn(user, token, device_token)
 
 
@@ -104,7 +98,7 @@ def with_recovery_code(*, pending: PendingToken, typed: str, caller: Caller) -> 
         user = _consume_token(pending)
         if not recovery_codes.consume(code):
             raise InvalidTwoStep
-        session, token = sign_in.complete(user=user, caller=caller)
+        session, token = login.complete(user=user, caller=caller)
         session.second_password_free_until = timezone.now() + timedelta(minutes=conf.SECOND_PASSWORD_FREE_MINUTES)
         session.save(update_fields=["second_password_free_until"])
         left = recovery_codes.count_unused(user=user)

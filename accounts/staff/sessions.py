@@ -10,8 +10,8 @@ from django.http import HttpRequest
 
 from accounts.exceptions import AccountBlocked
 from accounts.models import User
-from accounts.services import sessions, sign_in
-from accounts.services.sign_in import caller_of
+from accounts.services import login, sessions
+from core.request_context import caller_of
 from core.transactions import unit_of_work
 
 SESSION_KEY = "accounts_session_id"
@@ -39,7 +39,7 @@ def start(request: HttpRequest, user: User, **kwargs: Any) -> None:
             return  # changed since it was compared; without a row the session is not valid
         lifetime = timedelta(seconds=settings.SESSION_COOKIE_AGE)
         try:
-            session = sign_in.complete_in_admin(user=account, caller=caller_of(request), lifetime=lifetime)
+            session = login.complete_in_admin(user=account, caller=caller_of(request), lifetime=lifetime)
         except AccountBlocked:
             return
     request.session[SESSION_KEY] = session.id

@@ -30,9 +30,9 @@ from accounts.serializers.security import (
 )
 from accounts.serializers.users import AccountOutput, MeOutput, OwnAccountOutput, SentenceOutput
 from accounts.services import login, sessions, trusted_devices, two_step
-from accounts.services.sign_in import caller_of
 from accounts.throttles import SIGN_OUT, network_and_account, network_and_email, session_of_token
 from core.fields import checked, parse_id
+from core.request_context import caller_of
 from core.serializers import OkReply
 from core.throttles import Throttle, network, throttles
 

@@ -12,10 +12,10 @@ from accounts.exceptions import EmailTaken
 from accounts.serializers.security import AddressInput, ResetInput, SignUpInput, VerifyInput
 from accounts.serializers.users import AccountOutput, SentenceOutput, SignedInOutput
 from accounts.services import password, registration
-from accounts.services.sign_in import caller_of
 from accounts.throttles import network_and_email
 from accounts.viewsets.login import DEVICE_NAME
 from core.fields import checked
+from core.request_context import caller_of
 from core.throttles import Throttle, network, throttles
 
 

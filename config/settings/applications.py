@@ -36,8 +36,7 @@ INSTALLED_APPS = [
 # Cookies, sessions and CSRF belong to the admin alone: the API carries a bearer token.
 MIDDLEWARE = [
     "config.middleware.RequestContextMiddleware",
-    "config.logs.AccessLogMiddleware",
-    "config.metrics.MetricsMiddleware",
+    "config.middleware.AccessLogMiddleware",
     "config.middleware.ContentPolicyMiddleware",
     "config.middleware.SecurityHeadersMiddleware",
     "config.static_files.StaticFilesMiddleware",

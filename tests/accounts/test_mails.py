@@ -176,6 +176,6 @@ def test_the_first_sign_in_is_not_announced(anonymous):
     ],
 )
 def test_devices_have_names(agent, name):
-    from accounts.services.sign_in import device_name
+    from core.request_context import device_name
 
     assert device_name(agent) == name

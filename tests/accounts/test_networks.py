@@ -10,8 +10,8 @@ from django.utils import timezone
 from accounts.exceptions import AccountLocked, InvalidCredentials, InvalidOtp
 from accounts.models import Code, CodeTries, NetworkLock, Session, User
 from accounts.services import account_status, codes, login, login_lockout, sessions, trusted_devices
-from accounts.services.sign_in import Caller
 from core import ratelimits
+from core.request_context import Caller
 from tests.accounts.steps import action_token, enable_two_step, last_code, redeem_code, second_step
 from tests.client import ApiClient
 from tests.factories import PASSWORD, make_user, sign_in

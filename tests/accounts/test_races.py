@@ -7,8 +7,8 @@ import pytest
 from accounts.exceptions import AccountLocked, InvalidCredentials, InvalidOtp
 from accounts.models import Code, Session, UnknownAddress, User
 from accounts.services import codes, login, registration, sessions
-from accounts.services.sign_in import Caller
 from accounts.tokens import decode_session_token
+from core.request_context import Caller
 from tests.factories import PASSWORD, make_user, sign_in
 from tests.parallel import parallel_outcomes
 

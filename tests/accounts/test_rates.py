@@ -8,8 +8,7 @@ import pytest
 from django.test import RequestFactory
 from django.utils import timezone
 
-from accounts.models import RateCount
-from accounts.services import rate_counts
+from accounts.models import RateCount, records
 from core import ratelimits, request_context
 from core.exceptions import RateLimited
 from core.request_context import network_of_request
@@ -25,7 +24,7 @@ def rates(settings, db, monkeypatch):
     """Rates on, with nothing counted yet; time stands still, so that no window ends inside a test."""
     now = timezone.now()
     monkeypatch.setattr("django_ratelimit.core.time", SimpleNamespace(time=now.timestamp))
-    monkeypatch.setattr(rate_counts, "timezone", SimpleNamespace(now=lambda: now))
+    monkeypatch.setattr(records, "timezone", SimpleNamespace(now=lambda: now))
     settings.RATELIMIT_ENABLE = True
     settings.RATELIMIT_CACHE_PREFIX = secrets.token_hex(8)
     monkeypatch.setattr(ratelimits, "_counter_retry_at", 0.0)

@@ -17,7 +17,7 @@ from accounts.models import (
     UnknownAddress,
     User,
 )
-from accounts.services import codes, login_lockout, one_time_tokens, rate_counts, retention, sessions, trusted_devices
+from accounts.services import codes, login_lockout, one_time_tokens, retention, sessions, trusted_devices
 from tests.accounts.steps import redeem_code
 from tests.factories import make_user, sign_in
 from tests.parallel import parallel_outcomes
@@ -47,7 +47,7 @@ def test_everything_that_is_past_goes_and_nothing_else(alice, clock):
     login_lockout.count_wrong(NetworkLock.objects.create(user=alice, network="192.0.2.1"), timezone.now())
     with pytest.raises(InvalidOtp):
         redeem_code(user=alice, purpose="reset", address=alice.email, text="odd", network="192.0.2.1")
-    rate_counts.count(key="k", seconds=60)
+    RateCount.objects.count_use(key="k", seconds=60)
     assert purge() == {}
 
     clock.forward(days=3)
