@@ -116,6 +116,7 @@ def _after_password(
     is_right = _is_right(user, password)  # outside of the transaction: hashing takes its time
     outcome = _apply_result(
         email=email,
+        network=network,
         user=user,
         lock=lock,
         is_right=is_right,
@@ -156,6 +157,7 @@ def _is_right(user: User | None, password: str) -> bool:
 def _apply_result(
     *,
     email: str,
+    network: str,
     user: User | None,
     lock: PasswordLock,
     is_right: bool,
@@ -171,7 +173,7 @@ def _apply_result(
     now = timezone.now()
     with unit_of_work():
         account = _lock(user)
-        lock = login_lockout.locked_row_for(lock, email, account)
+        lock = login_lockout.locked_row_for(lock, email, account, network, is_wrong=not is_right)
         if device is not None:
             device = trusted_devices.lock_row(device)  # it may have been removed while the password was hashed
             exempt = exempt and device is not None

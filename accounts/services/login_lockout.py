@@ -31,16 +31,18 @@ def row_for(email: str, user: User | None, network: str) -> PasswordLock:
     return user
 
 
-def locked_row_for(row: PasswordLock, email: str, account: User | None) -> PasswordLock:
+def locked_row_for(
+    row: PasswordLock, email: str, account: User | None, network: str, *, is_wrong: bool
+) -> PasswordLock:
     """Reads that row again; it stays locked until the transaction ends.
 
-    The caller holds the row of the account, if there is one, locked; it guards the rows of its networks.
+    The caller holds the row of the account, if there is one, locked; it guards the rows of its networks. A sign-in may
+    have made the network known while the password was hashed: a wrong one counts there then, as it would in sequence.
     """
+    is_known = knows_network(account, network) if is_wrong else isinstance(row, NetworkLock)
     if account is None:
         return locked_unknown(email)
-    if isinstance(row, NetworkLock):
-        return _of_network(account, row.network)
-    return account
+    return _of_network(account, network) if is_known else account
 
 
 def _of_network(user: User, network: str) -> NetworkLock:
