@@ -12,7 +12,7 @@ from PIL import Image
 
 from tests.accounts.steps import SECOND, last_code
 from tests.client import ApiClient
-from tests.realtime.phones import phone_of, talk
+from tests.realtime.phones import phone_of, start_call
 from tests.reference.recorder import Recorder
 
 EVENT_KEY = "a-signing-key-of-at-least-32-bytes"
@@ -151,7 +151,7 @@ class Story:
         from accounts.models import User
 
         phones = [phone_of(User.objects.get(pk=client.user.id)) for client in (alice, bob)]
-        call = talk(*phones, chat, "ringing")
+        call = start_call(*phones, chat, "ringing")
         self.record(bob, "calls_ice_servers", f"calls/{call}/ice-servers")
         self.record(bob, "calls_get", f"calls/{call}")
         self.record(bob, "calls_decline", f"calls/{call}/decline", {"reason": "busy"})
