@@ -233,7 +233,7 @@ def test_a_download_of_the_audit_log_comes_at_once(page_of, staff_server, kind):
 
 
 @pytest.mark.parametrize(
-    ("model", "row", "label", "by", "said"),
+    ("model", "row", "label", "by", "shown"),
     [
         ("accounts/user", "untouched", "Unblock", "support", "This account is not blocked."),
         (
