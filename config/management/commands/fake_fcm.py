@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from core.conf import project
-from notifications.management.fcm_server import Fake, FcmServer
+from devtools.fcm.server import Fake, FcmServer
 
 
 class Command(BaseCommand):

@@ -26,7 +26,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import jwt
 
-from notifications.management.fcm_rules import SCRIPTS, Answer, check_message, invalid, scripted_answer
+from devtools.fcm.rules import SCRIPTS, Answer, check_message, invalid, scripted_answer
 
 SCOPES = {
     "https://www.googleapis.com/auth/firebase.messaging",

@@ -1,0 +1,1 @@
+"""A stand-in for FCM, which `manage.py fake_fcm` starts."""
