@@ -60,9 +60,9 @@ def alive_since(now: datetime | None = None) -> datetime:
 
 
 class SocketQuerySet(models.QuerySet["Socket"]):
-    def alive(self) -> Self:
-        """Sockets of running processes."""
-        return self.filter(seen_at__gt=alive_since())
+    def alive(self, since: datetime | None = None) -> Self:
+        """Sockets of running processes; `since` is `alive_since()` of the moment."""
+        return self.filter(seen_at__gt=since or alive_since())
 
 
 class Socket(models.Model):

@@ -1,10 +1,14 @@
 """Queries of the log and of open sockets."""
 
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Any, NamedTuple
 
+from django.db.models import QuerySet
+
+from core.compiled import compiled
 from messaging.selectors import presence_viewers_of
-from realtime.models import Event, Socket, Stream
+from realtime.models import Event, Socket, Stream, alive_since
 
 
 class LoggedEvent(NamedTuple):
@@ -34,9 +38,12 @@ def online_user_ids(among: Iterable[int]) -> set[int]:
 
 def online_peers_of(user_id: int) -> set[int]:
     """The users who may see this user's presence and have an open socket."""
-    return set(
-        Socket.objects.alive().filter(user_id__in=presence_viewers_of(user_id)).values_list("user_id", flat=True)
-    )
+    return {peer_id for (peer_id,) in _online_peers(user_id, alive_since())}
+
+
+@compiled
+def _online_peers(user_id: int, since: datetime) -> QuerySet[Socket, tuple[int]]:
+    return Socket.objects.alive(since).filter(user_id__in=presence_viewers_of(user_id)).values_list("user_id")
 
 
 def stream_count() -> int:
