@@ -86,11 +86,6 @@ def ids_blocked_either_way(user_id: int, among: Iterable[int]) -> set[int]:
     return {other for pair in pairs for other in pair if other != user_id}
 
 
-def user_by_id(user_id: int) -> User:
-    """The user with this id, whatever the account status. UserNotFound."""
-    return _get_user(User.objects.all(), user_id)
-
-
 def contactable_user(user_id: int) -> User:
     """A user that others can contact: confirmed, no deletion scheduled, not blocked by staff. UserNotFound."""
     return _get_user(User.objects.contactable(), user_id)

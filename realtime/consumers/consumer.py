@@ -113,7 +113,7 @@ class RealtimeConsumer(AsyncWebsocketConsumer):
 
     def on_frame(self, message: Message) -> None:
         frame = message["frame"]
-        if message.get("only", self.id) != self.id or message.get("but") == self.id:
+        if message.get("only", self.id) != self.id:
             return
         if frame["type"] != "presence" or frame["data"]["user_id"] in self.watched_ids:
             self.outbox.send_frame(frame, droppable=message.get("droppable", True))
