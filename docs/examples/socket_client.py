@@ -96,7 +96,10 @@ class Client:
 
     def keep(self, epoch: str, seq: int) -> None:
         self.place = {"epoch": epoch, "seq": seq}
-        self.state.write_text(json.dumps(self.place))
+        # Replaced at once, so that the file is whole whenever this program is stopped.
+        new = self.state.with_suffix(".new")
+        new.write_text(json.dumps(self.place))
+        new.replace(self.state)
 
 
 if __name__ == "__main__":

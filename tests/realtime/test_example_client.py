@@ -21,6 +21,7 @@ CLIENT = Path(__file__).resolve().parents[2] / "docs" / "examples" / "socket_cli
 
 class RunningClient:
     def __init__(self, url, token, state):
+        self.state = state
         command = [sys.executable, str(CLIENT), url, "--token", token, "--state", str(state)]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.frames = []
@@ -74,6 +75,9 @@ def test_it_misses_nothing_and_prints_nothing_twice(run_client, alice, bob):
     waited(lambda: not Socket.objects.filter(id=socket.id).exists(), "the lost connection")
     send_message("two")
     waited(lambda: first.output() == ["one", "two"], "the message sent meanwhile")
+    printed = max(frame["seq"] for frame in first.frames if "seq" in frame)
+    # Killed before that it would print the event again, as it says itself.
+    waited(lambda: json.loads(first.state.read_text())["seq"] >= printed, "the stored position")
     first.stop()
 
     send_message("three")
