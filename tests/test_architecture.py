@@ -173,6 +173,16 @@ def test_sql_names_tables_and_columns_of_its_own_app_only(app):
     assert violations == []
 
 
+def test_no_app_names_the_product_or_a_path_of_the_project():
+    """Names of loggers and metrics apart; paths come from the named routes."""
+    named = re.compile(r"\bParley\b|/api/v1")
+    found = [(path, text) for path, source in sources(*APPS) for text in texts(source) if named.search(text)]
+    for app in APPS:
+        for path in (ROOT / app / "templates").rglob("*.*"):
+            found += [(path.name, match[0]) for match in named.finditer(path.read_text(encoding="utf-8"))]
+    assert found == []
+
+
 def test_no_file_has_more_than_300_lines():
     lengths = {path: len(text.splitlines()) for path, text in sources(*PACKAGES, "devtools")}
     for folder in ("static/app", "static/sdk", "static/pages", "accounts/static/staff"):

@@ -7,6 +7,7 @@ from django.core import mail
 
 from accounts import emails
 from accounts.emails.texts import EMAIL_TEXTS
+from accounts.services import export
 from tests.client import ApiClient
 from tests.contract.test_signing_in import AUTH, PERSON
 from tests.factories import PASSWORD
@@ -107,6 +108,15 @@ def test_html_is_escaped():
     html = mail.outbox[-1].alternatives[0][0]
     assert "<b>A" not in html and "<img" not in html
     assert "&lt;b&gt;A" in html and "&lt;img" in html
+
+
+def test_the_product_has_the_name_of_the_setting(settings):
+    settings.PRODUCT_NAME = "Harbour & Co"
+    emails.send("signup_code", "ann@example.com", "en", {"code": "123456", "name": "Ann"})
+    sent = mail.outbox[-1]
+    assert sent.body.splitlines()[-1] == "Harbour & Co"
+    assert "Harbour &amp; Co" in sent.alternatives[0][0]
+    assert export.file_name("ann", "2026-11-23") == "harbour-co-ann-2026-11-23.zip"
 
 
 def test_the_code_is_the_only_long_number_of_a_mail():

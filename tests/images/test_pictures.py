@@ -142,6 +142,14 @@ def test_a_signature_opens_beside_a_token_that_is_no_longer_good(as_alice, anony
     assert anonymous.get(path.partition("?")[0], headers=spoilt, status=401)["error"] == "token_invalid"
 
 
+def test_an_image_of_a_kind_without_a_rule_is_not_shown(as_alice, anonymous):
+    """As in a project that no longer has the app which stored it."""
+    path = set_avatar(as_alice, corpus.jpeg())["avatar_url"]
+    Image.objects.update(kind="other")
+    for client, address in ((anonymous, path), (as_alice, path), (as_alice, path.partition("?")[0])):
+        assert client.get(address, status=404)["error"] == "not_found"
+
+
 @pytest.mark.parametrize("odd", ["%00", "..%2f..%2fetc%2fpasswd", "x" * 300, "%F0%9F%98%80", "a.b"])
 def test_odd_names_are_not_found(as_alice, odd):
     assert as_alice.get(f"/api/v1/media/{odd}", status=404)["error"] == "not_found"
