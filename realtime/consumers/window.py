@@ -6,6 +6,7 @@ that the client has not acknowledged.
 
 import asyncio
 import logging
+from typing import NamedTuple
 
 from realtime.conf import conf
 from realtime.consumers.database import in_database
@@ -19,13 +20,21 @@ logger = logging.getLogger("parley.realtime")
 RECORD_SECONDS = 0.25
 
 
+class _Sent(NamedTuple):
+    """What is kept of an event until it is acknowledged: not its text."""
+
+    seq: int
+    size: int
+    brings: tuple[int, int] | None
+
+
 class Window:
     __slots__ = ("_bytes", "_delivered", "_events", "_is_recording", "_socket", "acked")
 
     def __init__(self, socket: OpenSocket) -> None:
         self._socket = socket
         self.acked = 0
-        self._events: list[OutgoingEvent] = []
+        self._events: list[_Sent] = []
         self._bytes = 0
         # The newest acknowledged message of each conversation that is not recorded yet.
         self._delivered: dict[int, int] = {}
@@ -38,7 +47,7 @@ class Window:
         self._bytes = 0
 
     def add(self, event: OutgoingEvent) -> None:
-        self._events.append(event)
+        self._events.append(_Sent(event.seq, event.size, event.brings))
         self._bytes += event.size
 
     def acknowledge(self, seq: int) -> None:
