@@ -70,6 +70,8 @@ def rows_of(name: str, answer: Any) -> list[Row]:
     if name == "http":
         return [
             *(Row(f"{row['work']}: requests/s beside the bare view", row["ratio"], row["goal"]) for row in answer),
+            *(Row(f"{row['work']}: the same, lower bound", row["least_ratio"]) for row in answer),
+            *(Row(f"{row['work']}: its CPU, lower bound", row["least_cpu_ratio"]) for row in answer),
             *(
                 Row(
                     f"{row['work']}: CPU with PostgreSQL beside the bare view", row["cpu_ratio"], row["cpu_goal"], False

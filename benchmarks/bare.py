@@ -5,9 +5,12 @@ It reads and writes tables of its own (`bare_*`) in the database of the run.
 
 import json
 import os
+from functools import cache
+from typing import Any
 
 import django
 import jwt
+import redis
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 from django.db import connection, transaction
@@ -62,9 +65,8 @@ def _user_id(request: HttpRequest) -> int:
         return int(cursor.fetchone()[0])
 
 
-def send(request: HttpRequest, conversation_id: int) -> HttpResponse:
-    user_id = _user_id(request)
-    body = json.loads(request.body)["body"]
+def store(conversation_id: int, user_id: int, body: str) -> dict[str, Any]:
+    """Stores a message and moves its conversation, in one commit."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SELECT id FROM bare_conversation WHERE id = %s FOR UPDATE", [conversation_id])
         cursor.execute(
@@ -73,12 +75,12 @@ def send(request: HttpRequest, conversation_id: int) -> HttpResponse:
         )
         message_id, created_at = cursor.fetchone()
         cursor.execute("UPDATE bare_conversation SET last_message_id = %s WHERE id = %s", [message_id, conversation_id])
-    answer = {"id": message_id, "sender_id": user_id, "body": body, "created_at": created_at.isoformat()}
-    return _json({"ok": True, "message": answer}, status=201)
+    message = {"id": message_id, "sender_id": user_id, "body": body, "created_at": created_at.isoformat()}
+    return {"ok": True, "message": message}
 
 
-def messages(request: HttpRequest, conversation_id: int) -> HttpResponse:
-    _user_id(request)
+def newest(conversation_id: int) -> dict[str, Any]:
+    """The newest 50 messages."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT id, sender_id, body, created_at FROM bare_message WHERE conversation_id = %s"
@@ -89,8 +91,32 @@ def messages(request: HttpRequest, conversation_id: int) -> HttpResponse:
     rows = [
         {"id": row[0], "sender_id": row[1], "body": row[2], "created_at": row[3].isoformat()} for row in fetched[:50]
     ]
-    answer = {"ok": True, "messages": rows, "has_more": len(fetched) > 50}
-    return _json(answer)
+    return {"ok": True, "messages": rows, "has_more": len(fetched) > 50}
+
+
+def send(request: HttpRequest, conversation_id: int) -> HttpResponse:
+    return _json(store(conversation_id, _user_id(request), json.loads(request.body)["body"]), status=201)
+
+
+def send_and_publish(request: HttpRequest, conversation_id: int) -> HttpResponse:
+    """A send that also publishes the message to Redis."""
+    message = store(conversation_id, _user_id(request), json.loads(request.body)["body"])
+    _redis().publish(channel(conversation_id), json.dumps(message))
+    return _json(message, status=201)
+
+
+def channel(conversation_id: int) -> str:
+    return f"bare.{conversation_id}"
+
+
+@cache
+def _redis() -> redis.Redis:
+    return redis.Redis.from_url(os.environ["REDIS_URL"])
+
+
+def messages(request: HttpRequest, conversation_id: int) -> HttpResponse:
+    _user_id(request)
+    return _json(newest(conversation_id))
 
 
 def me(request: HttpRequest) -> HttpResponse:
@@ -103,8 +129,10 @@ def health(request: HttpRequest) -> HttpResponse:
 
 urlpatterns = [
     path("c/<int:conversation_id>/send", send),
+    path("c/<int:conversation_id>/publish", send_and_publish),
     path("c/<int:conversation_id>/messages", messages),
     path("me", me),
+    path("unread", me),
     path("healthz", health),
 ]
 

@@ -1,14 +1,23 @@
 """The baselines of the socket benchmarks: a bare ASGI application, and a bare Channels consumer with the
-pub/sub layer or Channels' core layer. All relay a text frame to one other socket, without database, sign-in or log."""
+pub/sub layer or Channels' core layer. All relay a text frame to one other socket, without database, sign-in or log.
 
+Two are lower bounds: a consumer that asks the database one question for each frame before it relays it, and one
+that stores each frame as the bare view stores a message. A third passes on what the bare view publishes."""
+
+import asyncio
 import json
 import os
+from concurrent.futures import ThreadPoolExecutor
 
 from channels.generic.websocket import AsyncWebsocketConsumer
 from channels.routing import ProtocolTypeRouter, URLRouter
 from django.conf import settings
 from django.core.asgi import get_asgi_application
+from django.db import connection
 from django.urls import path
+from redis.asyncio import Redis
+
+from benchmarks import bare as bare_project
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 get_asgi_application()
@@ -55,6 +64,53 @@ class CoreRelay(Relay):
     channel_layer_alias = "core"
 
 
+threads = ThreadPoolExecutor(4)
+
+
+def question(name):
+    """One SELECT by a primary key."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT user_id FROM bare_session WHERE sid = %s AND ended_at IS NULL", ["s"])
+        return cursor.fetchone()
+
+
+class CheckedRelay(Relay):
+    """One question when it opens and one for each frame."""
+
+    async def connect(self):
+        await asyncio.get_running_loop().run_in_executor(threads, question, "s")
+        await super().connect()
+
+    async def receive(self, text_data=None, bytes_data=None):
+        await asyncio.get_running_loop().run_in_executor(threads, question, "s")
+        await super().receive(text_data)
+
+
+class StoringRelay(Relay):
+    """Stores a message, replies to its sender and relays it."""
+
+    async def receive(self, text_data=None, bytes_data=None):
+        frame = json.loads(text_data)
+        stored = await asyncio.get_running_loop().run_in_executor(
+            threads, bare_project.store, frame["conversation_id"], 1, frame["body"]
+        )
+        await self.send(json.dumps(stored))
+        await super().receive(text_data)
+
+
+async def published(scope, receive, send):
+    """Passes on what is published for the conversation in its query string."""
+    async with Redis.from_url(settings.REDIS_URL).pubsub() as subscription:
+        await subscription.subscribe(bare_project.channel(int(scope["query_string"])))
+        await subscription.get_message(timeout=5)
+        await receive()
+        await send({"type": "websocket.accept"})
+        while True:
+            message = await subscription.get_message(ignore_subscribe_messages=True, timeout=5)
+            if message is not None:
+                await send({"type": "websocket.send", "text": message["data"].decode()})
+
+
 async def health(scope, receive, send):
     await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
     await send({"type": "http.response.body", "body": b"ok"})
@@ -64,7 +120,14 @@ application = ProtocolTypeRouter(
     {
         "http": health,
         "websocket": URLRouter(
-            [path("bare", bare), path("channels", Relay.as_asgi()), path("core", CoreRelay.as_asgi())]
+            [
+                path("bare", bare),
+                path("channels", Relay.as_asgi()),
+                path("core", CoreRelay.as_asgi()),
+                path("checked", CheckedRelay.as_asgi()),
+                path("storing", StoringRelay.as_asgi()),
+                path("published", published),
+            ]
         ),
     }
 )

@@ -25,11 +25,12 @@ CONVERSATIONS = 16
 
 @dataclass
 class Work:
-    """One operation on both servers: the request to Parley, the request to the bare view, and the goal."""
+    """One operation on three servers: the requests to Parley, to the bare view and to the lower bound, and the goal."""
 
     name: str
     ours: Callable[[int], bytes]
     bare: Callable[[int], bytes]
+    least: Callable[[int], bytes]
     expect: bytes
     clients: int
     goal: float  # requests per second, ours / bare
@@ -62,12 +63,12 @@ def prepare() -> dict[str, list]:
     from django.db import connection
 
     from accounts.services import registration, sessions
-    from benchmarks import bare, database
+    from benchmarks import bare, database, lower_bound
     from messaging.services import conversations, messages
 
     call_command("migrate", verbosity=0)
     with connection.cursor() as cursor:
-        cursor.execute(bare.TABLES)
+        cursor.execute(bare.TABLES + lower_bound.TABLES)
     run = secrets.token_hex(4)
     for number in range(CONVERSATIONS * 2):
         registration.create_user(
@@ -99,16 +100,19 @@ def works(world: dict[str, list]) -> Iterator[Work]:
         ready = [load.request(method, path.format(ids[n]), token=tokens[n], body=payload) for n in range(CONVERSATIONS)]
         return lambda client: ready[client % CONVERSATIONS]
 
-    def bare(method: str, path: str, payload: bytes = b"") -> Callable[[int], bytes]:
-        ready = [load.request(method, path.format(n + 1), token=bare_token, body=payload) for n in range(CONVERSATIONS)]
-        return lambda client: ready[client % CONVERSATIONS]
+    def others(method: str, path: str, payload: bytes = b"") -> tuple[Callable[[int], bytes], Callable[[int], bytes]]:
+        """The same request to the bare view and to the lower bound."""
+        range_ = range(CONVERSATIONS)
+        bare = [load.request(method, path.format(n + 1), token=bare_token, body=payload) for n in range_]
+        least = [load.request(method, path.format(n + 1), token=tokens[n], body=payload) for n in range_]
+        return lambda client: bare[client % CONVERSATIONS], lambda client: least[client % CONVERSATIONS]
 
     messages = "/api/v1/messages/conversations/{}/messages"
     unread = "/api/v1/notifications/unread-count"
-    yield Work("P1 send", ours("POST", messages, body), bare("POST", "/c/{}/send", body), b"201", 16, 0.60, 2.2)
-    yield Work("P2 list 50", ours("GET", messages), bare("GET", "/c/{}/messages"), b"200", 8, 0.70)
-    yield Work("P6 me", ours("GET", "/api/v1/auth/me"), bare("GET", "/me"), b"200", 8, 0.33, 3)
-    yield Work("P6 unread", ours("GET", unread), bare("GET", "/me"), b"200", 8, 0.33, 3)
+    yield Work("P1 send", ours("POST", messages, body), *others("POST", "/c/{}/send", body), b"201", 16, 0.60, 2.2)
+    yield Work("P2 list 50", ours("GET", messages), *others("GET", "/c/{}/messages"), b"200", 8, 0.70)
+    yield Work("P6 me", ours("GET", "/api/v1/auth/me"), *others("GET", "/me"), b"200", 8, 0.33, 3)
+    yield Work("P6 unread", ours("GET", unread), *others("GET", "/unread"), b"200", 8, 0.33, 3)
 
 
 def measure(server: Server, make: Callable[[int], bytes], work: Work, seconds: float) -> dict[str, float]:
@@ -125,16 +129,18 @@ def measure(server: Server, make: Callable[[int], bytes], work: Work, seconds: f
     }
 
 
-def compare(ours: Server, bare: Server, work: Work, *, rounds: int, seconds: float) -> dict[str, Any]:
-    """Medians of interleaved rounds, after a short warm-up of both."""
-    measure(ours, work.ours, work, 1)
-    measure(bare, work.bare, work, 1)
-    pairs = [(measure(ours, work.ours, work, seconds), measure(bare, work.bare, work, seconds)) for _ in range(rounds)]
+def compare(servers: dict[str, Server], work: Work, *, rounds: int, seconds: float) -> dict[str, Any]:
+    """Medians of interleaved rounds, after a short warm-up of all servers."""
+    requests = {"ours": work.ours, "bare": work.bare, "least": work.least}
+    for who, make in requests.items():
+        measure(servers[who], make, work, 1)
+    turns = [{who: measure(servers[who], make, work, seconds) for who, make in requests.items()} for _ in range(rounds)]
     row: dict[str, Any] = {"work": work.name, "goal": work.goal, "cpu_goal": work.cpu_goal}
-    for index, who in enumerate(("ours", "bare")):
-        row |= {f"{who}_{key}": round(median(pair[index][key] for pair in pairs), 1) for key in pairs[0][index]}
-    row["ratio"] = round(median(a["per_second"] / b["per_second"] for a, b in pairs), 2)
-    row["cpu_ratio"] = round(median(a["cpu_us"] / b["cpu_us"] for a, b in pairs), 2)
+    for who in requests:
+        row |= {f"{who}_{key}": round(median(turn[who][key] for turn in turns), 1) for key in turns[0][who]}
+    for who, prefix in (("ours", ""), ("least", "least_")):
+        for name, key in (("ratio", "per_second"), ("cpu_ratio", "cpu_us")):
+            row[prefix + name] = round(median(turn[who][key] / turn["bare"][key] for turn in turns), 2)
     return row
 
 
@@ -151,20 +157,22 @@ def main() -> None:
     with (
         granian("config.wsgi:application", env=env) as ours,
         granian("benchmarks.bare:application", env=env | {"BARE_SERVER": "1"}) as bare,
+        granian("benchmarks.lower_bound:application", env=env | {"LOWER_BOUND_SERVER": "1"}) as least,
     ):
+        servers = {"ours": ours, "bare": bare, "least": least}
         for work in works(world):
-            rows.append(compare(ours, bare, work, rounds=options.rounds, seconds=options.seconds))
+            rows.append(compare(servers, work, rounds=options.rounds, seconds=options.seconds))
             print(f"{work.name}: {rows[-1]['ratio']} of the bare view", file=sys.stderr)
     if options.json:
         print(json.dumps(rows, indent=2))
         return
-    print(
-        f"{'':12}{'ratio':>7}{'goal':>6}{'req/s':>9}{'bare':>9}{'p50':>7}{'p95':>7}{'CPU µs':>8}{'bare':>7}{'ratio':>7}"
-    )
+    print(f"{'':12}{'ratio':>7}{'bound':>7}{'goal':>6}{'req/s':>9}{'bare':>9}{'p50':>7}{'p95':>7}", end="")
+    print(f"{'CPU µs':>8}{'bare':>7}{'ratio':>7}{'bound':>7}")
     for row in rows:
         print(
-            f"{row['work']:12}{row['ratio']:7}{row['goal']:6}{row['ours_per_second']:9}{row['bare_per_second']:9}"
-            f"{row['ours_p50_ms']:7}{row['ours_p95_ms']:7}{row['ours_cpu_us']:8}{row['bare_cpu_us']:7}{row['cpu_ratio']:7}"
+            f"{row['work']:12}{row['ratio']:7}{row['least_ratio']:7}{row['goal']:6}{row['ours_per_second']:9}"
+            f"{row['bare_per_second']:9}{row['ours_p50_ms']:7}{row['ours_p95_ms']:7}{row['ours_cpu_us']:8}"
+            f"{row['bare_cpu_us']:7}{row['cpu_ratio']:7}{row['least_cpu_ratio']:7}"
         )
 
 

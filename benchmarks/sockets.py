@@ -12,20 +12,28 @@ import resource
 import secrets
 import sys
 import time
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, asynccontextmanager
 from statistics import median
+from typing import NamedTuple
 
 import httpx
 from websockets.asyncio.client import connect
 
-from benchmarks import load
+from benchmarks import bare, load
 from benchmarks.http import environment
 from benchmarks.report import show
-from benchmarks.servers import Server, free_port, granian, running
+from benchmarks.servers import ROOT, Server, free_port, granian, running
+from benchmarks.socket_clients import Wired, open_many, relay_bare, relay_ours
 from benchmarks.socket_goals import rows_of
 
 PAIRS = 32
-OPEN_AT_ONCE = 64
+
+
+class Servers(NamedTuple):
+    ours: Server
+    relays: Server  # the bare consumers
+    http: Server
+    bare_http: Server
 
 
 def uvicorn(target, env):
@@ -47,36 +55,25 @@ def prepare(sockets):
     from django.db import connection
 
     from accounts.services import registration, sessions
-    from benchmarks import database
+    from benchmarks import bare, database
     from messaging.services import conversations
 
     call_command("migrate", verbosity=0)
+    with connection.cursor() as cursor:
+        cursor.execute(bare.TABLES)
     run = secrets.token_hex(4)
     for number in range(max(PAIRS * 2, sockets // 10)):
         address = f"{run}-{number}@example.com"
         registration.create_user(email=address, password=None, first_name="Bench", last_name="Mark", verified=True)
     people = list(get_user_model().objects.filter(email__startswith=run).order_by("id"))
     tokens = [sessions.start(user=person)[1] for person in people]
-    talks = [
+    ids = [
         conversations.start(starter=one, user_id=other.id)[0]["id"]
         for one, other in list(zip(people[::2], people[1::2], strict=True))[:PAIRS]
     ]
     database.settle()
     connection.close()
-    return {"tokens": tokens, "talks": talks, "crowd": [tokens[n % len(tokens)] for n in range(sockets)]}
-
-
-async def open_many(make, count):
-    """Opens sockets, a number of them at a time; their exit stack and the seconds it took."""
-    stack, gate = AsyncExitStack(), asyncio.Semaphore(OPEN_AT_ONCE)
-
-    async def one(number):
-        async with gate:
-            return await stack.enter_async_context(make(number))
-
-    started = time.perf_counter()
-    opened = await asyncio.gather(*(one(number) for number in range(count)))
-    return stack, opened, time.perf_counter() - started
+    return {"tokens": tokens, "conversations": ids, "crowd": [tokens[n % len(tokens)] for n in range(sockets)]}
 
 
 async def idle(server: Server, make, count):
@@ -94,98 +91,20 @@ async def idle(server: Server, make, count):
     return result
 
 
-class Wired:
-    """A signed-in socket of Parley."""
-
-    def __init__(self, server, token, resume=None):
-        self.address = f"ws://127.0.0.1:{server.port}/api/v1/realtime"
-        self.token, self.resume = token, resume
-        self.ready = None
-
-    async def __aenter__(self):
-        self.manager = connect(self.address, additional_headers={"Authorization": f"Bearer {self.token}"})
-        self.socket = await self.manager.__aenter__()
-        self.ready = json.loads(await self.socket.recv())["data"]
-        if self.resume is not None:
-            await self.socket.send(json.dumps({"type": "resume", "data": self.resume}))
-        return self
-
-    async def __aexit__(self, *reason):
-        await self.manager.__aexit__(*reason)
-
-    async def until(self, kind):
-        while True:
-            frame = json.loads(await self.socket.recv())
-            if "seq" in frame and frame["seq"] % 20 == 0:
-                await self.socket.send(json.dumps({"type": "ack", "data": {"seq": frame["seq"]}}))
-            if frame["type"] == kind:
-                return frame
-
-
-async def relay(pairs, say, hear, seconds):
-    """Each pair in a closed loop: one sends, the other receives, repeat. Returns the rate per second and the times."""
-    times, until = [], time.perf_counter() + seconds
-
-    async def play(number, one, other):
-        count = 0
-        while (started := time.perf_counter()) < until:
-            await say(number, one, count)
-            await hear(other)
-            times.append((time.perf_counter() - started) * 1000)
-            count += 1
-
-    await asyncio.gather(*(play(n, one, other) for n, (one, other) in enumerate(pairs)))
-    times.sort()
-    return {
-        "per_second": round(len(times) / seconds),
-        "p50_ms": round(median(times), 2),
-        "p99_ms": round(times[int(len(times) * 0.99)], 2),
-    }
-
-
-async def relay_ours(server, world, pairs, seconds, command):
-    async with AsyncExitStack() as stack:
-        tokens, talks = world["tokens"], world["talks"]
-        wired = [await stack.enter_async_context(Wired(server, token)) for token in tokens[: 2 * pairs]]
-
-        async def say(number, one, count):
-            data = {"conversation_id": talks[number]}
-            data |= {"body": "hello there"} if command == "message.send" else {"is_typing": bool(count % 2)}
-            await one.socket.send(json.dumps({"type": command, "ref": count, "data": data}))
-            await one.until("reply")
-
-        kind = "message.new" if command == "message.send" else "typing"
-        couples = list(zip(wired[::2], wired[1::2], strict=True))
-
-        async def hear(other):
-            await other.until(kind)
-
-        return await relay(couples, say, hear, seconds)
-
-
-async def relay_bare(server, path, pairs, seconds):
-    async with AsyncExitStack() as stack:
-        names = [secrets.token_hex(4) for _ in range(2 * pairs)]
-        sockets = [
-            await stack.enter_async_context(connect(f"ws://127.0.0.1:{server.port}/{path}?{name}")) for name in names
-        ]
-
-        async def say(number, one, count):
-            await one.send(json.dumps({"to": names[2 * number + 1], "body": "hello there", "n": count}))
-
-        async def hear(other):
-            await other.recv()
-
-        return await relay(list(zip(sockets[::2], sockets[1::2], strict=True)), say, hear, seconds)
-
-
 async def posted(http, world, clients, seconds):
     """The rate at which as many clients send messages over REST."""
-    address, body = "/api/v1/messages/conversations/{}/messages", json.dumps({"body": "hello there"}).encode()
-    ready = [
-        load.request("POST", address.format(world["talks"][number]), token=world["tokens"][2 * number], body=body)
-        for number in range(clients)
-    ]
+    address = "/api/v1/messages/conversations/{}/messages"
+    return await _posted(http, address, world["conversations"], world["tokens"][::2], clients, seconds)
+
+
+async def posted_bare(http, clients, seconds):
+    """The same to the bare view."""
+    return await _posted(http, "/c/{}/send", range(1, 65), [bare.token()] * clients, clients, seconds)
+
+
+async def _posted(http, address, ids, tokens, clients, seconds):
+    body = json.dumps({"body": "hello there"}).encode()
+    ready = [load.request("POST", address.format(ids[n]), token=tokens[n], body=body) for n in range(clients)]
     result = await load.run_async(http.port, ready.__getitem__, clients=clients, seconds=seconds, expect=b"201")
     return {"per_second": round(result.per_second), "p50_ms": round(result.p50, 2), "wrong": result.wrong}
 
@@ -213,10 +132,21 @@ async def posted_to_sockets(http, ours, world, clients, seconds):
 
 async def after_post(http, server, world, seconds):
     """POST over HTTP, receipt on the other's socket: both counted from the start of the POST."""
+    path = f"/api/v1/messages/conversations/{world['conversations'][0]}/messages"
+    async with Wired(server, world["tokens"][1]) as wired:
+        return await _after_post(http, path, world["tokens"][0], lambda: wired.until("message.new"), seconds)
+
+
+async def after_bare_post(http, server, seconds):
+    """The lower bound: the bare view publishes the message, and a bare ASGI application passes it on."""
+    async with connect(f"ws://127.0.0.1:{server.port}/published?1") as socket:
+        return await _after_post(http, "/c/1/publish", bare.token(), socket.recv, seconds)
+
+
+async def _after_post(http, path, token, receive, seconds):
     posts, receipts = [], []
-    async with Wired(server, world["tokens"][1]) as wired, httpx.AsyncClient() as client:
-        address = f"http://127.0.0.1:{http.port}/api/v1/messages/conversations/{world['talks'][0]}/messages"
-        headers = {"Authorization": f"Bearer {world['tokens'][0]}"}
+    address, headers = f"http://127.0.0.1:{http.port}{path}", {"Authorization": f"Bearer {token}"}
+    async with httpx.AsyncClient() as client:
         until = time.perf_counter() + seconds
         while (started := time.perf_counter()) < until:
 
@@ -224,45 +154,49 @@ async def after_post(http, server, world, seconds):
                 (await client.post(address, json={"body": "hello there"}, headers=headers)).raise_for_status()
                 posts.append((time.perf_counter() - started) * 1000)
 
-            async def receive(started=started):
-                await wired.until("message.new")
+            async def receipt(started=started):
+                await receive()
                 receipts.append((time.perf_counter() - started) * 1000)
 
-            await asyncio.gather(post(), receive())
+            await asyncio.gather(post(), receipt())
     receipts.sort()
     return {
         "post_p50_ms": round(median(posts), 2),
         "receipt_p50_ms": round(median(receipts), 2),
         "receipt_p99_ms": round(receipts[int(len(receipts) * 0.99)], 2),
-        "ratio_p50": round(median(receipts) / median(posts), 2),
     }
+
+
+async def beside(http, path, token, crowd):
+    """The p95 of a user of REST before and while the awaitable `crowd` runs, and its result."""
+
+    @asynccontextmanager
+    async def user():
+        command = [sys.executable, "-m", "benchmarks.rest_user", f"http://127.0.0.1:{http.port}{path}", token]
+        pipe = asyncio.subprocess.PIPE
+        process = await asyncio.create_subprocess_exec(*command, cwd=ROOT, stdin=pipe, stdout=pipe)
+        await asyncio.sleep(0.5)  # its start
+        yield process
+        await process.wait()
+
+    async def p95(process):
+        return float((await process.communicate(b""))[0])
+
+    async with user() as process:
+        await asyncio.sleep(2)
+        quiet = await p95(process)
+    async with user() as process:
+        result = await crowd
+        busy = await p95(process)
+    return result | {"rest_p95_quiet_ms": quiet, "rest_p95_busy_ms": busy}
 
 
 async def come_back(http, server, world, count):
     """`count` sockets resume at once while a user continues to use REST."""
-    headers = {"Authorization": f"Bearer {world['tokens'][0]}"}
-    address = f"http://127.0.0.1:{http.port}/api/v1/auth/me"
-    stop = asyncio.Event()
-
-    async def use():
-        times = []
-        async with httpx.AsyncClient() as client:
-            while not stop.is_set() or len(times) < 50:
-                started = time.perf_counter()
-                (await client.get(address, headers=headers)).raise_for_status()
-                times.append((time.perf_counter() - started) * 1000)
-                await asyncio.sleep(0.01)
-        times.sort()
-        return round(times[int(len(times) * 0.95)], 1)
-
-    stop.set()
-    quiet = await use()
-    stop.clear()
     epochs = {}
     for token in set(world["crowd"][:count]):
         async with Wired(server, token) as wired:
             epochs[token] = {"epoch": wired.ready["epoch"], "seq": max(wired.ready["min_seq"], wired.ready["seq"] - 20)}
-    user = asyncio.ensure_future(use())
     synced, missing = [], 0
 
     async def one(token):
@@ -279,30 +213,44 @@ async def come_back(http, server, world, count):
                     missing += seen != frame["data"]["seq"]
                     return
 
-    started = time.perf_counter()
-    await asyncio.gather(*(one(token) for token in world["crowd"][:count]))
-    seconds = time.perf_counter() - started
-    stop.set()
-    busy = await user
-    synced.sort()
-    return {
-        "sockets": len(synced),
-        "missing": missing,
-        "all_synced_s": round(seconds, 2),
-        "synced_p50_ms": round(median(synced)),
-        "rest_p95_quiet_ms": quiet,
-        "rest_p95_busy_ms": busy,
-    }
+    async def all_of_them():
+        started = time.perf_counter()
+        await asyncio.gather(*(one(token) for token in world["crowd"][:count]))
+        return {
+            "sockets": len(synced),
+            "missing": missing,
+            "all_synced_s": round(time.perf_counter() - started, 2),
+            "synced_p50_ms": round(median(synced)),
+        }
+
+    return await beside(http, "/api/v1/auth/me", world["tokens"][0], all_of_them())
 
 
-async def measure(ours, bare, http, world, options):
+async def come_back_bare(http, server, count):
+    """The lower bound: consumers that ask the database one question to open and one for a frame; the bare view."""
+
+    async def one(number):
+        async with connect(f"ws://127.0.0.1:{server.port}/checked?b{number}") as socket:
+            await socket.send(json.dumps({"to": f"b{number}"}))
+            await socket.recv()
+
+    async def all_of_them():
+        started = time.perf_counter()
+        await asyncio.gather(*(one(number) for number in range(count)))
+        return {"sockets": count, "all_synced_s": round(time.perf_counter() - started, 2)}
+
+    return await beside(http, "/me", bare.token(), all_of_them())
+
+
+async def measure(servers: Servers, world, options):
+    ours, relays, http, bare_http = servers
     rows = {}
 
     def record(name, result):
         rows[name] = result
         print(name, result, file=sys.stderr)
 
-    count = options.sockets
+    count, seconds = options.sockets, options.seconds
     record("idle ours", await idle(ours, lambda n: Wired(ours, world["crowd"][n]), count))
     # A separate process for each: memory that one run has freed would be available to the next.
     for path in ("channels", "bare"):
@@ -312,17 +260,26 @@ async def measure(ours, bare, http, world, options):
     for pairs in (1, PAIRS):
         for turn in range(options.rounds):
             label = f"{pairs} pairs, round {turn + 1}"
-            record(f"relay bare, {label}", await relay_bare(bare, "bare", pairs, options.seconds))
-            record(f"relay channels, {label}", await relay_bare(bare, "channels", pairs, options.seconds))
-            record(f"relay core layer, {label}", await relay_bare(bare, "core", pairs, options.seconds))
-            record(f"typing ours, {label}", await relay_ours(ours, world, pairs, options.seconds, "typing"))
-            sent = relay_ours(ours, world, pairs, options.seconds, "message.send")
-            record(f"message ours, {label}", await cpu_of((ours,), options.seconds, sent))
-            record(f"message rest, {label}", await posted(http, world, pairs, options.seconds))
-            received = posted_to_sockets(http, ours, world, pairs, options.seconds)
+            for path, name in (
+                ("bare", "bare"),
+                ("channels", "channels"),
+                ("core", "core layer"),
+                ("checked", "checked"),
+            ):
+                record(f"relay {name}, {label}", await relay_bare(relays, path, pairs, seconds))
+            record(f"typing ours, {label}", await relay_ours(ours, world, pairs, seconds, "typing"))
+            sent = relay_ours(ours, world, pairs, seconds, "message.send")
+            record(f"message ours, {label}", await cpu_of((ours,), seconds, sent))
+            record(f"message rest, {label}", await posted(http, world, pairs, seconds))
+            received = posted_to_sockets(http, ours, world, pairs, seconds)
             record(f"message rest to sockets, {label}", await received)
-    record("after a POST", await after_post(http, ours, world, options.seconds))
-    record("come back", await come_back(http, ours, world, min(500, count)))
+            record(f"message storing, {label}", await relay_bare(relays, "storing", pairs, seconds, replies=True))
+            record(f"message bare rest, {label}", await posted_bare(bare_http, pairs, seconds))
+    record("after a POST", await after_post(http, ours, world, seconds))
+    record("after a bare POST", await after_bare_post(bare_http, relays, seconds))
+    crowd = min(500, count)
+    record("come back", await come_back(http, ours, world, crowd))
+    record("come back bare", await come_back_bare(bare_http, relays, crowd))
     return rows
 
 
@@ -340,10 +297,11 @@ def main() -> None:
     world = prepare(options.sockets)
     with (
         uvicorn("config.asgi:application", env) as ours,
-        uvicorn("benchmarks.bare_sockets:application", env) as bare,
+        uvicorn("benchmarks.bare_sockets:application", env) as relays,
         granian("config.wsgi:application", env=env) as http,
+        granian("benchmarks.bare:application", env=env | {"BARE_SERVER": "1"}) as bare_http,
     ):
-        rows = asyncio.run(measure(ours, bare, http, world, options))
+        rows = asyncio.run(measure(Servers(ours, relays, http, bare_http), world, options))
     show(rows_of(rows, pairs=PAIRS, rounds=options.rounds), as_json=options.json)
 
 
