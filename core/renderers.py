@@ -24,10 +24,31 @@ class ContentNegotiation(DefaultContentNegotiation):
         self, request: Request, renderers: Iterable[BaseRenderer], format_suffix: str | None = None
     ) -> tuple[BaseRenderer, str]:
         first = next(iter(renderers))
-        accepts = request.META.get("HTTP_ACCEPT", "*/*")
-        if accepts in ("*/*", first.media_type) and not format_suffix and not request.META.get("QUERY_STRING"):
+        if (
+            self._accepts(request) in ("*/*", first.media_type)
+            and not format_suffix
+            and not request.META.get("QUERY_STRING")
+        ):
             return first, str(first.media_type)
         return super().select_renderer(request, renderers, format_suffix)
+
+    def get_accept_list(self, request: Request) -> list[str]:
+        return [media_type.strip() for media_type in self._accepts(request).split(",")]
+
+    @staticmethod
+    def _accepts(request: Request) -> str:
+        """An empty header names no type, so any will do."""
+        return request.META.get("HTTP_ACCEPT", "").strip() or "*/*"
+
+
+class FileNegotiation(ContentNegotiation):
+    """For views that answer with a file: it has one type, whatever the client accepts. Their errors are JSON."""
+
+    def select_renderer(
+        self, request: Request, renderers: Iterable[BaseRenderer], format_suffix: str | None = None
+    ) -> tuple[BaseRenderer, str]:
+        first = next(iter(renderers))
+        return first, str(first.media_type)
 
 
 class EnvelopeRenderer(JSONRenderer):

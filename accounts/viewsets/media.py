@@ -15,6 +15,7 @@ from accounts.selectors import image_by_token
 from accounts.services import pictures
 from core.conf import project
 from core.exceptions import ApiError, NotFound, ServiceUnavailable
+from core.renderers import FileNegotiation
 
 STORE_RETRY_SECONDS = 5
 
@@ -39,6 +40,7 @@ class SignatureOrBearer(BearerAuthentication):
 class MediaViewSet(ViewSet):
     authentication_classes = [SignatureOrBearer]
     permission_classes = []
+    content_negotiation_class = FileNegotiation
 
     @extend_schema(
         operation_id="media_get",

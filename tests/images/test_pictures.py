@@ -58,6 +58,17 @@ def test_an_avatar_is_set_shown_and_removed(as_alice, as_bob, anonymous, alice):
     assert not Image.objects.exists()
 
 
+@pytest.mark.parametrize(
+    "accept", ["image/*", "image/webp,image/apng", "image/png,image/svg+xml,image/*;q=0.8", "text/html", ""]
+)
+def test_whatever_a_client_accepts_it_gets_the_image_and_errors_as_json(as_alice, anonymous, accept):
+    path = set_avatar(as_alice, corpus.jpeg())["avatar_url"]
+    shown = anonymous.raw("GET", path, headers={"Accept": accept})
+    assert (shown.status_code, shown.headers["Content-Type"]) == (200, "image/jpeg")
+    body = anonymous.get(path.partition("?")[0], status=404, headers={"Accept": accept})
+    assert body["error"] == "not_found"
+
+
 @pytest.mark.django_db(transaction=True)
 def test_a_new_avatar_removes_the_files_of_the_old_one(as_alice):
     set_avatar(as_alice, corpus.jpeg())
