@@ -23,7 +23,7 @@ django = get_wsgi_application()
 from django.conf import settings  # noqa: E402
 
 from config.concurrency_limit import ConcurrencyLimit  # noqa: E402  (needs the app registry)
-from config.transfer import BodiesFirst, only_read  # noqa: E402
+from config.transfer import BodiesFirst, only_read, with_rooted_path  # noqa: E402
 from core.database import leave_pool  # noqa: E402
 from core.startup import refuse_unsafe_settings  # noqa: E402
 from realtime.consumers import Hub  # noqa: E402
@@ -58,6 +58,8 @@ router = ProtocolTypeRouter({"http": http, "websocket": websocket_application("a
 async def application(scope: dict[str, Any], receive: Callable[..., Any], send: Callable[..., Any]) -> None:
     # Starts the sweep of deadlines, which must run even when no socket has been opened since the process started.
     Hub.here().start()
+    if not scope.get("path", "/").startswith("/"):
+        scope = with_rooted_path(scope)
     await router(scope, receive, send)
 
 

@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from tempfile import SpooledTemporaryFile
 from typing import Any
+from urllib.parse import quote
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
@@ -16,7 +17,7 @@ from django.http import HttpRequest, HttpResponse
 from rest_framework.exceptions import MethodNotAllowed
 
 from core import errors, request_context
-from core.uploads import MAX_FORM_BYTES
+from core.parsers import MAX_FORM_BYTES
 
 Message = dict[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -33,6 +34,17 @@ PIECE = 65_536
 IN_MEMORY = 262_144
 # A reply larger than this keeps its thread until the client has read it.
 MAX_BUFFERED_BYTES = 64 * 1024 * 1024
+
+
+def with_rooted_path(scope: dict[str, Any]) -> dict[str, Any]:
+    """The scope with a path that begins with "/", as Django's urls expect it.
+
+    uvicorn passes on the target of a request as it stands: absolute (`GET http://host/path`, which every server must
+    accept) or without a path (`OPTIONS *`). The host stays that of the Host header, which is checked.
+    """
+    _scheme, separator, rest = scope["path"].partition("://")
+    path = "/" + (rest.partition("/")[2] if separator else scope["path"])
+    return {**scope, "path": path, "raw_path": quote(path).encode()}
 
 
 class BodiesFirst:

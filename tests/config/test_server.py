@@ -150,6 +150,25 @@ def test_a_body_in_chunks_is_a_body_with_its_limit(server):
     assert error_of(b" " * 300_000) == "file_too_large"
 
 
+def test_the_target_of_a_request_may_be_absolute_or_no_path(server):
+    server.start()
+
+    def answer(request_line: str, host: str = "127.0.0.1") -> tuple[str, dict]:
+        with socket.create_connection(("127.0.0.1", server.port), timeout=20) as client:
+            client.sendall(f"{request_line} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
+            head, _, body = b"".join(iter(lambda: client.recv(65_536), b"")).partition(b"\r\n\r\n")
+        return head.split()[1].decode(), json.loads(body)
+
+    for target in ("http://127.0.0.1/api/v1/auth/me", "HTTPS://elsewhere.example:8443/api/v1/auth/me?x=://"):
+        status, body = answer(f"GET {target}")
+        assert (status, body["error"]) == ("401", "token_invalid"), target
+    assert answer("GET http://127.0.0.1/healthz")[0] == "200"
+    for line in ("GET http://127.0.0.1/api/v1/nope", "CONNECT 127.0.0.1:443", "OPTIONS *"):
+        status, body = answer(line)
+        assert (status, body["error"]) == ("404", "not_found"), line
+    assert answer("GET http://127.0.0.1/api/v1/auth/me", host="elsewhere.example")[0] == "400"
+
+
 def test_serve_takes_the_next_free_port_unless_one_is_named(server):
     databases.copy_sqlite(Path(server.environment["VAR_DIR"]))
     first = subprocess.Popen(
