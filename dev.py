@@ -13,13 +13,13 @@ if sys.version_info < (3, 11):  # noqa: UP036  (run by whatever Python the machi
     sys.exit("Parley needs Python 3.11 or newer; this is %s." % sys.version.split()[0])  # noqa: UP031
 
 from devtools.command_line import main
-from devtools.environment import Problem, note
+from devtools.environment import Problem, report
 
 if __name__ == "__main__":
     try:
         sys.exit(main(sys.argv[1:]))
     except Problem as problem:
-        note(str(problem))
+        report(str(problem))
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)

@@ -6,7 +6,6 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from django.core.exceptions import ImproperlyConfigured
 
-from accounts.conf import conf
 from accounts.tokens import MIN_SECRET_BYTES, key_ring
 from core import ratelimits
 from core.conf import ALLOW, COUNT_IN_DATABASE, project
@@ -27,7 +26,7 @@ def token_keys(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
 @register(Tags.security)
 def distinct_secrets(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     """accounts.E002: the secrets differ, so that one leaked secret does not reveal another."""
-    if settings.SECRET_KEY and settings.SECRET_KEY in conf.TOKEN_KEYS:
+    if not token_keys(None) and any(backend.signing_key == settings.SECRET_KEY for backend in key_ring().values()):
         hint = "Give TOKEN_KEYS a random secret of its own."
         return [Error("The session token is signed with Django's SECRET_KEY.", hint=hint, id="accounts.E002")]
     return []

@@ -10,7 +10,7 @@ from django.utils import timezone
 from accounts.exceptions import UserNotFound
 from accounts.models import Block, EmailChange, Image, Session, TrustedDevice, User
 from accounts.models.people import blocked_between
-from core.compiled import compiled
+from core.database import compiled
 from core.text import fold
 
 
@@ -120,6 +120,14 @@ def search_people(viewer: User, q: str, limit: int) -> list[User]:
     return list(people.values())[:limit]
 
 
+def full_name_begins(folded: str) -> Iterator[Q]:
+    """Several words as a first name and the beginning of a last name, once for each place to part them."""
+    words = folded.split(" ")
+    for cut in range(1, min(len(words), 4)):
+        first, last = " ".join(words[:cut]), " ".join(words[cut:])
+        yield Q(first_name_folded=first) & _starts_with("last_name_folded", last)
+
+
 def _get_user(users: QuerySet[User], user_id: int) -> User:
     user = users.filter(id=user_id).first()
     if user is None:
@@ -130,10 +138,8 @@ def _get_user(users: QuerySet[User], user_id: int) -> User:
 def _matches(folded: str) -> Iterator[tuple[Q, tuple[str, ...]]]:
     yield _starts_with("username_folded", folded), ("username_folded",)
     yield _starts_with("first_name_folded", folded), ("first_name_folded", "last_name_folded")
-    words = folded.split(" ")
-    for cut in range(1, min(len(words), 4)):
-        first, last = " ".join(words[:cut]), " ".join(words[cut:])
-        yield Q(first_name_folded=first) & _starts_with("last_name_folded", last), ("last_name_folded",)
+    for matching in full_name_begins(folded):
+        yield matching, ("last_name_folded",)
     yield _starts_with("last_name_folded", folded), ("last_name_folded", "first_name_folded")
 
 

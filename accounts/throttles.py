@@ -36,4 +36,5 @@ def session_of_token(request: Request) -> str | None:
     return None if token is None else decode_session_token(token).sid
 
 
+SIGN_IN = (Throttle("login_network", by=network), Throttle("login", by=network_and_email))
 SIGN_OUT = Throttle("sign_out", by=session)

@@ -10,7 +10,7 @@ class ParleyConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from accounts.staff.audit_actions import name_actions
+        from accounts.services.audit import name_actions
         from config import checks  # noqa: F401  (registers the checks)
         from config.groups import make_groups
         from config.openapi import security  # noqa: F401  (the document learns the security schemes)

@@ -85,7 +85,7 @@ def client_logins(request: HttpRequest) -> list[dict[str, str]]:
     ]
 
 
-def ensure(*, note: Callable[[str], object], seed: int | None = None) -> list[Login]:
+def ensure(*, report: Callable[[str], object], seed: int | None = None) -> list[Login]:
     """Creates missing demo users and returns all logins. If users and file do not match, the users get new passwords.
     With a seed, usernames and passwords are derived from it. Accounts and messages have fixed times before now."""
     logins = current()
@@ -100,7 +100,7 @@ def ensure(*, note: Callable[[str], object], seed: int | None = None) -> list[Lo
     )
     if match_seed and {login.email for login in logins} == existing == {demo_user.email for demo_user in DEMO_USERS}:
         return logins
-    note("Creating the demo users …")
+    report("Creating the demo users …")
     start = timezone.now()
     with unit_of_work():
         logins = [

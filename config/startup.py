@@ -13,17 +13,17 @@ from config import demo as demo_users
 from config import health, translations
 from notifications.services import delivery
 
-Note = Callable[[str], object]
+Report = Callable[[str], object]
 
 
-def prepare(*, demo: bool, note: Note, seed: int | None = None) -> list[demo_users.Login]:
+def prepare(*, demo: bool, report: Report, seed: int | None = None) -> list[demo_users.Login]:
     """Brings database and translations up to date; with `demo`, creates the demo users. Returns their logins."""
     if health.unapplied_migrations():
-        note("Migrating the database …")
+        report("Migrating the database …")
         call_command("migrate", interactive=False, verbosity=0)
     if compiled := translations.compile_catalogs(only_stale=True):
-        note(f"Compiled {compiled} translation files.")
-    logins = demo_users.ensure(note=note, seed=seed) if demo else []
+        report(f"Compiled {compiled} translation files.")
+    logins = demo_users.ensure(report=report, seed=seed) if demo else []
     # This thread becomes the server and does not use the database any more.
     connections.close_all()
     return logins

@@ -1,12 +1,14 @@
-"""Database helpers: for hand-written statements, for long lists of numbers, for deletion in batches, for long-lived threads.
+"""Database helpers: for hand-written statements, for reads that are compiled once, for long lists of numbers, for deletion in
+batches, for long-lived threads.
 
 On PostgreSQL the engine is `core.postgres`, which offers prepared statements and the pool; on SQLite neither is needed.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+import inspect
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import Any, Generic, NamedTuple, TypeVar, cast
 from uuid import UUID
 
 from django.core.exceptions import EmptyResultSet
@@ -52,6 +54,16 @@ def batches_to_delete(rows: QuerySet[Any, Any], batch: int) -> Iterator[list[int
         last = ids[-1]
 
 
+# For each kind of row an iterator that deletes a batch of them at a time, in short transactions, and gives how many, until
+# none is left.
+DeletionJobs = dict[str, Iterator[int]]
+
+
+def run_first_batches(jobs: DeletionJobs) -> dict[str, int]:
+    """Runs the first batch of each job; returns the number of rows of each kind."""
+    return {kind: next(job, 0) for kind, job in jobs.items()}
+
+
 def delete_in_batches(expired: QuerySet[Any, Any], batch: int) -> Iterator[int]:
     """Deletes the rows of a query, lowest ids first; gives the number of each batch."""
     model: type[Model] = expired.model
@@ -72,6 +84,15 @@ def row(sql: str, params: Sequence[Any]) -> tuple[Any, ...] | None:
     with prepared() as cursor:
         cursor.execute(sql, params)
         return cursor.fetchone()
+
+
+def is_any(column: str) -> str:
+    """`column` is one of many whole numbers: the SQL, whose one parameter is `as_parameter` of a set or list of them.
+
+    A list of placeholders takes the driver and PostgreSQL longer than the rows themselves, and is another statement for
+    each number of values.
+    """
+    return f"{column} = ANY(%s::bigint[])" if _on_postgres() else f"{column} IN (SELECT value FROM json_each(%s))"
 
 
 def placeholders(values: Collection[Any]) -> str:
@@ -126,11 +147,7 @@ def moment(stored: datetime | str) -> datetime:
 @BigAutoField.register_lookup
 @BigIntegerField.register_lookup
 class AnyOf(Lookup):
-    """`id__any={…}`: like `__in`, for any number of whole numbers as one parameter.
-
-    `__in` names every value in the statement, which then takes the driver and PostgreSQL longer than the rows
-    themselves, and is another statement for each number of values.
-    """
+    """`id__any={…}`: like `__in`, for any number of whole numbers as one parameter (`is_any`)."""
 
     lookup_name = "any"
     prepare_rhs = False
@@ -140,5 +157,88 @@ class AnyOf(Lookup):
             raise EmptyResultSet
         lhs, params = self.process_lhs(compiler, connection)
         ids = self.rhs if isinstance(self.rhs, Expression) else as_parameter(self.rhs)
-        is_one = "= ANY(%s::bigint[])" if connection.vendor == "postgresql" else "IN (SELECT value FROM json_each(%s))"
-        return f"{lhs} {is_one}", (*params, ids)
+        return is_any(lhs), (*params, ids)
+
+
+R = TypeVar("R")
+
+
+class _Placeholder(Expression):
+    """Stands for the value at a position among those of a use."""
+
+    def __init__(self, position: int) -> None:
+        super().__init__()
+        self.position = position
+
+    def as_sql(self, compiler: Any, connection: Any) -> Any:
+        return "%s", [self]
+
+
+class _Statement(NamedTuple):
+    sql: str
+    params: list[Any]
+    converters: dict[int, tuple[list[Callable[..., Any]], Any]]
+    # Makes of a row what the QuerySet yields.
+    build: Callable[[list[Any]], Any]
+
+
+class compiled(Generic[R]):
+    """Makes of a function that returns a QuerySet one that returns its rows, compiled by the ORM once per process: for the
+    reads of every request, which cost more to compile than to run.
+
+        @compiled
+        def _with_email(email: str) -> QuerySet[User]:
+            return User.objects.filter(email=email)
+
+        user = _with_email.first("ann@example.com")
+
+    The function is called once, with a placeholder for each value, so it must hand its values to the ORM as they are. The
+    statement stays prepared on its connection.
+    """
+
+    def __init__(self, make: Callable[..., QuerySet[Any, R]]) -> None:
+        self._make = make
+        self._statements: dict[str, _Statement] = {}
+
+    def __call__(self, *values: Any) -> list[R]:
+        sql, params, converters, build = self._statements.get(connection.vendor) or self._compile()
+        bound = [as_parameter(values[param.position]) if isinstance(param, _Placeholder) else param for param in params]
+        return [build(_converted(row, converters)) for row in rows(sql, bound)]
+
+    def first(self, *values: Any) -> R | None:
+        """The first row; None without one."""
+        return next(iter(self(*values)), None)
+
+    def _compile(self) -> _Statement:
+        count = len(inspect.signature(self._make).parameters)
+        queryset: Any = self._make(*map(_Placeholder, range(count)))
+        compiler = queryset.query.get_compiler(connection=connection)
+        sql, params = compiler.as_sql()
+        converters = compiler.get_converters([column[0] for column in compiler.select])
+        yields_objects = queryset._fields is None  # otherwise values_list
+        build = _builder(compiler.klass_info, compiler.select) if yields_objects else tuple
+        statement = self._statements[connection.vendor] = _Statement(sql, list(params), converters, build)
+        return statement
+
+
+def _builder(info: dict[str, Any], select: list[Any]) -> Callable[[list[Any]], Any]:
+    """Builds a model's object from a row, with those that select_related adds over required foreign keys."""
+    model, first, end = info["model"], info["select_fields"][0], info["select_fields"][-1] + 1
+    fields = [column[0].target.attname for column in select[first:end]]
+    related = [(one["local_setter"], _builder(one, select)) for one in info.get("related_klass_infos", [])]
+
+    def build(row: list[Any]) -> Any:
+        built = model.from_db(connection.alias, fields, row[first:end])
+        for attach, build_related in related:
+            attach(built, build_related(row))
+        return built
+
+    return build
+
+
+def _converted(row: tuple[Any, ...], converters: dict[int, tuple[list[Callable[..., Any]], Any]]) -> list[Any]:
+    values = list(row)
+    for position, (convert_all, expression) in converters.items():
+        for convert in convert_all:
+            values[position] = convert(values[position], expression, connection)
+    return values

@@ -35,7 +35,7 @@ class NothingMatched(CommandError):
 
 
 class PlainCommand(BaseCommand):
-    """A command whose errors are one sentence, without the name of a class, and whose notes are not red."""
+    """A command whose errors are one sentence, without the name of a class, and whose progress is not red."""
 
     def execute(self, *args: Any, **options: Any) -> Any:
         try:
@@ -47,8 +47,8 @@ class PlainCommand(BaseCommand):
             connections.close_all()
             sys.exit(error.returncode)
 
-    def note(self, text: str) -> None:
-        """Writes a note to stderr, so that it does not end up in a pipe."""
+    def report(self, text: str) -> None:
+        """Reports progress on stderr, so that it does not end up in a pipe."""
         self.stderr.write(text, lambda line: line)
 
 

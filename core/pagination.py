@@ -7,9 +7,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.utils.translation import gettext as _
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.exceptions import ValidationError
 
 from core.fields import MAX_ID
+
+# Of operations that return pages.
+LIMIT = OpenApiParameter("limit", int, description="Larger values are clamped to the maximum.")
+CURSOR = OpenApiParameter("cursor", str, description="`next_cursor` of the page before.")
 
 _WHOLE = re.compile(r"-?[0-9]{1,100}")
 

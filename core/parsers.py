@@ -1,4 +1,6 @@
-"""JSON as the API accepts it: an object in UTF-8 with limited nesting."""
+"""Bodies as the API accepts them: JSON, an object in UTF-8 with limited nesting; and a form with one image, refused by its
+length before it is read completely.
+"""
 
 import codecs
 import json
@@ -6,9 +8,13 @@ import math
 from collections.abc import Mapping
 from typing import IO, Any, NoReturn
 
+from django.core.files.uploadhandler import FileUploadHandler, TemporaryFileUploadHandler
 from django.utils.translation import gettext_lazy as _
 from rest_framework.exceptions import ParseError
-from rest_framework.parsers import JSONParser
+from rest_framework.parsers import JSONParser, MultiPartParser
+
+from core.exceptions import FileTooLarge
+from core.images import MAX_BYTES
 
 MAX_DEPTH = 16
 
@@ -69,3 +75,39 @@ class StrictJSONParser(JSONParser):
             return parse_object(text) if text.strip() else {}
         except (ValueError, RecursionError) as error:
             raise ParseError(_("The body is not a JSON object in UTF-8.")) from error
+
+
+# Beside the file a form holds a text of at most 4096 characters and a few short fields.
+MAX_FORM_BYTES = MAX_BYTES + 65_536
+
+
+class _Counted(FileUploadHandler):
+    """Stops the upload at the first byte over the limit."""
+
+    def receive_data_chunk(self, raw_data: bytes, start: int) -> bytes:
+        if start + len(raw_data) > MAX_BYTES:
+            raise FileTooLarge
+        return raw_data
+
+    def file_complete(self, file_size: int) -> None:
+        return None
+
+
+class PictureFormParser(MultiPartParser):
+    """multipart/form-data with a `file` of at most 5 MB. FileTooLarge for more."""
+
+    def parse(
+        self,
+        stream: IO[Any],
+        media_type: str | None = None,
+        parser_context: Mapping[str, Any] | None = None,
+    ) -> Any:
+        request = (parser_context or {})["request"]
+        try:
+            length = int(request.META.get("CONTENT_LENGTH") or 0)
+        except ValueError:
+            length = 0
+        if length > MAX_FORM_BYTES:
+            raise FileTooLarge
+        request.upload_handlers = [_Counted(request), TemporaryFileUploadHandler(request)]
+        return super().parse(stream, media_type, parser_context)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from devtools.checks import lint
 from devtools.commands import doctor, reset, run
-from devtools.environment import PYTHON, ROOT, manage, note, setup
+from devtools.environment import PYTHON, ROOT, manage, report, setup
 from devtools.testing import test
 
 
@@ -69,7 +69,7 @@ def main(arguments: Sequence[str]) -> int:
 
     def set_up() -> int:
         setup(dev=options.dev)
-        note("Ready. Next: python3 dev.py run")
+        report("Ready. Next: python3 dev.py run")
         return 0
 
     def sdk() -> int:

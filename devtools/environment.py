@@ -41,7 +41,7 @@ def say(text: str = "") -> None:
     print(text, flush=True)
 
 
-def note(text: str) -> None:
+def report(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
@@ -76,7 +76,7 @@ def setup(*, dev: bool = False) -> None:
         make_venv()
     probe_index(REQUIREMENTS[missing[0]])
     for name in missing:
-        note(f"Installing {REQUIREMENTS[name]}: pinned wheels, checked by hash. About a minute, 320 MB on disk.")
+        report(f"Installing {REQUIREMENTS[name]}: pinned wheels, checked by hash. About a minute, 320 MB on disk.")
         install(REQUIREMENTS[name])
         installed_sets = {**installed_sets, "root": str(VENV.resolve()), name: digest(name)}
         # A changed requirements.txt may change dependencies of the development set: install that again, too.
@@ -107,7 +107,7 @@ def install(requirements: str) -> None:
     text = "".join(output)
     if any(mark in text for mark in OFFLINE):
         raise Problem(NO_INDEX)
-    note("".join(output[-15:]).rstrip())
+    report("".join(output[-15:]).rstrip())
     raise Problem(f"Installing {requirements} failed; the lines above say why. When it is fixed: python3 dev.py setup")
 
 
@@ -126,7 +126,7 @@ def probe_index(requirements: str) -> None:
     try:
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=PROBE_SECONDS + 1)
     except subprocess.TimeoutExpired:
-        note(f"The package index has not answered for {PROBE_SECONDS + 1} s. Still trying; Ctrl-C stops it.")
+        report(f"The package index has not answered for {PROBE_SECONDS + 1} s. Still trying; Ctrl-C stops it.")
         return
     if done.returncode != 0 and any(mark in done.stdout + done.stderr for mark in OFFLINE):
         raise Problem(NO_INDEX)
@@ -146,7 +146,7 @@ def make_venv() -> None:
     elif VENV.exists():
         shutil.rmtree(VENV)
     need_ensurepip()
-    note("Making .venv …")
+    report("Making .venv …")
     run_or_raise([sys.executable, "-m", "venv", str(VENV)], "Making .venv failed; the lines above say why.")
 
 
@@ -157,7 +157,7 @@ def need_ensurepip() -> None:
     line = "apt-get install -y --no-install-recommends python3-venv"
     is_root = hasattr(os, "geteuid") and os.geteuid() == 0
     if is_root and shutil.which("apt-get"):
-        note("This Python has no ensurepip: installing Debian's python3-venv …")
+        report("This Python has no ensurepip: installing Debian's python3-venv …")
         env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
         if subprocess.run(line.split(), env=env, stdout=sys.stderr, check=False).returncode != 0:
             subprocess.run(["apt-get", "update", "-q"], env=env, stdout=sys.stderr, check=False)

@@ -10,9 +10,9 @@ from django.template.response import TemplateResponse
 from django.utils.translation import gettext_lazy as _
 
 from accounts.services import audit
+from accounts.services.audit import name_actions
 from accounts.staff import tasks
 from accounts.staff.actions import ReasonForm, confirmed_action
-from accounts.staff.audit_actions import name_actions
 from accounts.staff.lists import StaffAdmin
 from accounts.staff.overview import Chart, Figure, add_chart, add_section, capped_count
 from accounts.staff.panels import Panel, add_panel

@@ -2,8 +2,14 @@
 
 from django.urls import path
 
-from messaging.viewsets.conversations import ConversationViewSet, PeopleViewSet
-from messaging.viewsets.messages import ImageMessageViewSet, MessageViewSet, ReactionViewSet, ReportViewSet
+from messaging.viewsets import (
+    ConversationViewSet,
+    ImageMessageViewSet,
+    MessageViewSet,
+    PeopleViewSet,
+    ReactionViewSet,
+    ReportViewSet,
+)
 
 app_name = "messaging"
 

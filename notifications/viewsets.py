@@ -35,7 +35,7 @@ from notifications.serializers import (
     TestPushOutput,
     events_of,
 )
-from notifications.services import delivery, devices, feed, ingestion, preferences
+from notifications.services import delivery, devices, feed, ingestion
 from notifications.tokens import source_of
 
 DEFAULT_LIMIT = 20
@@ -143,7 +143,7 @@ class PreferencesViewSet(ViewSet):
     def _change(self, request: Request, *, partial: bool) -> Response:
         form = PreferencesInput(data=request.data, partial=partial)
         form.is_valid(raise_exception=True)
-        return _reply(preferences.change(user_id=request.user.id, choices=form.validated_data))
+        return _reply(feed.change_preferences(user_id=request.user.id, choices=form.validated_data))
 
 
 def _reply(choice: Preferences) -> Response:

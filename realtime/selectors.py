@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import QuerySet
 
-from core.compiled import compiled
+from core.database import compiled
 from messaging.selectors import presence_viewers_of
 from realtime.models import Event, Socket, Stream, alive_since
 
@@ -21,9 +21,15 @@ class LoggedEvent(NamedTuple):
 
 
 def events_after(user_id: int, seq: int, limit: int) -> list[LoggedEvent]:
-    """The next events of a user's log, oldest first."""
-    rows = Event.objects.filter(user_id=user_id, seq__gt=seq).order_by("seq")
-    return [LoggedEvent(*row) for row in rows.values_list(*LoggedEvent._fields)[:limit]]
+    """The events after `seq` of a user's log, at most `limit`, oldest first; none if the next one was pruned."""
+    # The log has no gaps, so that the last number is as good as a LIMIT.
+    return [LoggedEvent(*row) for row in _events(user_id, seq, seq + limit)]
+
+
+@compiled
+def _events(user_id: int, after: int, upto: int) -> QuerySet[Event, Any]:
+    rows = Event.objects.filter(user_id=user_id, seq__gt=after, seq__lte=upto)
+    return rows.order_by("seq").values_list(*LoggedEvent._fields)
 
 
 def heads(user_ids: Iterable[int]) -> dict[int, int]:
@@ -34,6 +40,16 @@ def heads(user_ids: Iterable[int]) -> dict[int, int]:
 def online_user_ids(among: Iterable[int]) -> set[int]:
     """Those of `among` who have an open socket in any process."""
     return set(Socket.objects.alive().filter(user_id__in=set(among)).values_list("user_id", flat=True))
+
+
+def is_online(user_id: int) -> bool:
+    """Whether the user has an open socket in any process."""
+    return _open_socket.first(user_id, alive_since()) is not None
+
+
+@compiled
+def _open_socket(user_id: int, since: datetime) -> QuerySet[Socket, tuple[str]]:
+    return Socket.objects.alive(since).filter(user_id=user_id).values_list("id")
 
 
 def online_peers_of(user_id: int) -> set[int]:

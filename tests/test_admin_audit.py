@@ -2,8 +2,7 @@
 
 import ast
 
-from accounts.services import account_status
-from accounts.staff import audit_actions
+from accounts.services import account_status, audit
 from messaging.models import Report
 from tests.server import ROOT
 from tests.staff import admin_client, staff
@@ -35,7 +34,7 @@ def test_every_recorded_action_has_a_name():
     composed |= {f"report.{state}" for state in Report.State.values if state != Report.State.OPEN}
     actions = {*recorded_actions(), *composed}
     assert len(actions) > 20
-    assert sorted(action for action in actions if audit_actions.name_of(action) == action) == []
+    assert sorted(action for action in actions if audit.name_of(action) == action) == []
 
 
 def test_the_audit_log_shows_actions_in_words(alice, bob):

@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.admin.user_actions import UserActions
 from accounts.models import AuditEntry, Block, Session, TrustedDevice, User
+from accounts.selectors import full_name_begins
 from accounts.services import recovery_codes
 from accounts.services.login_lockout import is_locked, locked_until
 from accounts.staff import panels, tasks
@@ -156,6 +157,8 @@ class UserAdmin(UserActions, AuditedAdmin):
         folded = fold(term)
         matching = Q(username_folded__startswith=folded) | Q(first_name_folded__startswith=folded)
         matching |= Q(last_name_folded__startswith=folded) | Q(email__startswith=term.lower())
+        for full_name in full_name_begins(folded):
+            matching |= full_name
         if (user_id := parse_id(term)) is not None:
             matching |= Q(id=user_id)
         return queryset.filter(matching), False

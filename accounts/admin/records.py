@@ -8,7 +8,8 @@ from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import AuditEntry
-from accounts.staff import audit_actions, tasks
+from accounts.services import audit
+from accounts.staff import tasks
 from accounts.staff.downloads import download_action
 from accounts.staff.lists import StaffAdmin
 
@@ -28,7 +29,7 @@ COLUMNS = (
 class ActionFilter(admin.AllValuesFieldListFilter):
     def choices(self, changelist: Any) -> Iterator[Any]:
         for choice in super().choices(changelist):
-            yield {**choice, "display": audit_actions.name_of(str(choice["display"]))}
+            yield {**choice, "display": audit.name_of(str(choice["display"]))}
 
 
 @admin.register(AuditEntry)
@@ -45,4 +46,4 @@ class AuditEntryAdmin(StaffAdmin):
 
     @admin.display(description=_("action"), ordering="action")
     def action_name(self, entry: AuditEntry) -> str:
-        return format_html('<span title="{}">{}</span>', entry.action, audit_actions.name_of(entry.action))
+        return format_html('<span title="{}">{}</span>', entry.action, audit.name_of(entry.action))

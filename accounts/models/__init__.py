@@ -1,9 +1,8 @@
 """The tables of accounts."""
 
-from accounts.models.people import Block, NetworkLock, PasswordLock, UnknownAddress, User, UserManager
+from accounts.models.people import Block, NetworkLock, PasswordLock, UnknownAddress, User
 from accounts.models.records import AuditEntry, Image, RateCount
-from accounts.models.sign_ins import Session, TrustedDevice
-from accounts.models.steps import Code, CodeTries, EmailChange, PendingToken, RecoveryCode
+from accounts.models.sign_ins import Code, CodeTries, EmailChange, PendingToken, RecoveryCode, Session, TrustedDevice
 
 __all__ = [
     "AuditEntry",
@@ -21,5 +20,4 @@ __all__ = [
     "TrustedDevice",
     "UnknownAddress",
     "User",
-    "UserManager",
 ]

@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from accounts.exceptions import EmailTaken, UsernameTaken
-from core.compiled import compiled
+from core.database import compiled
 from core.text import display_name, fold, new_username, normalise_address, row_name
 
 
@@ -69,6 +69,10 @@ class UserManager(BaseUserManager.from_queryset(UserQuerySet)):
         if user is None:
             raise self.model.DoesNotExist
         return user
+
+    def lock_with_email(self, user_id: int, email: str) -> "User | None":
+        """The same; None if the address is no longer the user's."""
+        return self.select_for_update(no_key=True).filter(id=user_id, email=email).first()
 
     def create_superuser(self, email: str, password: str | None = None, **fields: Any) -> "User":
         """Django's `createsuperuser`: a confirmed account that may enter the admin."""

@@ -16,7 +16,7 @@ from accounts.exceptions import AccountBlocked, AccountLocked, InvalidCredential
 from accounts.models import PasswordLock, PendingToken, RateCount, Session, TrustedDevice, User
 from accounts.services import audit, login_lockout, one_time_tokens, sessions, trusted_devices
 from accounts.tokens import keyed_digest
-from core.compiled import compiled
+from core.database import compiled
 from core.request_context import Caller, network_of
 from core.transactions import unit_of_work
 
@@ -30,6 +30,9 @@ REMEMBERED_SESSIONS = 50
 class SignedIn:
     user: User
     token: str
+    # After a second step: of the device that is trusted from now on, and how many recovery codes are left.
+    device_token: str | None = None
+    recovery_codes_left: int = 0
 
 
 @dataclass(frozen=True, slots=True)

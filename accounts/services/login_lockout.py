@@ -14,7 +14,7 @@ from django.utils import timezone
 from accounts.conf import conf
 from accounts.models import NetworkLock, PasswordLock, Session, TrustedDevice, UnknownAddress, User
 from accounts.tokens import keyed_digest
-from core.compiled import compiled
+from core.database import compiled
 from core.request_context import network_of
 
 # How many accounts with a lockout in a known network the admin list shows at most.

@@ -46,7 +46,7 @@ def reset(*, email: str, code: str, new_password: str, network: str) -> None:
     checked = codes.check(user=user, purpose=RESET, address=email, text=code, network=network)
     password_hash = _hashed(new_password, user)  # outside of the transaction: hashing takes its time
     with unit_of_work():
-        user = User.objects.select_for_update(no_key=True).filter(id=user.id, email=email).first()
+        user = User.objects.lock_with_email(user.id, email)
         if user is None:
             raise InvalidOtp
         codes.consume(checked)

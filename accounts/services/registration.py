@@ -80,7 +80,7 @@ def verify_email(*, email: str, code: str, caller: Caller) -> tuple[User, str]:
         codes.refuse(purpose=SIGNUP, address=email, text=code)
     checked = codes.check(user=user, purpose=SIGNUP, address=email, text=code, network=network_of(caller.ip))
     with unit_of_work():
-        user = User.objects.select_for_update(no_key=True).filter(id=user.id, email=email).first()
+        user = User.objects.lock_with_email(user.id, email)
         if user is None or user.has_verified_email:
             raise InvalidOtp
         if user.is_blocked(timezone.now()):

@@ -1,6 +1,5 @@
 """Deletes expired codes, tokens and counters, old sessions, and accounts that were never confirmed."""
 
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -19,7 +18,7 @@ from accounts.models import (
     UnknownAddress,
 )
 from accounts.services import erasure, registration
-from core.database import delete_in_batches
+from core.database import DeletionJobs, delete_in_batches
 
 # Support may ask about a code or an unfinished step for a while after it is over.
 KEPT_STEPS = timedelta(days=7)
@@ -27,14 +26,8 @@ KEPT_STEPS = timedelta(days=7)
 KEPT_COUNTS = timedelta(days=2)
 
 
-def purge(now: datetime, batch: int) -> dict[str, int]:
-    """Runs the first batch of each job; returns the number of rows of each kind."""
-    return {kind: next(job, 0) for kind, job in jobs(now, batch).items()}
-
-
-def jobs(now: datetime, batch: int) -> dict[str, Iterator[int]]:
-    """For each kind of row an iterator that deletes about `batch` of them at a time, in short transactions, and gives
-    how many, until none is left. Two callers at once delete nothing twice."""
+def jobs(now: datetime, batch: int) -> DeletionJobs:
+    """What to delete by now. Two callers at once delete nothing twice."""
     unconfirmed_since = now - timedelta(days=conf.UNCONFIRMED_DAYS)
     quiet_since = now - timedelta(hours=conf.LOCK_QUIET_HOURS)
     sessions_before = now - timedelta(days=conf.SESSIONS_KEPT_DAYS)

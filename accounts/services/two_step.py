@@ -4,7 +4,6 @@ A try is counted on the token and on the account before anything is compared. Co
 and the code if there is one, is part of the transaction that starts the session.
 """
 
-from dataclasses import dataclass
 from datetime import timedelta
 
 from django.utils import timezone
@@ -29,14 +28,6 @@ MAILED_DIGITS = 8
 MOST_DIGITS = 10
 
 
-@dataclass(frozen=True, slots=True)
-class SignedIn:
-    user: User
-    token: str
-    device_token: str | None = None
-    recovery_codes_left: int = 0
-
-
 def authenticate(token: str) -> PendingToken:
     """The valid pending second step of a token, with its user.
 
@@ -52,7 +43,7 @@ def authenticate(token: str) -> PendingToken:
     return pending
 
 
-def with_password(*, pending: PendingToken, password: str, remember: bool, caller: Caller) -> SignedIn:
+def with_password(*, pending: PendingToken, password: str, remember: bool, caller: Caller) -> login.SignedIn:
     """Signs in with the second password or the mailed code.
 
     InvalidTwoStep, AccountLocked after a day's wrong ones, TokenRevoked for a token that is used up.
@@ -80,10 +71,10 @@ def with_password(*, pending: PendingToken, password: str, remember: bool, calle
         if remember:
             device, device_token = trusted_devices.remember(user=user, device_name=caller.device_name)
         _, token = login.complete(user=user, caller=caller, trusted_device=device)
-    return SignedIn(user, token, device_token)
+    return login.SignedIn(user, token, device_token)
 
 
-def with_recovery_code(*, pending: PendingToken, typed: str, caller: Caller) -> SignedIn:
+def with_recovery_code(*, pending: PendingToken, typed: str, caller: Caller) -> login.SignedIn:
     """Signs in with a recovery code, which is consumed; the owner is notified by mail.
 
     InvalidTwoStep, or TokenRevoked for a token that is used up. For a quarter of an hour the new
@@ -103,7 +94,7 @@ def with_recovery_code(*, pending: PendingToken, typed: str, caller: Caller) -> 
         session.save(update_fields=["second_password_free_until"])
         left = recovery_codes.count_unused(user=user)
         emails.send_to(user, "recovery_code_used", left=left)
-    return SignedIn(user, token, recovery_codes_left=left)
+    return login.SignedIn(user, token, recovery_codes_left=left)
 
 
 def resend(*, pending: PendingToken, network: str) -> None:

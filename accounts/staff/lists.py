@@ -125,12 +125,12 @@ class AuditedAdmin(StaffAdmin):
     formfield_overrides = {ManyToManyField: {"widget": forms.CheckboxSelectMultiple}}
 
     def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> Any:
-        self._record(request, obj, "added", message)
+        self._record(request, obj, "added")
 
     def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
-        self._record(request, obj, "changed", message)
+        self._record(request, obj, "changed")
 
-    def _record(self, request: HttpRequest, row: Model, what: str, message: Any) -> None:
+    def _record(self, request: HttpRequest, row: Model, what: str) -> None:
         audit.record(
             action=f"{self.opts.model_name}.{what}",
             actor=cast(User, request.user),

@@ -24,12 +24,12 @@ from accounts.services import audit
 from accounts.staff import overview, second_factor, sessions, tasks
 from accounts.staff.forms import FirstCodeForm, SecondPasswordForm, StaffLoginForm
 from accounts.staff.lookups import ShownColumnsOnly
-from accounts.throttles import network_and_email
+from accounts.throttles import SIGN_IN
 from core import errors, ratelimits
 from core.conf import project
 from core.exceptions import RateLimited
 from core.request_context import network_of_request
-from core.throttles import WRITES, Throttle, network, throttles
+from core.throttles import WRITES, throttles
 
 View = Callable[..., HttpResponseBase]
 
@@ -97,7 +97,7 @@ class StaffSite(OTPAdminSite):
         raise Http404
 
     # Counted in the form, by the counters of the API's sign-in.
-    @throttles(Throttle("login_network", by=network), Throttle("login", by=network_and_email))
+    @throttles(*SIGN_IN)
     @method_decorator(never_cache)
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         if request.method == "GET" and self.has_permission(request):

@@ -30,7 +30,7 @@ from accounts.serializers.security import (
 )
 from accounts.serializers.users import AccountOutput, MeOutput, OwnAccountOutput, SentenceOutput
 from accounts.services import login, sessions, trusted_devices, two_step
-from accounts.throttles import SIGN_OUT, network_and_account, network_and_email, session_of_token
+from accounts.throttles import SIGN_IN, SIGN_OUT, network_and_account, session_of_token
 from core.fields import checked, parse_id
 from core.request_context import caller_of
 from core.serializers import OkReply
@@ -64,7 +64,7 @@ class LoginViewSet(ViewSet):
     authentication_classes = []
     permission_classes = [AllowAny]
 
-    @throttles(Throttle("login_network", by=network), Throttle("login", by=network_and_email))
+    @throttles(*SIGN_IN)
     @extend_schema(
         operation_id="auth_login", request=LoginInput, responses=LoginResponse, parameters=[DEVICE_NAME, DEVICE_TOKEN]
     )

@@ -1,6 +1,6 @@
 """The user's own profile, avatar, privacy settings and blocked users."""
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
@@ -25,10 +25,10 @@ from accounts.serializers.users import (
 )
 from accounts.services import blocks, pictures, profile
 from core.fields import checked, parse_id
-from core.pagination import decode_cursor, page, page_size
+from core.pagination import CURSOR, LIMIT, decode_cursor, page, page_size
+from core.parsers import PictureFormParser
 from core.serializers import OkReply
 from core.throttles import UPLOADS, Throttle, throttles, user
-from core.uploads import PictureFormParser
 
 
 class ProfileViewSet(ViewSet):
@@ -60,10 +60,7 @@ class BlockViewSet(ViewSet):
 
     @extend_schema(
         operation_id="profile_blocks_list",
-        parameters=[
-            OpenApiParameter("limit", int, description="Larger values are clamped to the maximum."),
-            OpenApiParameter("cursor", str, description="`next_cursor` of the page before."),
-        ],
+        parameters=[LIMIT, CURSOR],
         responses=BlocksOutput,
     )
     def list(self, request: Request) -> Response:

@@ -1,7 +1,5 @@
 """Step-up confirmation, and the actions that require it: password, address, two-step verification, export, deletion."""
 
-from typing import Any
-
 from django.http import FileResponse
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -35,7 +33,7 @@ from accounts.serializers.security import (
 from accounts.serializers.users import SentenceOutput
 from accounts.services import email_change, erasure, export, password, recovery_codes, second_password, step_up
 from core.fields import checked
-from core.renderers import archive
+from core.renderers import FileNegotiation, archive
 from core.request_context import network_of_request
 from core.serializers import OkReply
 from core.throttles import Throttle, throttles, user
@@ -116,10 +114,7 @@ class SecurityViewSet(ViewSet):
 
 class ExportViewSet(ViewSet):
     permission_classes = [IsVerified]
-
-    def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
-        """A client that accepts only zip files gets one; its errors are JSON all the same."""
-        return super().perform_content_negotiation(request, force=True)
+    content_negotiation_class = FileNegotiation
 
     @extend_schema(
         operation_id="auth_export",

@@ -22,7 +22,6 @@ CLIENT_ID = {
     "pattern": "^[A-Za-z0-9_-]*$",
     "description": "Chosen by the client, 1 to 64 of `A-Z a-z 0-9 _ -`. Makes the request safe to repeat.",
 }
-QUERY = {"minLength": 1, "maxLength": 128}
 
 
 def language() -> dict[str, Any]:

@@ -30,7 +30,7 @@ class Parameter:
     """A parameter of the path, the query or a header."""
 
     name: str
-    place: str
+    location: str
     kind: str
     required: bool
     description: str

@@ -21,6 +21,24 @@ if TYPE_CHECKING:
 WhoCanMessage = get_user_model().WhoCanMessage
 
 
+def contact_columns(me: str) -> str:
+    """The columns that decide whether the user `me` may contact the participant `o`, who is the user `u`."""
+    return f"{sql.who_can_message('u')}, o.has_written, {sql.blocked_between('o.user_id', me)}"
+
+
+_CONTACT = (
+    f"SELECT {contact_columns('%s')} FROM {PARTICIPANT} o JOIN {sql.USERS} u ON u.id = o.user_id"
+    " WHERE o.conversation_id = %s AND o.user_id = %s"
+)
+_CONTACTS = (
+    f"SELECT me.conversation_id, me.user_id, o.user_id, {contact_columns('me.user_id')}"
+    f" FROM {PARTICIPANT} me"
+    f" JOIN {PARTICIPANT} o ON o.conversation_id = me.conversation_id AND o.user_id <> me.user_id"
+    f" JOIN {sql.USERS} u ON u.id = o.user_id"
+    " WHERE (me.conversation_id, me.user_id) IN (VALUES {pairs})"
+)
+
+
 def conversation_for(user: "User", conversation_id: object) -> Conversation:
     """The conversation, for one of its participants. ConversationNotFound for any other user."""
     number = parse_id(conversation_id)
@@ -58,12 +76,7 @@ def check_can_contact(actor: "User", conversation: Conversation) -> None:
     other user's privacy setting. The only place of these rules, for sending, editing, reacting and calling.
     """
     other_id = conversation.other_id(actor.id)
-    columns = row(
-        f"SELECT {sql.who_can_message('u')}, o.has_written, {sql.blocked_between('o.user_id', '%s')}"
-        f" FROM {PARTICIPANT} o JOIN {sql.USERS} u ON u.id = o.user_id"
-        " WHERE o.conversation_id = %s AND o.user_id = %s",
-        [actor.id, actor.id, conversation.id, other_id],
-    )
+    columns = row(_CONTACT, [actor.id, actor.id, conversation.id, other_id])
     if columns is None:
         raise ConversationNotFound
     raise_if_contact_denied(actor, who_can_message=columns[0], has_written=columns[1], blocked=columns[2])
@@ -103,15 +116,8 @@ def reachable_peers(pairs: Iterable[tuple[int, int]]) -> dict[tuple[int, int], i
         return {}
     # For a single notice the statement is always the same.
     read = rows if len(distinct) == 1 else rows_unprepared
-    fetched = read(
-        f"SELECT me.conversation_id, me.user_id, o.user_id, {sql.who_can_message('u')}, o.has_written,"
-        f" {sql.blocked_between('o.user_id', 'me.user_id')}"
-        f" FROM {PARTICIPANT} me JOIN {PARTICIPANT} o"
-        " ON o.conversation_id = me.conversation_id AND o.user_id <> me.user_id"
-        f" JOIN {sql.USERS} u ON u.id = o.user_id"
-        f" WHERE (me.conversation_id, me.user_id) IN (VALUES {', '.join(['(%s, %s)'] * len(distinct))})",
-        [number for pair in distinct for number in pair],
-    )
+    pairs_sql = ", ".join(["(%s, %s)"] * len(distinct))
+    fetched = read(_CONTACTS.replace("{pairs}", pairs_sql), [number for pair in distinct for number in pair])
     return {
         (conversation_id, me_id): other_id
         for conversation_id, me_id, other_id, *permissions in fetched

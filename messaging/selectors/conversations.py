@@ -5,7 +5,7 @@ from typing import Any
 
 from accounts import sql
 from accounts.serializers import PersonRow
-from core.database import placeholders, row, rows
+from core.database import as_parameter, is_any, row, rows
 from messaging.models import MESSAGE, PARTICIPANT
 from messaging.serializers.outputs import ConversationOutput, ConversationRow
 
@@ -56,25 +56,24 @@ def conversation_page(
 
 def conversations_for(viewer_id: int, ids: Iterable[int]) -> dict[int, dict[str, Any]]:
     """The viewer's conversations of these ids, in one query; those of other users are missing."""
-    distinct_ids = list(set(ids))
+    distinct_ids = set(ids)
     if not distinct_ids:
         return {}
     fetched = rows(
-        f"{_COLUMNS} {PARTICIPANT} p{_JOINS} WHERE p.user_id = %s AND p.conversation_id IN ({placeholders(distinct_ids)})",
-        [viewer_id, viewer_id, *distinct_ids],
+        f"{_COLUMNS} {PARTICIPANT} p{_JOINS} WHERE p.user_id = %s AND {is_any('p.conversation_id')}",
+        [viewer_id, viewer_id, as_parameter(distinct_ids)],
     )
     return {columns[0]: _render(columns) for columns in fetched}
 
 
 def unread_counts_for(viewer_id: int, ids: Iterable[int]) -> dict[int, int]:
     """The viewer's unread counts of these conversations, in one query; those of other users are missing."""
-    distinct_ids = list(set(ids))
+    distinct_ids = set(ids)
     if not distinct_ids:
         return {}
     fetched = rows(
-        f"SELECT conversation_id, unread_count FROM {PARTICIPANT}"
-        f" WHERE user_id = %s AND conversation_id IN ({placeholders(distinct_ids)})",
-        [viewer_id, *distinct_ids],
+        f"SELECT conversation_id, unread_count FROM {PARTICIPANT} WHERE user_id = %s AND {is_any('conversation_id')}",
+        [viewer_id, as_parameter(distinct_ids)],
     )
     return dict(fetched)
 

@@ -8,7 +8,7 @@ from django.db import connection
 from django.db.models import Max
 
 from accounts import sql
-from core.database import placeholders, rows
+from core.database import as_parameter, is_any, rows
 from core.fields import MAX_ID, parse_id
 from messaging.exceptions import ConversationNotFound
 from messaging.models import (
@@ -27,6 +27,9 @@ from messaging.models import (
 from messaging.selectors.access import watermark_for
 from messaging.serializers.outputs import MessageOutput, MessageRow, ReactionOutput
 
+_IMAGE = sql.image("i")
+_IMAGE_OF_REPLY = sql.image_token("ri")
+
 
 def select(cleared: str = "%s", join: str = "", source: str = MESSAGE) -> str:
     """SELECT … FROM for messages `m` of `source`; `cleared` is the SQL of the viewer's watermark."""
@@ -34,7 +37,7 @@ def select(cleared: str = "%s", join: str = "", source: str = MESSAGE) -> str:
     return (
         "SELECT m.id, m.conversation_id, m.sender_id, m.kind, m.body, m.reply_to_id, m.edited_at, m.created_at,"
         " m.client_id, m.call_id, m.call_media, m.call_outcome, m.call_duration_s,"
-        f" {sql.image('i')}, r.sender_id, r.kind, r.body, {sql.image_token('ri')},"
+        f" {_IMAGE}, r.sender_id, r.kind, r.body, {_IMAGE_OF_REPLY},"
         f" (SELECT {aggregate}(x.id || ' ' || x.user_id || ' ' || x.emoji, '|')"
         f"  FROM {REACTION} x WHERE x.message_id = m.id)"
         f" FROM {source} m{join}"
@@ -87,14 +90,14 @@ def messages_for(viewer_id: int, ids: Iterable[int]) -> dict[int, dict[str, Any]
 
     Deleted and cleared messages and those of other users are missing.
     """
-    message_ids = list(set(ids))
+    message_ids = set(ids)
     if not message_ids:
         return {}
     as_participant = f" JOIN {PARTICIPANT} p ON p.conversation_id = m.conversation_id AND p.user_id = %s"
     fetched = rows(
         f"{select('p.cleared_up_to_id', as_participant)}"
-        f" WHERE m.id IN ({placeholders(message_ids)}) AND {visible('m', 'p.cleared_up_to_id')}",
-        [viewer_id, *message_ids],
+        f" WHERE {is_any('m.id')} AND {visible('m', 'p.cleared_up_to_id')}",
+        [viewer_id, as_parameter(message_ids)],
     )
     return {row[0]: render(MessageRow(*row), viewer_id) for row in fetched}
 

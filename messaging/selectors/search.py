@@ -10,7 +10,7 @@ from typing import Any
 
 from django.db import connection
 
-from core.database import placeholders, rows, rows_unprepared
+from core.database import as_parameter, is_any, rows, rows_unprepared
 from core.fields import MAX_ID
 from messaging.conf import conf
 from messaging.models import BETWEEN, MESSAGE, NEWEST_FIRST, NOT_DELETED, between
@@ -33,8 +33,8 @@ def search_page(
     if not ids:
         return [], next_before
     fetched = rows(
-        f"{select()} WHERE m.id IN ({placeholders(ids)}) AND {NOT_DELETED} ORDER BY m.id DESC",
-        [cleared, *ids],
+        f"{select()} WHERE {is_any('m.id')} AND {NOT_DELETED} ORDER BY m.id DESC",
+        [cleared, as_parameter(ids)],
     )
     return [render(MessageRow(*columns), user_id) for columns in fetched], next_before
 

@@ -8,20 +8,14 @@ from django.db.models.functions import Greatest
 
 from accounts.selectors import message_images
 from accounts.services import pictures
-from core.database import rows
+from core.database import DeletionJobs, rows
 from core.transactions import unit_of_work
 from messaging.conf import conf
 from messaging.models import BETWEEN, MESSAGE, OLDEST_FIRST, Conversation, Message, Participant, between
 
 
-def purge(now: datetime, batch: int) -> dict[str, int]:
-    """Runs the first batch of each job; returns the number of rows of each kind."""
-    return {kind: next(job, 0) for kind, job in jobs(now, batch).items()}
-
-
-def jobs(now: datetime, batch: int) -> dict[str, Iterator[int]]:
-    """For each kind of row an iterator that deletes about `batch` of them at a time, in short transactions, and gives
-    how many, until none is left. Two callers at once delete nothing twice."""
+def jobs(now: datetime, batch: int) -> DeletionJobs:
+    """What to delete by now. Two callers at once delete nothing twice."""
     return {"messages": _purge_cleared(batch), "images": iter(lambda: _purge_images(now, batch), 0)}
 
 

@@ -34,7 +34,7 @@ from messaging.models import (
     Reaction,
     between,
 )
-from messaging.selectors.access import raise_if_contact_denied
+from messaging.selectors.access import contact_columns, raise_if_contact_denied
 from messaging.selectors.messages import MessageRow, messages_for, render
 
 if TYPE_CHECKING:
@@ -70,6 +70,16 @@ class LockedConversation:
         return by_user[self.user_id], by_user[self.other_id]
 
 
+_LOCK = (
+    f"SELECT c.user_low_id, c.user_high_id, u.id, {contact_columns('%s')}, o.is_shown,"
+    f" (SELECT me.is_shown FROM {PARTICIPANT} me WHERE me.conversation_id = c.id AND me.user_id = %s)"
+    f" FROM {CONVERSATION} c"
+    f" JOIN {PARTICIPANT} o ON o.conversation_id = c.id AND o.user_id <> %s"
+    f" JOIN {sql.USERS} u ON u.id = o.user_id"
+    " WHERE c.id = %s AND (c.user_low_id = %s OR c.user_high_id = %s)"
+)
+
+
 def lock(conversation_id: object, user_id: int) -> LockedConversation:
     """Locks the conversation for one of its participants, in one statement. ConversationNotFound.
 
@@ -81,16 +91,7 @@ def lock(conversation_id: object, user_id: int) -> LockedConversation:
     locking = " FOR NO KEY UPDATE OF c" if connection.vendor == "postgresql" else ""
     columns: tuple[Any, ...] | None = None
     if number is not None:
-        columns = row(
-            f"SELECT c.user_low_id, c.user_high_id, u.id, {sql.who_can_message('u')}, o.has_written,"
-            f" {sql.blocked_between('o.user_id', '%s')}, o.is_shown,"
-            f" (SELECT me.is_shown FROM {PARTICIPANT} me WHERE me.conversation_id = c.id AND me.user_id = %s)"
-            f" FROM {CONVERSATION} c"
-            f" JOIN {PARTICIPANT} o ON o.conversation_id = c.id AND o.user_id <> %s"
-            f" JOIN {sql.USERS} u ON u.id = o.user_id"
-            f" WHERE c.id = %s AND (c.user_low_id = %s OR c.user_high_id = %s){locking}",
-            [user_id, user_id, user_id, user_id, number, user_id, user_id],
-        )
+        columns = row(_LOCK + locking, [user_id, user_id, user_id, user_id, number, user_id, user_id])
     if number is None or columns is None:
         raise ConversationNotFound
     low, high, other_id, who_can_message, has_written, is_blocked, *shown = columns

@@ -1,7 +1,6 @@
 """The feed, the push devices, and the queue of outgoing deliveries."""
 
-from notifications.models.delivery import ChannelPause, Delivery
-from notifications.models.devices import Device
+from notifications.models.delivery import ChannelPause, Delivery, Device
 from notifications.models.feed import IngestedEvent, Member, Notification, Preferences
 
 __all__ = [

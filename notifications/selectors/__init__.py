@@ -5,7 +5,6 @@ from notifications.selectors.delivery import (
     deliveries_by_state,
     delivery_lag_seconds,
     is_quiet,
-    push_content,
     push_contents,
     quiet_ids,
 )
@@ -29,7 +28,6 @@ __all__ = [
     "is_quiet",
     "notifications_for",
     "preferences_of",
-    "push_content",
     "push_contents",
     "quiet_ids",
     "unread_count",

@@ -58,11 +58,6 @@ def push_contents(ids_and_languages: Iterable[tuple[int, str]]) -> dict[tuple[in
     return contents
 
 
-def push_content(notification_id: int, *, language: str) -> PushContent | None:
-    """The same for one row."""
-    return push_contents([(notification_id, language)]).get((notification_id, language))
-
-
 class _Row(NamedTuple):
     id: int
     kind: str

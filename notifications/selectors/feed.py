@@ -12,7 +12,7 @@ from django.db.models import Count
 
 from accounts import sql
 from accounts.serializers import PersonRow
-from core.database import as_parameter, moment, placeholders, rows, rows_unprepared
+from core.database import as_parameter, is_any, moment, rows, rows_unprepared
 from messaging.selectors import MESSAGE_UNREAD_COUNT
 from notifications.models import Notification, Preferences
 from notifications.serializers import NotificationSerializer
@@ -63,10 +63,10 @@ def unread_counts(user_ids: Iterable[int]) -> dict[int, int]:
 
 def notifications_for(viewer_id: int, ids: Iterable[int]) -> dict[int, dict[str, Any]]:
     """The viewer's rows with these ids, rendered; deleted ones are missing. One query."""
-    distinct_ids = list(set(ids))
+    distinct_ids = set(ids)
     if not distinct_ids:
         return {}
-    fetched = _rows(f"{_SELECT} AND n.id IN ({placeholders(distinct_ids)})", [viewer_id, *distinct_ids])
+    fetched = _rows(f"{_SELECT} AND {is_any('n.id')}", [viewer_id, as_parameter(distinct_ids)])
     return {row.id: NotificationSerializer.render(row) for row in fetched}
 
 

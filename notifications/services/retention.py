@@ -1,25 +1,18 @@
 """Retention: deletes old rows of the feed, ingested event ids, unused devices and the delivery log."""
 
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 from itertools import chain
 
 from django.db.models import Count, Q
 
-from core.database import batches_to_delete, delete_in_batches
+from core.database import DeletionJobs, batches_to_delete, delete_in_batches
 from core.transactions import unit_of_work
 from notifications.conf import conf
 from notifications.models import Delivery, Device, IngestedEvent, Member, Notification
 
 
-def purge(now: datetime, batch: int) -> dict[str, int]:
-    """Runs the first batch of each job; returns the number of rows of each kind."""
-    return {kind: next(job, 0) for kind, job in jobs(now, batch).items()}
-
-
-def jobs(now: datetime, batch: int) -> dict[str, Iterator[int]]:
-    """For each kind of row an iterator that deletes about `batch` of them at a time, in short transactions, and gives
-    how many, until none is left. Two callers at once delete nothing twice."""
+def jobs(now: datetime, batch: int) -> DeletionJobs:
+    """What to delete by now. Two callers at once delete nothing twice."""
     old_feed = Q(created_at__lt=now - timedelta(days=conf.KEEP_DAYS)) | Q(
         is_read=True, created_at__lt=now - timedelta(days=conf.KEEP_READ_DAYS)
     )

@@ -6,8 +6,8 @@ from django.contrib import admin
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from accounts.services.audit import name_actions
 from accounts.staff import tasks
-from accounts.staff.audit_actions import name_actions
 from accounts.staff.lists import StaffAdmin
 from accounts.staff.overview import Chart, Figure, add_chart, add_section, capped_count
 from realtime.calls.models import Call

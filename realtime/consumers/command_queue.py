@@ -18,11 +18,10 @@ from core.exceptions import RateLimited
 from realtime.conf import conf
 from realtime.consumers.authentication import Authentication
 from realtime.consumers.database import in_database
-from realtime.consumers.execution import checked, execute
+from realtime.consumers.execution import checked, execute, parse_typing
 from realtime.consumers.hub import Hub
 from realtime.consumers.outbox import Outbox
 from realtime.consumers.protocol import BadFrame, Caller, Close, CommandFrame, OpenSocket, Ref, read
-from realtime.consumers.typing_batcher import parse_typing
 from realtime.serializers import AckInput, AuthInput, PositionInput
 
 BAD_FRAMES_BEFORE_SIGN_IN = 3

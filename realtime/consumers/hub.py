@@ -22,8 +22,8 @@ from realtime import groups, selectors
 from realtime.calls import services as calls
 from realtime.conf import conf
 from realtime.consumers.database import in_database
+from realtime.consumers.execution import TypingBatcher
 from realtime.consumers.protocol import Caller, Message, OpenSocket
-from realtime.consumers.typing_batcher import TypingBatcher
 from realtime.services import sockets as socket_service
 
 logger = logging.getLogger("parley.realtime")
@@ -149,7 +149,7 @@ class Hub:
     # --- Periodic work -------------------------------------------------------------------------
 
     async def _sweep_for_ever(self) -> None:
-        every = conf.SWEEP_SECONDS if project.REDIS_URL else conf.SWEEP_SECONDS_EMBEDDED
+        every = socket_service.sweep_seconds()
         while True:
             await asyncio.sleep(every * random.uniform(0.8, 1.0))
             try:

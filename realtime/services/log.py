@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 
 from django.contrib.auth import get_user_model
 from django.db import connection, transaction
-from django.db.models import F, Max
+from django.db.models import F, Max, QuerySet
 from django.utils import timezone
+from prometheus_client import Histogram
 
-from core.database import as_parameter, placeholders, rows
+from core.database import as_parameter, compiled, placeholders, rows
 from core.transactions import collect, unit_of_work
 from realtime import groups
 from realtime.conf import conf
@@ -33,6 +34,14 @@ _FORGET = "forget"
 MAX_INLINE_EVENTS = 4
 # How many of the oldest events a round of pruning checks for their age.
 PRUNE_SCAN = 10_000
+
+
+# For /metrics of this process; observed by the sockets' readers.
+DELIVERY_SECONDS = Histogram(
+    "parley_event_delivery_seconds",
+    "From the change to the frame on an open socket.",
+    buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30),
+)
 
 
 class Position(NamedTuple):
@@ -139,10 +148,13 @@ def _prune_one(user_id: int, too_old: datetime, batch: int) -> int:
 
 
 def _position(user_id: int) -> Position | None:
-    rows = Stream.objects.filter(user_id=user_id).values_list("epoch", "head_seq", "min_seq")
-    for row in rows:
-        return Position(*row)
-    return None
+    row = _stream.first(user_id)
+    return None if row is None else Position(*row)
+
+
+@compiled
+def _stream(user_id: int) -> QuerySet[Stream, tuple[str, int, int]]:
+    return Stream.objects.filter(user_id=user_id).values_list("epoch", "head_seq", "min_seq")
 
 
 def _create_streams(user_ids: Iterable[int]) -> None:
@@ -180,9 +192,9 @@ def _inline(
     read them: numbers and types only, never a text."""
     at = now.isoformat()
     inline: dict[int, list[list[Any]]] = {}
-    for user_id, place, kind, conversation_id, object_id, extra in _numbered(events):
+    for user_id, number, kind, conversation_id, object_id, extra in _numbered(events):
         if counts[user_id] <= MAX_INLINE_EVENTS:
-            seq = heads[user_id] - counts[user_id] + place
+            seq = heads[user_id] - counts[user_id] + number
             inline.setdefault(user_id, []).append([seq, kind, conversation_id, object_id, extra, at])
     return inline
 
@@ -191,7 +203,7 @@ def _inline(
 _POSTGRESQL = """
 WITH pending AS (
     SELECT * FROM json_to_recordset(%s::json)
-        AS l (user_id bigint, place int, type text, conversation_id bigint, object_id bigint, extra text)
+        AS l (user_id bigint, number int, type text, conversation_id bigint, object_id bigint, extra text)
 ), wanted AS (
     SELECT user_id, count(*) AS n FROM pending GROUP BY user_id
 ), locked AS (
@@ -206,12 +218,12 @@ WITH pending AS (
     RETURNING s.user_id, s.head_seq, s.head_seq - w.n AS before
 ), written AS (
     INSERT INTO realtime_event (user_id, seq, type, conversation_id, object_id, extra, created_at)
-    SELECT l.user_id, m.before + l.place, l.type, l.conversation_id, l.object_id, l.extra::jsonb, %s
+    SELECT l.user_id, m.before + l.number, l.type, l.conversation_id, l.object_id, l.extra::jsonb, %s
     FROM pending l JOIN moved m ON m.user_id = l.user_id
 )
 SELECT user_id, head_seq FROM moved
 """
-_COLUMNS = ("user_id", "place", "type", "conversation_id", "object_id", "extra")
+_COLUMNS = ("user_id", "number", "type", "conversation_id", "object_id", "extra")
 
 
 def _write_postgresql(counts: Counter[int], events: Sequence[PendingEvent], now: datetime) -> dict[int, int] | None:
@@ -244,18 +256,18 @@ def _write_sqlite(counts: Counter[int], events: Sequence[PendingEvent], now: dat
             "INSERT INTO realtime_event (user_id, seq, type, conversation_id, object_id, extra, created_at)"
             " VALUES (%s, %s, %s, %s, %s, %s, %s)",
             [
-                (user_id, heads[user_id] - counts[user_id] + place, *rest, at)
-                for user_id, place, *rest in _numbered(events)
+                (user_id, heads[user_id] - counts[user_id] + number, *rest, at)
+                for user_id, number, *rest in _numbered(events)
             ],
         )
     return heads
 
 
 def _numbered(events: Sequence[PendingEvent]) -> list[tuple[Any, ...]]:
-    """Every event with its position (1, 2, …) among those of its user."""
-    positions: Counter[int] = Counter()
+    """Every event with its number (1, 2, …) among those of its user."""
+    numbers: Counter[int] = Counter()
     numbered = []
     for event in events:
-        positions[event.user_id] += 1
-        numbered.append((event.user_id, positions[event.user_id], *event[1:]))
+        numbers[event.user_id] += 1
+        numbered.append((event.user_id, numbers[event.user_id], *event[1:]))
     return numbered

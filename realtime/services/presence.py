@@ -59,7 +59,7 @@ def user_connected(*, person: "User") -> None:
 def user_disconnected(*, user_id: int) -> None:
     """A socket closed and its row was deleted; if it was the user's last one, announces them as offline."""
     profile.record_last_seen(user_id=user_id, at=timezone.now())
-    if not selectors.online_user_ids([user_id]):
+    if not selectors.is_online(user_id):
         person = users_by_ids([user_id]).get(user_id)
         if person is not None:
             _notify_watchers(person, online=False)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from django.db import transaction
 from django.utils import timezone
 
+from core.conf import project
 from core.database import as_parameter, prepared
 from core.transactions import unit_of_work
 from messaging.selectors import conversations_for
@@ -16,6 +17,11 @@ from realtime import groups
 from realtime.conf import conf
 from realtime.models import CallParticipant, Event, Socket, Stream, alive_since
 from realtime.services import log
+
+
+def sweep_seconds() -> float:
+    """How often a process compares its sockets with the database."""
+    return conf.SWEEP_SECONDS if project.REDIS_URL else conf.SWEEP_SECONDS_EMBEDDED
 
 
 class Opened(NamedTuple):

@@ -35,11 +35,11 @@ def _changes(request: Request, limit: int, since: int | None = None, epoch: str 
     is_other_epoch = epoch not in ("", position.epoch)
     if is_other_epoch or since < position.min_seq or since > position.head_seq:
         return reply | {"reset": True}
-    events = selectors.events_after(user_id, since, limit)
-    if events and events[0].seq != since + 1:  # pruned meanwhile
-        return reply | {"reset": True}
-    if not events:
+    if since == position.head_seq:
         return reply
+    events = selectors.events_after(user_id, since, limit)
+    if not events or events[0].seq != since + 1:  # pruned meanwhile
+        return reply | {"reset": True}
     frames = socket_events.render(user_id, events, SocketRef(request.auth.id))
     last = events[-1].seq
     return reply | {"events": frames, "seq": last, "has_more": last < position.head_seq}

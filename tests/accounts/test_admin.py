@@ -78,7 +78,15 @@ def test_people_who_are_not_staff_do_not_get_in(alice):
 
 
 @pytest.mark.parametrize(
-    "found_by", [lambda u: str(u.id), lambda u: u.email, lambda u: u.username[:4], lambda u: "archer"]
+    "found_by",
+    [
+        lambda u: str(u.id),
+        lambda u: u.email,
+        lambda u: u.username[:4],
+        lambda u: "archer",
+        lambda u: "Alice Archer",
+        lambda u: "alice a",
+    ],
 )
 def test_a_person_is_found_by_what_a_caller_says(support, alice, bob, found_by):
     page = support.get("/admin/accounts/user/", {"q": found_by(alice)}).content.decode()

@@ -42,6 +42,11 @@ def test_what_each_check_finds(settings, setting, value, wanted):
 def test_the_token_key_is_no_other_secret(settings):
     settings.ACCOUNTS_TOKEN_KEYS = f"a:{settings.SECRET_KEY}"
     assert check_ids() == ["accounts.E002"]
+    settings.ACCOUNTS_TOKEN_KEYS = f"b:{'k' * 40},a:{settings.SECRET_KEY}"
+    assert check_ids() == ["accounts.E002"]
+    # A part of a token key is another secret.
+    settings.ACCOUNTS_TOKEN_KEYS = f"a:{settings.SECRET_KEY}-and-more"
+    assert check_ids() == []
 
 
 def test_what_a_deployment_is_warned_of(settings):

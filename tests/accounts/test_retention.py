@@ -18,6 +18,7 @@ from accounts.models import (
     User,
 )
 from accounts.services import codes, login_lockout, one_time_tokens, retention, sessions, trusted_devices
+from core.database import run_first_batches
 from tests.accounts.steps import redeem_code
 from tests.factories import make_user, sign_in
 from tests.parallel import parallel_outcomes
@@ -29,7 +30,7 @@ NOTHING = {
 
 
 def purge(batch=100):
-    counted = retention.purge(timezone.now(), batch)
+    counted = run_first_batches(retention.jobs(timezone.now(), batch))
     assert counted.keys() == NOTHING.keys()
     return {kind: number for kind, number in counted.items() if number}
 
@@ -95,6 +96,6 @@ def test_two_purges_at_once_delete_nothing_twice():
         codes.issue(user=user, purpose="signup", address=user.email)
     User.objects.update(created_at=timezone.now() - timedelta(days=8))
     Code.objects.update(expires_at=timezone.now() - timedelta(days=8))
-    results = parallel_outcomes(2, lambda n: retention.purge(timezone.now(), 100))
+    results = parallel_outcomes(2, lambda n: run_first_batches(retention.jobs(timezone.now(), 100)))
     assert all(isinstance(result, dict) for result in results), results
     assert not User.objects.exists() and not Code.objects.exists()

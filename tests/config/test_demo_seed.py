@@ -12,10 +12,10 @@ from tests.client import ApiClient
 
 def test_a_seed_gives_the_same_passwords_every_time(db, settings, tmp_path):
     settings.VAR_DIR = tmp_path
-    first = demo.ensure(note=str, seed=7)
-    assert demo.ensure(note=str, seed=7) == first
-    assert [login.password for login in demo.ensure(note=str, seed=8)] != [login.password for login in first]
-    again = demo.ensure(note=str, seed=7)
+    first = demo.ensure(report=str, seed=7)
+    assert demo.ensure(report=str, seed=7) == first
+    assert [login.password for login in demo.ensure(report=str, seed=8)] != [login.password for login in first]
+    again = demo.ensure(report=str, seed=7)
     assert [login.password for login in again] == [login.password for login in first]
     login = {"email": again[0].email, "password": again[0].password}
     assert ApiClient().post("/api/v1/auth/login", login)["user"]["first_name"] == "Alice"
@@ -35,7 +35,7 @@ def seen(settings, folder, seed):
     settings.MAILBOX_DIR = folder / "mail"
     with transaction.atomic():
         before = timezone.now()
-        login = demo.ensure(note=str, seed=seed)[0]
+        login = demo.ensure(report=str, seed=seed)[0]
         credentials = {"email": login.email, "password": login.password}
         api = ApiClient(ApiClient().post("/api/v1/auth/login", credentials)["token"])
         conversation = api.get("/api/v1/messages/conversations")["conversations"][0]

@@ -25,7 +25,7 @@ def rules():
 
 def known_names():
     sources = "\n".join(
-        (ROOT / path).read_text() for path in ("config/metrics.py", "config/middleware.py", "realtime/measures.py")
+        (ROOT / path).read_text() for path in ("config/metrics.py", "config/middleware.py", "realtime/services/log.py")
     )
     names = {name for metric in REGISTRY.collect() for name in (metric.name, *(s.name for s in metric.samples))}
     declared = set(re.findall(r'"(parley_\w+)"', sources)) | {

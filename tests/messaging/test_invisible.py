@@ -1,4 +1,4 @@
-"""An opened conversation is invisible to the other side until its first message."""
+"""An opened conversation is invisible to the other participant until its first message."""
 
 import pytest
 

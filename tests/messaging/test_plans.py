@@ -86,9 +86,9 @@ def test_lists_and_counters_do_not_read_histories(histories, alice):
     assert rows_read(lambda: selectors.conversation_page(user_id=alice.id, limit=30)) <= 2
     assert rows_read(lambda: selectors.message_unread_count(alice.id)) == 0
     assert rows_read(lambda: newest_visible_id(histories[8_000], 0)) <= 1
-    side = Participant.objects.get(conversation_id=histories[8_000], user=alice)
-    side.last_read_id = Message.objects.filter(conversation_id=histories[8_000]).order_by("-id")[30].id
-    assert rows_read(lambda: count_unread(side)) <= 100
+    participant = Participant.objects.get(conversation_id=histories[8_000], user=alice)
+    participant.last_read_id = Message.objects.filter(conversation_id=histories[8_000]).order_by("-id")[30].id
+    assert rows_read(lambda: count_unread(participant)) <= 100
 
 
 def test_a_search_reads_a_bounded_number_of_rows(histories, alice):

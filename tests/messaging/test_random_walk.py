@@ -16,170 +16,181 @@ from messaging.services import conversations, messages
 from tests.factories import make_user
 
 numbers = itertools.count(1)
-SIDES = st.sampled_from([0, 1])
-LINES = st.sampled_from([0, 1])
-PLACES = st.integers(0, 30)
+PARTICIPANTS = st.sampled_from([0, 1])
+CONVERSATIONS = st.sampled_from([0, 1])
+INDEXES = st.integers(0, 30)
 
 
-class Line:
+class ExpectedConversation:
     """One conversation as it should be."""
 
     def __init__(self, people):
         self.people = people
         self.id = conversations.start(starter=people[0], user_id=people[1].id)[0]["id"]
-        self.messages = []  # [id, side of the sender, counts as unread, body or None when deleted]
+        self.messages = []  # [id, index of the sender, counts as unread, body or None when deleted]
         self.read, self.cleared = [0, 0], [0, 0]
         self.blocked = set()
 
-    def visible(self, side):
-        return [m for m in self.messages if m[3] is not None and m[0] > self.cleared[side]]
+    def visible(self, participant):
+        return [m for m in self.messages if m[3] is not None and m[0] > self.cleared[participant]]
 
-    def unread(self, side):
-        floor = max(self.read[side], self.cleared[side])
-        return sum(1 for m in self.visible(side) if m[1] != side and m[2] and m[0] > floor)
+    def unread(self, participant):
+        floor = max(self.read[participant], self.cleared[participant])
+        return sum(1 for m in self.visible(participant) if m[1] != participant and m[2] and m[0] > floor)
 
 
 class Walk(RuleBasedStateMachine):
     @initialize()
     def meet(self):
         self.alice, self.bob, self.charlie = (make_user(name) for name in ("Alice", "Bob", "Charlie"))
-        self.lines = [Line((self.alice, self.bob)), Line((self.alice, self.charlie))]
+        self.conversations = [
+            ExpectedConversation((self.alice, self.bob)),
+            ExpectedConversation((self.alice, self.charlie)),
+        ]
 
-    def pick(self, line, index, side=None):
-        """Some message of the line, visible or not; None in an empty one."""
-        among = [m for m in line.messages if side is None or m[1] == side]
+    def pick(self, conversation, index, participant=None):
+        """Some message of the conversation, visible or not; None if it has none."""
+        among = [m for m in conversation.messages if participant is None or m[1] == participant]
         return among[index % len(among)] if among else None
 
-    @rule(line=LINES, side=SIDES, key=st.booleans(), reply=PLACES)
-    def send(self, line, side, key, reply):
-        line = self.lines[line]
+    @rule(conversation=CONVERSATIONS, participant=PARTICIPANTS, key=st.booleans(), reply=INDEXES)
+    def send(self, conversation, participant, key, reply):
+        conversation = self.conversations[conversation]
         body = f"number {next(numbers)}"
-        replied = self.pick(line, reply) if reply % 3 == 0 else None
+        replied = self.pick(conversation, reply) if reply % 3 == 0 else None
         data = {"body": body, "client_id": body.replace(" ", "-") if key else None}
         data["reply_to_id"] = replied[0] if replied else None
         try:
-            made, created = messages.send(sender=line.people[side], conversation_id=line.id, **data)
+            made, created = messages.send(
+                sender=conversation.people[participant], conversation_id=conversation.id, **data
+            )
         except UserBlocked:
-            assert line.blocked
+            assert conversation.blocked
             return
         except MessageNotFound:
-            assert replied not in line.visible(side)
+            assert replied not in conversation.visible(participant)
             return
-        assert not line.blocked and created
-        assert not line.messages or made["id"] > line.messages[-1][0]
-        line.messages.append([made["id"], side, True, body])
+        assert not conversation.blocked and created
+        assert not conversation.messages or made["id"] > conversation.messages[-1][0]
+        conversation.messages.append([made["id"], participant, True, body])
         if key:
-            again = messages.send(sender=line.people[side], conversation_id=line.id, **data)
+            again = messages.send(sender=conversation.people[participant], conversation_id=conversation.id, **data)
             assert again == (made, False)
 
-    @rule(line=LINES, side=SIDES, missed=st.booleans())
-    def call(self, line, side, missed):
-        line = self.lines[line]
+    @rule(conversation=CONVERSATIONS, participant=PARTICIPANTS, missed=st.booleans())
+    def call(self, conversation, participant, missed):
+        conversation = self.conversations[conversation]
         made = messages.send_call_message(
-            conversation_id=line.id,
-            caller_id=line.people[side].id,
+            conversation_id=conversation.id,
+            caller_id=conversation.people[participant].id,
             call_id=next(numbers),
             media="audio",
             outcome="missed" if missed else "completed",
             duration_s=None if missed else 5,
             counts_as_unread=missed,
         )
-        line.messages.append([made["id"], side, missed, made["body"]])
+        conversation.messages.append([made["id"], participant, missed, made["body"]])
 
-    @rule(line=LINES, side=SIDES, index=PLACES)
-    def delete(self, line, side, index):
-        line = self.lines[line]
-        message = self.pick(line, index, side)
+    @rule(conversation=CONVERSATIONS, participant=PARTICIPANTS, index=INDEXES)
+    def delete(self, conversation, participant, index):
+        conversation = self.conversations[conversation]
+        message = self.pick(conversation, index, participant)
         if message is None:
             return
         try:
-            messages.delete(user=line.people[side], message_id=message[0])
+            messages.delete(user=conversation.people[participant], message_id=message[0])
         except MessageNotFound:
-            assert message not in line.visible(side)
+            assert message not in conversation.visible(participant)
             return
-        assert message in line.visible(side)
+        assert message in conversation.visible(participant)
         message[3] = None
 
-    @rule(line=LINES, side=SIDES, index=PLACES)
-    def edit(self, line, side, index):
-        line = self.lines[line]
-        message = self.pick(line, index, side)
-        if message is None or line.blocked or str(message[3]).endswith("call"):
+    @rule(conversation=CONVERSATIONS, participant=PARTICIPANTS, index=INDEXES)
+    def edit(self, conversation, participant, index):
+        conversation = self.conversations[conversation]
+        message = self.pick(conversation, index, participant)
+        if message is None or conversation.blocked or str(message[3]).endswith("call"):
             return
         body = f"edit {next(numbers)}"
         try:
-            messages.edit(editor=line.people[side], message_id=message[0], body=body)
+            messages.edit(editor=conversation.people[participant], message_id=message[0], body=body)
         except MessageNotFound:
-            assert message not in line.visible(side)
+            assert message not in conversation.visible(participant)
             return
         message[3] = body
 
-    @rule(line=LINES, side=SIDES, index=st.none() | PLACES)
-    def read(self, line, side, index):
-        line = self.lines[line]
-        target = self.pick(line, index) if index is not None else None
-        reader = line.people[side]
+    @rule(conversation=CONVERSATIONS, participant=PARTICIPANTS, index=st.none() | INDEXES)
+    def read(self, conversation, participant, index):
+        conversation = self.conversations[conversation]
+        target = self.pick(conversation, index) if index is not None else None
+        reader = conversation.people[participant]
         try:
             reply = conversations.mark_read(
-                reader_id=reader.id, conversation_id=line.id, message_id=target and target[0]
+                reader_id=reader.id, conversation_id=conversation.id, message_id=target and target[0]
             )
         except MessageNotFound:
-            assert target not in line.visible(side)
+            assert target not in conversation.visible(participant)
             return
-        newest = line.visible(side)[-1][0] if line.visible(side) else 0
-        line.read[side] = max(line.read[side], target[0] if target else newest)
-        assert reply["last_read_id"] == line.read[side]
-        assert reply["unread_count"] == line.unread(side)
+        newest = conversation.visible(participant)[-1][0] if conversation.visible(participant) else 0
+        conversation.read[participant] = max(conversation.read[participant], target[0] if target else newest)
+        assert reply["last_read_id"] == conversation.read[participant]
+        assert reply["unread_count"] == conversation.unread(participant)
         assert reply["message_unread_count"] == self.unread_of(reader)
 
-    @rule(line=LINES, side=SIDES, index=st.none() | PLACES)
-    def clear(self, line, side, index):
-        line = self.lines[line]
-        target = self.pick(line, index) if index is not None else None
-        visible = line.visible(side)
+    @rule(conversation=CONVERSATIONS, participant=PARTICIPANTS, index=st.none() | INDEXES)
+    def clear(self, conversation, participant, index):
+        conversation = self.conversations[conversation]
+        target = self.pick(conversation, index) if index is not None else None
+        visible = conversation.visible(participant)
         try:
             upto = conversations.clear(
-                user_id=line.people[side].id, conversation_id=line.id, message_id=target and target[0]
+                user_id=conversation.people[participant].id,
+                conversation_id=conversation.id,
+                message_id=target and target[0],
             )
         except MessageNotFound:
             assert target not in visible
             return
         newest = visible[-1][0] if visible else 0
-        line.cleared[side] = max(line.cleared[side], target[0] if target else newest)
-        assert upto == line.cleared[side]
+        conversation.cleared[participant] = max(conversation.cleared[participant], target[0] if target else newest)
+        assert upto == conversation.cleared[participant]
 
-    @rule(line=LINES, side=SIDES)
-    def block(self, line, side):
-        line = self.lines[line]
-        pair = {"blocker": line.people[side], "blocked": line.people[1 - side]}
-        if side in line.blocked:
+    @rule(conversation=CONVERSATIONS, participant=PARTICIPANTS)
+    def block(self, conversation, participant):
+        conversation = self.conversations[conversation]
+        pair = {"blocker": conversation.people[participant], "blocked": conversation.people[1 - participant]}
+        if participant in conversation.blocked:
             Block.objects.filter(**pair).delete()
-            line.blocked.discard(side)
+            conversation.blocked.discard(participant)
         else:
             Block.objects.create(**pair)
-            line.blocked.add(side)
+            conversation.blocked.add(participant)
 
     def unread_of(self, person):
-        return sum(line.unread(line.people.index(person)) for line in self.lines if person in line.people)
+        return sum(
+            conversation.unread(conversation.people.index(person))
+            for conversation in self.conversations
+            if person in conversation.people
+        )
 
     @invariant()
     def everything_agrees(self):
-        if not hasattr(self, "lines"):
+        if not hasattr(self, "conversations"):
             return
-        for line in self.lines:
-            for side, person in enumerate(line.people):
-                visible = line.visible(side)
-                page, _ = selectors.message_page(user_id=person.id, conversation_id=line.id, limit=100)
+        for conversation in self.conversations:
+            for participant, person in enumerate(conversation.people):
+                visible = conversation.visible(participant)
+                page, _ = selectors.message_page(user_id=person.id, conversation_id=conversation.id, limit=100)
                 assert [(m["id"], m["body"]) for m in page] == [(m[0], m[3]) for m in visible[::-1]][:100]
-                seen = selectors.conversations_for(person.id, [line.id])[line.id]
-                assert seen["unread_count"] == line.unread(side)
-                assert seen["last_read_id"] == line.read[side]
-                assert seen["is_blocked"] is bool(line.blocked)
+                seen = selectors.conversations_for(person.id, [conversation.id])[conversation.id]
+                assert seen["unread_count"] == conversation.unread(participant)
+                assert seen["last_read_id"] == conversation.read[participant]
+                assert seen["is_blocked"] is bool(conversation.blocked)
                 assert (seen["last_message"] or {}).get("id") == (visible[-1][0] if visible else None)
-                row = Participant.objects.get(conversation_id=line.id, user=person)
+                row = Participant.objects.get(conversation_id=conversation.id, user=person)
                 floor = max(row.last_read_id, row.cleared_up_to_id)
                 unread = Message.objects.filter(
-                    conversation_id=line.id, id__gt=floor, counts_as_unread=True, deleted_at=None
+                    conversation_id=conversation.id, id__gt=floor, counts_as_unread=True, deleted_at=None
                 ).exclude(sender=person)
                 assert row.unread_count == unread.count()
         for person in (self.alice, self.bob, self.charlie):

@@ -13,6 +13,7 @@ from accounts.models import Image
 from accounts.services import erasure as accounts_erasure
 from accounts.services import export as accounts_export
 from accounts.services import pictures
+from core.database import run_first_batches
 from messaging.models import Conversation, Message, MessageRevision, Participant, Reaction, Report
 from messaging.services import retention
 from tests.messaging.conftest import API, conversation_path, message_path
@@ -27,12 +28,12 @@ def test_messages_behind_both_watermarks_go(as_alice, as_bob, conversation, send
     as_alice.delete(message_path(old[3]["id"]))
     new = send_message(as_bob, "new", reply_to_id=old[0]["id"])
     as_alice.post(conversation_path(conversation, "/clear"))
-    assert retention.purge(timezone.now(), 100) == {"messages": 0, "images": 0}
+    assert run_first_batches(retention.jobs(timezone.now(), 100)) == {"messages": 0, "images": 0}
     as_bob.post(conversation_path(conversation, "/clear"), {"message_id": old[4]["id"]})
-    assert retention.purge(timezone.now(), 2)["messages"] == 2
-    assert retention.purge(timezone.now(), 2)["messages"] == 2
-    assert retention.purge(timezone.now(), 2)["messages"] == 1
-    assert retention.purge(timezone.now(), 2)["messages"] == 0
+    assert run_first_batches(retention.jobs(timezone.now(), 2))["messages"] == 2
+    assert run_first_batches(retention.jobs(timezone.now(), 2))["messages"] == 2
+    assert run_first_batches(retention.jobs(timezone.now(), 2))["messages"] == 1
+    assert run_first_batches(retention.jobs(timezone.now(), 2))["messages"] == 0
     assert list(Message.objects.values_list("id", flat=True)) == [new["id"]]
     assert MessageRevision.objects.count() == Reaction.objects.count() == 0
     assert Report.objects.get().snapshot["body"] == "old 2"
@@ -50,14 +51,14 @@ def test_images_go_with_their_messages_and_when_abandoned(as_alice, as_bob, alic
     for client in (as_alice, as_bob):
         client.post(conversation_path(conversation, "/clear"))
     assert default_storage.exists(name)
-    assert retention.purge(timezone.now(), 10) == {"messages": 1, "images": 0}
+    assert run_first_batches(retention.jobs(timezone.now(), 10)) == {"messages": 1, "images": 0}
     assert Image.objects.count() == 0 and not default_storage.exists(name)
     with pictures.receive_upload(owner=alice, kind="message", upload=upload()) as pending:
         pending.create_row()
     with pictures.receive_upload(owner=alice, kind="avatar", upload=upload()) as pending:
         pending.create_row()
-    assert retention.purge(timezone.now(), 10)["images"] == 0
-    assert retention.purge(timezone.now() + timedelta(hours=25), 10)["images"] == 1
+    assert run_first_batches(retention.jobs(timezone.now(), 10))["images"] == 0
+    assert run_first_batches(retention.jobs(timezone.now() + timedelta(hours=25), 10))["images"] == 1
     assert Image.objects.get().kind == "avatar"
 
 

@@ -31,18 +31,18 @@ def test_visible_messages(sent, alice, bob, charlie, conversation, django_assert
         with django_assert_num_queries(2):
             assert set(Message.objects.visible_to(viewer.id).values_list("id", flat=True)) == expected
             assert selectors.messages_for(viewer.id, sent.values()).keys() == expected
-    side = Participant.objects.get(conversation_id=conversation, user=bob)
-    assert newest_visible_id(conversation, side.cleared_up_to_id) == sent["new"]
+    participant = Participant.objects.get(conversation_id=conversation, user=bob)
+    assert newest_visible_id(conversation, participant.cleared_up_to_id) == sent["new"]
     with django_assert_num_queries(1):
         assert selectors.message_for(bob.id, sent["new"]).id == sent["new"]
 
 
 def test_unread_messages(sent, bob, conversation, django_assert_num_queries):
-    side = Participant.objects.get(conversation_id=conversation, user=bob)
-    unread = {message.id for message in Message.objects.not_deleted() if side.is_unread(message)}
+    participant = Participant.objects.get(conversation_id=conversation, user=bob)
+    unread = {message.id for message in Message.objects.not_deleted() if participant.is_unread(message)}
     assert unread == {sent["new"]}
     with django_assert_num_queries(1):
-        assert count_unread(side) == len(unread)
+        assert count_unread(participant) == len(unread)
 
 
 def test_conversations_of_a_participant(alice, bob, charlie, conversation):

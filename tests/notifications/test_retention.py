@@ -6,6 +6,7 @@ import pytest
 from django.utils import timezone
 
 from accounts.services import export
+from core.database import run_first_batches
 from notifications.models import Delivery, Device, IngestedEvent, Member, Notification
 from notifications.services import devices, feed, retention
 from tests.factories import sign_in
@@ -14,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 
 def purge(batch=1000):
-    return retention.purge(timezone.now(), batch)
+    return run_first_batches(retention.jobs(timezone.now(), batch))
 
 
 def test_nothing_recent_is_deleted(alice, bob, like):

@@ -102,7 +102,7 @@ def test_the_recipients_language_decides_not_the_actors():
         )
     row = Notification.objects.get()
     with translation.override("en"):
-        content = selectors.push_content(row.id, language=recipient.language)
+        content = selectors.push_contents([(row.id, recipient.language)]).get((row.id, recipient.language))
     assert content is not None
     assert (content.title, content.body) == ("Ann Example", "3 новых комментария к вашей записи: Чай")
     assert content.data == {"type": "comment", "notification_id": str(row.id), "post_id": "7"}
@@ -117,7 +117,7 @@ def test_the_recipients_language_decides_not_the_actors():
 def test_a_push_says_what_opens_on_a_tap(alice, bob, kind, opens):
     feed.notify(kind=kind, recipient_id=alice.id, actor_id=bob.id, target_id=7)
     row = Notification.objects.get()
-    content = selectors.push_content(row.id, language="en")
+    content = selectors.push_contents([(row.id, "en")]).get((row.id, "en"))
     assert content is not None
     assert content.data == {
         "type": kind,

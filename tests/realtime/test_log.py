@@ -13,7 +13,8 @@ from core.transactions import unit_of_work
 from realtime import selectors
 from realtime.models import Event, Stream
 from realtime.services import log
-from tests.factories import make_user
+from tests.client import ApiClient
+from tests.factories import make_user, sign_in
 from tests.parallel import parallel_outcomes
 
 
@@ -63,6 +64,19 @@ def test_the_first_look_creates_the_log(alice):
     first = log.position(alice.id)
     assert (first.head_seq, first.min_seq) == (0, 0)
     assert log.position(alice.id) == first
+
+
+@pytest.mark.parametrize("kept", [0, 2])
+def test_a_client_is_told_to_reload_if_its_next_event_is_pruned_while_it_asks(alice, settings, monkeypatch, kept):
+    for _ in range(5):
+        with unit_of_work():
+            append(alice.id)
+    before = log.position(alice.id)
+    settings.REALTIME_EVENTS_KEPT = kept
+    log.prune(now=timezone.now(), batch=100)
+    monkeypatch.setattr("realtime.viewsets.changes.log.position", lambda user_id: before)
+    reply = ApiClient(sign_in(alice)[1]).get("/api/v1/realtime/changes?since=0&limit=2")
+    assert (reply["reset"], reply["events"], reply["seq"]) == (True, [], 5)
 
 
 def test_pruning_raises_the_floor_with_the_deletion(alice, bob, settings):

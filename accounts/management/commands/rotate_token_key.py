@@ -40,9 +40,9 @@ class Command(OperatorCommand):
         if not options["dry_run"]:
             if is_ours:
                 path.write_text(",".join(pairs))
-                self.note("Written; processes use it after their next start.")
+                self.report("Written; processes use it after their next start.")
             else:
-                self.note("Set this as TOKEN_KEYS for every process, then restart them one after another.")
+                self.report("Set this as TOKEN_KEYS for every process, then restart them one after another.")
             audit.record(action="token_key.rotated", actor_label=actor(), kids=kids)
         return {
             "kids": kids,

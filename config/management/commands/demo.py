@@ -21,7 +21,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if not settings.DEBUG:
             raise CommandError("Demo people have passwords that are shown on pages: only with DEBUG=1.")
-        logins = demo.ensure(note=self.stderr.write)
+        logins = demo.ensure(report=self.stderr.write)
         if options["json"]:
             self.stdout.write(json.dumps([asdict(login) for login in logins], indent=2))
             return

@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from accounts.services import audit, pictures
 from accounts.services import retention as accounts
+from core.database import run_first_batches
 from core.operator import OperatorCommand, actor, positive
 from messaging.services import retention as messaging
 from notifications.services import retention as notifications
@@ -43,6 +44,6 @@ class Command(OperatorCommand):
         counts: dict[str, int] = {}
         for name, app in APPS.items():
             with transaction.atomic():
-                counts |= {f"{name}.{kind}": count for kind, count in app.purge(now, limit).items()}
+                counts |= {f"{name}.{kind}": count for kind, count in run_first_batches(app.jobs(now, limit)).items()}
                 transaction.set_rollback(True)
         return counts

@@ -62,7 +62,7 @@ class Command(PlainCommand):
         folder_path = tools() / "python"
         program = folder_path / ("Scripts" if sys.platform == "win32" else "bin") / "openapi-python-client"
         if not program.exists():
-            self.note("Installing openapi-python-client …")
+            self.report("Installing openapi-python-client …")
             venv.create(folder_path, with_pip=True)
             pip = [str(program.with_name("python")), "-m", "pip", "install", "--quiet"]
             self.run([*pip, "-r", str(configuration() / "requirements.txt")])
@@ -94,7 +94,7 @@ class Command(PlainCommand):
             npm = shutil.which("npm")
             if npm is None:
                 raise CommandError("npm is needed for this language: apt-get install npm")
-            self.note("Installing the generators from npm …")
+            self.report("Installing the generators from npm …")
             folder.mkdir(parents=True, exist_ok=True)
             for file in ("package.json", "package-lock.json"):
                 shutil.copy(configuration() / file, folder / file)

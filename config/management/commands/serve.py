@@ -52,13 +52,13 @@ class Command(PlainCommand):
         logins = []
         if options["prepare"]:
             demo = settings.DEBUG and not options["no_demo"]
-            logins = startup.prepare(demo=demo, note=self.note, seed=options["seed"])
+            logins = startup.prepare(demo=demo, report=self.report, seed=options["seed"])
         elif settings.EMBEDDED and health.unapplied_migrations():
-            self.note("The database is not up to date. Run `manage.py migrate`, or start with --prepare.")
+            self.report("The database is not up to date. Run `manage.py migrate`, or start with --prepare.")
         listener = listen(options["host"], options["port"])
         host, port = listener.getsockname()[:2]
         if options["port"] is None and port != FIRST_PORT:
-            self.note(
+            self.report(
                 f"Port {FIRST_PORT} is taken: this server uses {port}. In the README, set BASE=http://127.0.0.1:{port}"
             )
         if not os.environ.get("SITE_URL"):
@@ -72,7 +72,7 @@ class Command(PlainCommand):
             if deliver:
                 stack.enter_context(startup.delivery_thread())
             server.serve(host=host, port=port, workers=workers, listener=listener, access_log=options["access_log"])
-        self.note("Stopped.")
+        self.report("Stopped.")
 
 
 def port_number(text: str) -> int:

@@ -32,12 +32,12 @@ class Command(PlainCommand):
                     f"No answer within {options['timeout']:g} s from: {', '.join(unavailable)}. {reasons}"
                 )
             if noted_at == started_at or now - noted_at >= NOTE_SECONDS:
-                self.note("; ".join(f"Waiting for the {name}: {detail}" for name, detail in unavailable.items()))
+                self.report("; ".join(f"Waiting for the {name}: {detail}" for name, detail in unavailable.items()))
                 noted_at = now
             # A connection that failed once would be kept as it is.
             connections.close_all()
             time.sleep(PAUSE_SECONDS)
-        self.note("Everything answers.")
+        self.report("Everything answers.")
 
 
 def unavailable_services() -> dict[str, str]:

@@ -29,7 +29,7 @@ class Command(OperatorCommand):
         with unit_of_work():
             queued = delivery.enqueue_test_push(recipient_id=user.id, device_ids=[device.id for device in devices])
             audit.record(action="send_test_push", actor_label=actor(), target=user, devices=queued)
-        self.note("Queued; a running `serve` or `deliver` sends it.")
+        self.report("Queued; a running `serve` or `deliver` sends it.")
         return {"user_id": user.id, "queued": queued, "dry_run": False}
 
     def validate(self, user_id: int, device_ids: list[int] | None) -> dict[str, Any]:

@@ -8,13 +8,13 @@ from notifications.services.delivery.admin_operations import (
     validate_devices,
 )
 from notifications.services.delivery.mail import discard_mail, enqueue_mail
+from notifications.services.delivery.push_handler import SocketStatusQuery, register_socket_statuses
 from notifications.services.delivery.push_outbox import (
     cancel,
     enqueue_call_push,
     enqueue_push,
     enqueue_test_push,
 )
-from notifications.services.delivery.socket_status import SocketStatusQuery, register_socket_statuses
 from notifications.services.delivery.supervisor import run, start_thread, stop
 
 __all__ = [

@@ -1,7 +1,7 @@
 """The delivery handler of pushes: checks again, renders in the recipient's language, sends."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -18,12 +18,47 @@ from notifications.channels.push import PushChannel, push_channel
 from notifications.conf import conf
 from notifications.models import Delivery, Device
 from notifications.selectors import push_contents, quiet_ids, unread_counts
-from notifications.services.delivery import socket_status
 from notifications.services.delivery.claims import Claimed, DeliveryResult
 from notifications.services.delivery.push_messages import call_message, notification_message, test_message
 from notifications.services.delivery.push_outbox import CALL_KINDS, cancel
 from notifications.services.delivery.sending import Job, result
-from notifications.services.delivery.socket_status import SocketStatusQuery
+
+# The socket status of a device.
+ABSENT = "absent"
+CONNECTED = "connected"
+SEEN = "seen"
+
+
+class SocketStatusQuery(NamedTuple):
+    """Has a socket of this user's session acknowledged the events written at `since`?"""
+
+    user_id: int
+    session_id: int
+    since: datetime
+
+
+# One status per query, in order: `seen` when a socket of the session acknowledged everything that
+# was written for the user up to `since`, `connected` when one is open that has not yet, else `absent`.
+Statuses = Callable[[Sequence[SocketStatusQuery]], Sequence[str]]
+
+_statuses: Statuses | None = None
+
+
+def register_socket_statuses(statuses: Statuses | None) -> None:
+    """Registers the function in every process that sends pushes. It must be fast and may fail.
+
+    This app may not import realtime, which registers it when the process starts; until then no device counts as
+    connected.
+    """
+    global _statuses
+    _statuses = statuses
+
+
+def _ask_socket_statuses(queries: Sequence[SocketStatusQuery]) -> Sequence[str]:
+    if _statuses is None or not queries:
+        return [ABSENT] * len(queries)
+    return _statuses(queries)
+
 
 log = logging.getLogger(__name__)
 
@@ -103,7 +138,7 @@ class _Batch:
         for row in self.calls:
             if row.kind == "incoming_call" and (row.device_id, row.group_key) in over:
                 prepared.append(result(row, State.CANCELLED, "the call is over"))
-            elif row.kind == "incoming_call" and socket_statuses[row.id] == socket_status.SEEN:
+            elif row.kind == "incoming_call" and socket_statuses[row.id] == SEEN:
                 prepared.append(result(row, State.CANCELLED, "seen on the socket"))
             else:
                 message = call_message(
@@ -155,11 +190,11 @@ class _Batch:
         self, row: Claimed, status: str, last_push: tuple[datetime, dict[str, Any]] | None, sent_payload: dict[str, Any]
     ) -> DeliveryResult | None:
         """The result of a push that is not sent now: seen on the socket, nothing new, or too early."""
-        if status == socket_status.SEEN:
+        if status == SEEN:
             return result(row, State.CANCELLED, "seen on the socket")
         if last_push is not None and last_push[1] == sent_payload:
             return result(row, State.CANCELLED, "nothing new since the last push")
-        if status == socket_status.CONNECTED:
+        if status == CONNECTED:
             socket_deadline = row.touched_at + timedelta(seconds=conf.PUSH_SOCKET_SECONDS)
             if socket_deadline > self.now:
                 return result(row, State.PENDING, row.last_error, due_at=socket_deadline, count_attempt=False)
@@ -189,10 +224,10 @@ class _Batch:
             SocketStatusQuery(row.recipient_id or 0, self._device(row).session_id, row.touched_at) for row in rows
         ]
         try:
-            statuses = socket_status.get_socket_statuses(queries)
+            statuses = _ask_socket_statuses(queries)
         except Exception:
             log.exception("The socket status is unknown; pushes are sent as if no socket were open.")
-            statuses = [socket_status.ABSENT] * len(rows)
+            statuses = [ABSENT] * len(rows)
         return {row.id: status for row, status in zip(rows, statuses, strict=True)}
 
     def _device(self, row: Claimed) -> "_Target":

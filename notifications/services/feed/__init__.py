@@ -6,6 +6,7 @@ from notifications.services.feed.messages import (
     message_withdrawn,
 )
 from notifications.services.feed.rows import (
+    change_preferences,
     delete,
     mark_all_read,
     mark_read,
@@ -17,6 +18,7 @@ from notifications.services.feed.social import TITLE_LENGTH, Outcome, notify, re
 __all__ = [
     "TITLE_LENGTH",
     "Outcome",
+    "change_preferences",
     "conversation_read",
     "delete",
     "mark_all_read",

@@ -1,8 +1,9 @@
 """Changes of rows of the feed: their owner reads or removes them; actors are removed after a retraction or a block, or
-when an account is erased.
+when an account is erased. And the preferences, by which the owner chooses what becomes a row.
 """
 
 import zlib
+from collections.abc import Mapping
 from datetime import datetime
 
 from django.db import connection
@@ -52,6 +53,13 @@ def delete(*, user_id: int, notification_id: int) -> None:
     """Removes one row of the user. NotificationNotFound for a row of another user."""
     with unit_of_work():
         remove(_own_row(user_id, notification_id))
+
+
+def change_preferences(*, user_id: int, choices: Mapping[str, bool]) -> Preferences:
+    """Sets the named switches, leaves the others. Queued pushes are checked again when they are sent."""
+    with unit_of_work():
+        preferences, _ = Preferences.objects.update_or_create(user_id=user_id, defaults=dict(choices))
+    return preferences
 
 
 def _own_row(user_id: int, notification_id: int) -> Notification:

@@ -6,7 +6,6 @@ live-call index of the two users (ascending), the call, the conversation, and la
 """
 
 from realtime.calls.services.ending import (
-    end_all_of,
     end_between,
     end_of_sessions,
     end_overdue,
@@ -31,7 +30,6 @@ __all__ = [
     "cancel",
     "connected",
     "decline",
-    "end_all_of",
     "end_between",
     "end_of_sessions",
     "end_overdue",

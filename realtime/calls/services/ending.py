@@ -106,11 +106,6 @@ def end_of_sessions(*, user_id: int, session_ids: Iterable[int]) -> None:
     _leave_all(bound, user_id)
 
 
-def end_all_of(*, user_id: int) -> None:
-    """The account was blocked or erased: ends all its calls."""
-    _leave_all(CallParticipant.objects.live_of(user_id), user_id)
-
-
 def end_between(*, user_id: int, other_id: int) -> None:
     """One participant has blocked the other: ends the answered call. A ringing call is refused when it is answered."""
     with unit_of_work():
@@ -123,7 +118,7 @@ def end_between(*, user_id: int, other_id: int) -> None:
 def erase_of(*, user_id: int) -> None:
     """An account is being erased: ends live calls and clears its devices. The other user keeps the call history."""
     with unit_of_work():
-        end_all_of(user_id=user_id)
+        _leave_all(CallParticipant.objects.live_of(user_id), user_id)
         participants = CallParticipant.objects.filter(user_id=user_id)
         participants.update(session_id=None, socket_id="", connected_at=None, gone_at=None)
 

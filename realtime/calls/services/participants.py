@@ -13,7 +13,6 @@ from django.utils import timezone
 
 from accounts.media import media_path
 from accounts.selectors import users_by_ids
-from core.conf import project
 from core.exceptions import NotFound
 from core.fields import parse_id
 from core.text import json_time
@@ -26,6 +25,7 @@ from realtime.exceptions import CallConflict
 from realtime.kinds import SocketRef
 from realtime.models import Socket
 from realtime.services import log
+from realtime.services.sockets import sweep_seconds
 
 
 @dataclass
@@ -116,8 +116,7 @@ def _not_closed(participants: Iterable[CallParticipant]) -> list[str]:
 
 def _dead_after() -> timedelta:
     """A socket that its process has not touched for this long counts as closed."""
-    every = conf.SWEEP_SECONDS if project.REDIS_URL else conf.SWEEP_SECONDS_EMBEDDED
-    return timedelta(seconds=2.5 * every)
+    return timedelta(seconds=2.5 * sweep_seconds())
 
 
 def announce(call: Call) -> None:

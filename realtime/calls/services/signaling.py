@@ -14,10 +14,12 @@ from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import ValidationError
 
+from core.database import compiled
 from core.transactions import unit_of_work
 from realtime.calls.models import Call, CallParticipant
 from realtime.calls.services.ending import end, end_overdue_of
@@ -99,7 +101,7 @@ def note_open(*, user_id: int, device: SocketRef) -> None:
 
 def note_closed(*, user_id: int, socket_id: str) -> None:
     """A socket closed. If an active call has no open bound socket left, its deadline is set to one minute."""
-    participant = CallParticipant.objects.live_of(user_id).filter(socket_id=socket_id).first()
+    participant = _bound_to.first(user_id, socket_id)
     if participant is None:
         return
     with unit_of_work():
@@ -107,6 +109,11 @@ def note_closed(*, user_id: int, socket_id: str) -> None:
         changed = CallParticipant.objects.filter(id=participant.id, live=True, socket_id=socket_id, gone_at=None)
         if changed.update(gone_at=timezone.now()) and not open_sockets(call.participants.all()):
             _reset_deadline(call)
+
+
+@compiled
+def _bound_to(user_id: int, socket_id: str) -> QuerySet[CallParticipant]:
+    return CallParticipant.objects.live_of(user_id).filter(socket_id=socket_id)
 
 
 def _reset_deadline(call: Call) -> None:

@@ -1,4 +1,4 @@
-"""Messages of a conversation, reactions to them, and reports of them."""
+"""The REST entry points of messaging: search for users, conversations with them, and their messages."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,18 +11,99 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from accounts.permissions import IsVerified
+from accounts.selectors import search_people
+from accounts.serializers import PersonSerializer
 from core.fields import checked
-from core.pagination import page_size, whole_number
+from core.pagination import CURSOR, LIMIT, decode_cursor, page, page_size, whole_number
+from core.parsers import PictureFormParser
 from core.throttles import UPLOADS, Throttle, throttles, user
-from core.uploads import PictureFormParser
 from messaging import selectors
 from messaging.conf import conf
+from messaging.exceptions import ConversationNotFound
 from messaging.serializers import inputs, outputs
-from messaging.services import messages, reactions, reports
+from messaging.services import conversations, messages, reactions, reports
 from messaging.text import clean_query
 
-LIMIT = OpenApiParameter("limit", int, description="Larger values are clamped to 100.")
+MESSAGES_LIMIT = OpenApiParameter("limit", int, description="Larger values are clamped to 100.")
 BEFORE = OpenApiParameter("before", int, description="Only messages with lower ids.")
+
+
+class PeopleViewSet(ViewSet):
+    permission_classes = [IsVerified]
+
+    @throttles(Throttle("search_people", by=user))
+    @extend_schema(
+        operation_id="messages_search_users",
+        parameters=[OpenApiParameter("q", str, required=True), LIMIT],
+        responses=outputs.PeopleReply,
+    )
+    def search(self, request: Request) -> Response:
+        """People whose username, first or last name starts with `q`."""
+        limit = page_size(request.query_params, default=conf.PEOPLE_PAGE, maximum=conf.PEOPLE_PAGE_MAX)
+        q = request.query_params.get("q")
+        clean_query(q)
+        people = search_people(request.user, q or "", limit)
+        return Response({"users": [PersonSerializer.render(user) for user in people]})
+
+
+class ConversationViewSet(ViewSet):
+    def get_permissions(self) -> Sequence[Any]:
+        if self.action == "start":
+            return [IsVerified()]
+        return super().get_permissions()
+
+    @extend_schema(
+        operation_id="messages_list_conversations",
+        parameters=[LIMIT, CURSOR],
+        responses=outputs.ConversationsReply,
+    )
+    def list(self, request: Request) -> Response:
+        """Conversations, newest activity first."""
+        query = request.query_params
+        limit = page_size(query, default=conf.CONVERSATIONS_PAGE, maximum=conf.CONVERSATIONS_PAGE_MAX)
+        rows, following = selectors.conversation_page(
+            user_id=request.user.id, limit=limit, cursor=decode_cursor(query.get("cursor"))
+        )
+        return Response(page(following, conversations=rows))
+
+    @extend_schema(
+        operation_id="messages_start_conversation",
+        request=inputs.StartConversationInput,
+        responses={200: outputs.ConversationReply, 201: outputs.ConversationReply},
+    )
+    def start(self, request: Request) -> Response:
+        """The conversation with a person: 201 when it is new, 200 when it existed."""
+        user_id = checked(inputs.StartConversationInput, request)["user_id"]
+        conversation, created = conversations.start(starter=request.user, user_id=user_id)
+        return Response({"conversation": conversation}, status=201 if created else 200)
+
+    @extend_schema(operation_id="messages_get_conversation", responses=outputs.ConversationReply)
+    def retrieve(self, request: Request, conversation_id: str) -> Response:
+        """One conversation."""
+        number = selectors.conversation_for(request.user, conversation_id).id
+        by_id = selectors.conversations_for(request.user.id, [number])
+        if number not in by_id:
+            raise ConversationNotFound
+        return Response({"conversation": by_id[number]})
+
+    @extend_schema(operation_id="messages_mark_read", request=inputs.UpToMessageInput, responses=outputs.ReadReply)
+    def read(self, request: Request, conversation_id: str) -> Response:
+        """Marks messages read up to one, without one up to the newest; never moves back."""
+        message_id = checked(inputs.UpToMessageInput, request).get("message_id")
+        return Response(
+            conversations.mark_read(reader_id=request.user.id, conversation_id=conversation_id, message_id=message_id)
+        )
+
+    @extend_schema(
+        operation_id="messages_clear_conversation",
+        request=inputs.UpToMessageInput,
+        responses=outputs.ClearedReply,
+    )
+    def clear(self, request: Request, conversation_id: str) -> Response:
+        """Clears the conversation for the caller only: up to the given message, or completely if none is given."""
+        message_id = checked(inputs.UpToMessageInput, request).get("message_id")
+        cleared = conversations.clear(user_id=request.user.id, conversation_id=conversation_id, message_id=message_id)
+        return Response({"cleared_up_to_id": cleared})
 
 
 class MessageViewSet(ViewSet):
@@ -34,7 +115,7 @@ class MessageViewSet(ViewSet):
     @extend_schema(
         operation_id="messages_list",
         parameters=[
-            LIMIT,
+            MESSAGES_LIMIT,
             BEFORE,
             OpenApiParameter(
                 "after",
@@ -51,14 +132,14 @@ class MessageViewSet(ViewSet):
         before, after = whole_number(query, "before"), whole_number(query, "after", minimum=0)
         if before is not None and after is not None:
             raise ValidationError({"after": [_("Use either before or after.")]})
-        page, has_more = selectors.message_page(
+        listed, has_more = selectors.message_page(
             user_id=request.user.id,
             conversation_id=conversation_id,
             limit=limit,
             before=before,
             after=after,
         )
-        return Response({"messages": page, "has_more": has_more})
+        return Response({"messages": listed, "has_more": has_more})
 
     @throttles(Throttle("send", by=user))
     @extend_schema(
@@ -87,7 +168,7 @@ class MessageViewSet(ViewSet):
     @throttles(Throttle("search_inside", by=user))
     @extend_schema(
         operation_id="messages_search_inside",
-        parameters=[OpenApiParameter("q", str, required=True), LIMIT, BEFORE],
+        parameters=[OpenApiParameter("q", str, required=True), MESSAGES_LIMIT, BEFORE],
         responses=outputs.SearchReply,
     )
     def search(self, request: Request, conversation_id: str) -> Response:

@@ -1,1 +1,0 @@
-"""The REST entry points of messaging, one module per resource."""
