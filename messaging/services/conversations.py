@@ -119,28 +119,19 @@ def mark_delivered(*, user_id: int, delivered: Mapping[int, int]) -> dict[int, i
     """
     moved: dict[int, int] = {}
     with unit_of_work():
-        participants = Participant.objects.filter(user_id=user_id, conversation_id__in=list(delivered))
-        outdated = [
-            participant.conversation_id
-            for participant in participants
-            if participant.delivered_id < delivered[participant.conversation_id]
-        ]
-        # In ascending order, as all code that locks more than one: this prevents deadlocks.
-        for conversation_id in sorted(outdated):
-            locked = storage.lock(conversation_id, user_id)
-            participant = locked.participants()[0]
-            newest = storage.newest_visible_id(conversation_id, 0)
-            target = min(delivered[conversation_id], newest or 0)
-            if target <= participant.delivered_id:
-                continue
-            participant.delivered_id = moved[conversation_id] = target
-            participant.save(update_fields=["delivered_id"])
-            signals.conversation_delivered.send(
-                Conversation,
-                conversation=locked.conversation,
-                user_id=user_id,
-                delivered_id=target,
-            )
+        # In ascending order, as all code that locks more than one: this prevents deadlocks. The conversation itself is not
+        # locked: only this function writes the watermark, and it compares and sets it.
+        for conversation in Conversation.objects.of(user_id).filter(id__in=delivered).order_by("id"):
+            target = min(delivered[conversation.id], storage.newest_visible_id(conversation.id, 0) or 0)
+            participant = Participant.objects.filter(conversation=conversation, user_id=user_id)
+            if participant.filter(delivered_id__lt=target).update(delivered_id=target):
+                moved[conversation.id] = target
+                signals.conversation_delivered.send(
+                    Conversation,
+                    conversation=conversation,
+                    user_id=user_id,
+                    delivered_id=target,
+                )
     return moved
 
 

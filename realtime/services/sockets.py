@@ -115,10 +115,14 @@ def recheck(*, user_id: int) -> None:
 UNIT_OF_WORK_DURATION = timedelta(seconds=0.5)
 
 
+_ACKNOWLEDGE = f"UPDATE {Socket._meta.db_table} SET acked_seq = %s WHERE id = %s AND acked_seq < %s"
+
+
 def acknowledged(*, socket_id: str, user_id: int, seq: int, delivered: Mapping[int, int]) -> None:
     """A device of this user has the log up to `seq`, with the messages of these conversations up to these
     ids: no push is needed for it, and the senders see the messages as delivered."""
-    Socket.objects.filter(id=socket_id, acked_seq__lt=seq).update(acked_seq=seq)
+    with prepared() as cursor:
+        cursor.execute(_ACKNOWLEDGE, [seq, socket_id, seq])
     if delivered:
         conversations.mark_delivered(user_id=user_id, delivered=delivered)
 
