@@ -4,11 +4,11 @@ The log holds references only. Invariants: a replay never contains a text that w
 event always carries the current state, so that applying it twice changes nothing.
 
 A new event is one function, one row of EVENTS, and a receiver that appends it. The function gets the event
-and the context of its batch, which reads the rows that the batch needs in a few queries; it returns the
-event's data, or another type and its data.
+and a context, which reads the rows that all events of a batch need in a few queries; it returns the event's
+data, or another type and its data.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -27,50 +27,80 @@ from realtime.selectors import LoggedEvent
 Data = dict[str, Any]
 
 
-class EventContext:
-    """The rows behind a batch of events, read in bulk and only when an event asks for them."""
+class EventsOf(NamedTuple):
+    """Events of a user's log, for one device of the user."""
 
-    def __init__(self, viewer_id: int, events: Sequence[LoggedEvent], device: SocketRef) -> None:
-        self.viewer_id = viewer_id
-        self.device = device
-        self._events = events
+    user_id: int
+    events: Sequence[LoggedEvent]
+    device: SocketRef
 
-    def objects_of(self, prefix: str) -> set[int]:
+    def objects(self, prefix: str) -> set[int]:
         """The ids of the objects of all events whose type starts like this."""
-        return {e.object_id for e in self._events if e.object_id is not None and e.type.startswith(prefix)}
+        return {e.object_id for e in self.events if e.object_id is not None and e.type.startswith(prefix)}
+
+
+class SharedRows:
+    """What the events of several users need most, each read in one query and only when an event asks for it."""
+
+    def __init__(self, batch: Sequence[EventsOf]) -> None:
+        self._batch = batch
+
+    def _of(self, prefix: str) -> tuple[set[int], set[int]]:
+        """The users who have events whose type starts like this, and the objects of these events."""
+        of_users = [(part.user_id, part.objects(prefix)) for part in self._batch]
+        return {user_id for user_id, ids in of_users if ids}, {id_ for _, ids in of_users for id_ in ids}
 
     @cached_property
-    def messages(self) -> dict[int, dict[str, Any]]:
-        """The messages as this user sees them now; deleted and cleared ones are missing."""
-        return messaging.messages_for(self.viewer_id, self.objects_of("message."))
+    def messages(self) -> dict[tuple[int, int], messaging.SeenMessage]:
+        """By user and message, as they see them now; deleted and cleared ones are missing."""
+        return messaging.messages_for_each(*self._of("message."))
+
+    @cached_property
+    def notifications(self) -> dict[tuple[int, int], dict[str, Any]]:
+        """By user and row of the feed; deleted ones are missing."""
+        return notifications.notifications_for_each(*self._of("notification."))
+
+    @cached_property
+    def unread_counts(self) -> dict[int, int]:
+        """Unread rows of the feed, by user; users without are missing."""
+        return notifications.unread_counts(part.user_id for part in self._batch)
+
+
+class EventContext:
+    """The rows behind the events of one user, read in bulk and only when an event asks for them."""
+
+    def __init__(self, part: EventsOf, shared: SharedRows) -> None:
+        self.viewer_id = part.user_id
+        self._part = part
+        self._shared = shared
+
+    def message(self, event: LoggedEvent) -> messaging.SeenMessage | None:
+        return self._shared.messages.get((self.viewer_id, event.object_id or 0))
+
+    def notification(self, event: LoggedEvent) -> dict[str, Any] | None:
+        return self._shared.notifications.get((self.viewer_id, event.object_id or 0))
+
+    @property
+    def unread_count(self) -> int:
+        """Unread rows of the feed."""
+        return self._shared.unread_counts.get(self.viewer_id, 0)
 
     @cached_property
     def conversations(self) -> dict[int, dict[str, Any]]:
-        ids = {e.conversation_id for e in self._events if e.conversation_id is not None}
-        return messaging.conversations_for(self.viewer_id, ids)
+        return messaging.conversations_for(self.viewer_id, self._conversation_ids)
 
     @cached_property
     def unread_counts(self) -> dict[int, int]:
         """Unread counts by conversation."""
-        ids = {e.conversation_id for e in self._events if e.conversation_id is not None}
-        return messaging.unread_counts_for(self.viewer_id, ids)
+        return messaging.unread_counts_for(self.viewer_id, self._conversation_ids)
 
-    @cached_property
-    def notifications(self) -> dict[int, dict[str, Any]]:
-        return notifications.notifications_for(self.viewer_id, self.objects_of("notification."))
+    @property
+    def _conversation_ids(self) -> set[int]:
+        return {e.conversation_id for e in self._part.events if e.conversation_id is not None}
 
     @cached_property
     def calls(self) -> dict[int, dict[str, Any]]:
-        return calls_for(self.viewer_id, self.objects_of("call."), self.device)
-
-    @cached_property
-    def unread_count(self) -> int:
-        """Unread rows of the feed."""
-        return notifications.unread_count(self.viewer_id)
-
-    @cached_property
-    def message_unread_count(self) -> int:
-        return messaging.message_unread_count(self.viewer_id)
+        return calls_for(self.viewer_id, self._part.objects("call."), self._part.device)
 
     @cached_property
     def profile(self) -> dict[str, Any] | None:
@@ -80,14 +110,10 @@ class EventContext:
 
 def _message(event: LoggedEvent, context: EventContext) -> Data | tuple[str, Data]:
     """message.new and message.edited: the message in its current state."""
-    message = context.messages.get(event.object_id or 0)
-    if message is None:
+    seen = context.message(event)
+    if seen is None:
         return "message.deleted", _message_deleted(event, context)
-    return {
-        "conversation_id": event.conversation_id,
-        "message": message,
-        "unread_count": _unread_count(event, context),
-    }
+    return {"conversation_id": event.conversation_id, **seen._asdict()}
 
 
 def _message_deleted(event: LoggedEvent, context: EventContext) -> Data:
@@ -102,13 +128,13 @@ def _message_deleted(event: LoggedEvent, context: EventContext) -> Data:
 
 
 def _reactions(event: LoggedEvent, context: EventContext) -> Data | tuple[str, Data]:
-    message = context.messages.get(event.object_id or 0)
-    if message is None:
+    seen = context.message(event)
+    if seen is None:
         return "message.deleted", _message_deleted(event, context)
     return {
         "conversation_id": event.conversation_id,
         "message_id": event.object_id,
-        "reactions": message["reactions"],
+        "reactions": seen.message["reactions"],
     }
 
 
@@ -150,7 +176,7 @@ def _notification(event: LoggedEvent, context: EventContext) -> dict[str, Any]:
     """The current row of the feed; null when it was deleted meanwhile."""
     data: dict[str, Any] = {
         "notification_id": event.object_id,
-        "notification": context.notifications.get(event.object_id or 0),
+        "notification": context.notification(event),
         "unread_count": context.unread_count,
     }
     if (event.extra or {}).get("silent"):
@@ -191,17 +217,14 @@ EVENTS = {
 }
 
 
-def render(viewer_id: int, events: Iterable[LoggedEvent], device: SocketRef) -> list[dict[str, Any]]:
-    """The frames of these events for one device of their user, in the same order and number."""
-    events = list(events)
-    context = EventContext(viewer_id, events, device)
-    return [_frame(event, EVENTS[event.type].render(event, context)) for event in events]
-
-
-def badge(user_id: int) -> dict[str, int]:
-    """The user's two counters."""
-    context = EventContext(user_id, (), SocketRef(0))
-    return {"unread_count": context.unread_count, "message_unread_count": context.message_unread_count}
+def render(batch: Sequence[EventsOf]) -> list[list[dict[str, Any]]]:
+    """The frames of these events, for each part of the batch in the same order and number."""
+    shared = SharedRows(batch)
+    rendered = []
+    for part in batch:
+        context = EventContext(part, shared)
+        rendered.append([_frame(event, EVENTS[event.type].render(event, context)) for event in part.events])
+    return rendered
 
 
 def _frame(event: LoggedEvent, rendered: Data | tuple[str, Data]) -> dict[str, Any]:

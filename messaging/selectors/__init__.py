@@ -17,11 +17,12 @@ from messaging.selectors.conversations import (
     message_unread_count,
     unread_counts_for,
 )
-from messaging.selectors.messages import message_page, messages_for, reactions_of
+from messaging.selectors.messages import SeenMessage, message_page, messages_for, messages_for_each, reactions_of
 from messaging.selectors.search import search_page
 
 __all__ = [
     "MESSAGE_UNREAD_COUNT",
+    "SeenMessage",
     "check_can_contact",
     "conversation_for",
     "conversation_page",
@@ -32,6 +33,7 @@ __all__ = [
     "message_page",
     "message_unread_count",
     "messages_for",
+    "messages_for_each",
     "presence_viewers_of",
     "presence_visible_to",
     "reachable_peers",

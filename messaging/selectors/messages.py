@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import connection
 from django.db.models import Max
@@ -31,11 +31,12 @@ _IMAGE = sql.image("i")
 _IMAGE_OF_REPLY = sql.image_token("ri")
 
 
-def select(cleared: str = "%s", join: str = "", source: str = MESSAGE) -> str:
-    """SELECT … FROM for messages `m` of `source`; `cleared` is the SQL of the viewer's watermark."""
+def select(cleared: str = "%s", join: str = "", source: str = MESSAGE, before: str = "") -> str:
+    """SELECT … FROM for messages `m` of `source`; `cleared` is the SQL of the viewer's watermark, `before` names columns
+    before those of a MessageRow."""
     aggregate = "string_agg" if connection.vendor == "postgresql" else "group_concat"
     return (
-        "SELECT m.id, m.conversation_id, m.sender_id, m.kind, m.body, m.reply_to_id, m.edited_at, m.created_at,"
+        f"SELECT {before}m.id, m.conversation_id, m.sender_id, m.kind, m.body, m.reply_to_id, m.edited_at, m.created_at,"
         " m.client_id, m.call_id, m.call_media, m.call_outcome, m.call_duration_s,"
         f" {_IMAGE}, r.sender_id, r.kind, r.body, {_IMAGE_OF_REPLY},"
         f" (SELECT {aggregate}(x.id || ' ' || x.user_id || ' ' || x.emoji, '|')"
@@ -85,21 +86,37 @@ def message_page(
     return [render(MessageRow(*row), user_id) for row in page], len(fetched) > limit
 
 
-def messages_for(viewer_id: int, ids: Iterable[int]) -> dict[int, dict[str, Any]]:
-    """The messages of these ids as the viewer sees them now, in one query.
+class SeenMessage(NamedTuple):
+    """A message as one participant sees it."""
+
+    message: dict[str, Any]
+    # Of the conversation, for the same participant.
+    unread_count: int
+
+
+def messages_for_each(viewer_ids: Iterable[int], ids: Iterable[int]) -> dict[tuple[int, int], SeenMessage]:
+    """The messages of these ids as each of the viewers sees them now, by viewer and message, in one query.
 
     Deleted and cleared messages and those of other users are missing.
     """
     message_ids = set(ids)
     if not message_ids:
         return {}
-    as_participant = f" JOIN {PARTICIPANT} p ON p.conversation_id = m.conversation_id AND p.user_id = %s"
+    as_participant = f" JOIN {PARTICIPANT} p ON p.conversation_id = m.conversation_id AND {is_any('p.user_id')}"
     fetched = rows(
-        f"{select('p.cleared_up_to_id', as_participant)}"
+        f"{select('p.cleared_up_to_id', as_participant, before='p.user_id, p.unread_count, ')}"
         f" WHERE {is_any('m.id')} AND {visible('m', 'p.cleared_up_to_id')}",
-        [viewer_id, as_parameter(message_ids)],
+        [as_parameter(set(viewer_ids)), as_parameter(message_ids)],
     )
-    return {row[0]: render(MessageRow(*row), viewer_id) for row in fetched}
+    return {
+        (viewer_id, columns[0]): SeenMessage(render(MessageRow(*columns), viewer_id), unread_count)
+        for viewer_id, unread_count, *columns in fetched
+    }
+
+
+def messages_for(viewer_id: int, ids: Iterable[int]) -> dict[int, dict[str, Any]]:
+    """The same for one viewer, by message."""
+    return {message_id: seen.message for (_, message_id), seen in messages_for_each([viewer_id], ids).items()}
 
 
 def reactions_of(ids: Iterable[int]) -> dict[int, list[dict[str, Any]]]:

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from django.db.models import Count
-
 from accounts import sql
 from accounts.serializers import PersonRow
 from core.database import as_parameter, is_any, moment, rows, rows_unprepared
@@ -23,17 +21,19 @@ LAST_MICROSECOND = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
 
 _ROW = Notification._meta.db_table
 # Notification.objects.visible_to() and unread() as SQL.
-_VISIBLE = f"n.recipient_id = %s AND {sql.no_block_between('n.recipient_id', 'n.actor_id')}"
+_OF_ONE = "n.recipient_id = %s"
+_VISIBLE = sql.no_block_between("n.recipient_id", "n.actor_id")
 _UNREAD = "n.is_read = false"
-UNREAD_COUNT = f"SELECT COUNT(*) FROM {_ROW} n WHERE {_VISIBLE} AND {_UNREAD}"
+UNREAD_COUNT = f"SELECT COUNT(*) FROM {_ROW} n WHERE {_OF_ONE} AND {_VISIBLE} AND {_UNREAD}"
 _SELECT = (
-    "SELECT n.id, n.kind, n.is_read, n.target_id, n.target_title, n.count, n.created_at,"
+    "SELECT n.recipient_id, n.id, n.kind, n.is_read, n.target_id, n.target_title, n.count, n.created_at,"
     f" {sql.card('a')} FROM {_ROW} n JOIN {sql.USERS} a ON a.id = n.actor_id WHERE {_VISIBLE}"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class FeedRow:
+    recipient_id: int
     id: int
     kind: str
     is_read: bool
@@ -57,17 +57,29 @@ def counts(user_id: int) -> dict[str, int]:
 
 def unread_counts(user_ids: Iterable[int]) -> dict[int, int]:
     """The same for several users, in one query; users without unread rows are missing."""
-    unread = Notification.objects.unread().visible().filter(recipient__id__any=set(user_ids))
-    return dict(unread.values_list("recipient_id").annotate(number=Count("id")).order_by())
+    fetched = rows(
+        f"SELECT n.recipient_id, COUNT(*) FROM {_ROW} n"
+        f" WHERE {is_any('n.recipient_id')} AND {_VISIBLE} AND {_UNREAD} GROUP BY n.recipient_id",
+        [as_parameter(set(user_ids))],
+    )
+    return dict(fetched)
 
 
-def notifications_for(viewer_id: int, ids: Iterable[int]) -> dict[int, dict[str, Any]]:
-    """The viewer's rows with these ids, rendered; deleted ones are missing. One query."""
+def notifications_for_each(viewer_ids: Iterable[int], ids: Iterable[int]) -> dict[tuple[int, int], dict[str, Any]]:
+    """The rows with these ids as their owners see them, by viewer and id; deleted ones are missing. One query."""
     distinct_ids = set(ids)
     if not distinct_ids:
         return {}
-    fetched = _rows(f"{_SELECT} AND {is_any('n.id')}", [viewer_id, as_parameter(distinct_ids)])
-    return {row.id: NotificationSerializer.render(row) for row in fetched}
+    fetched = rows(
+        f"{_SELECT} AND {is_any('n.recipient_id')} AND {is_any('n.id')}",
+        [as_parameter(set(viewer_ids)), as_parameter(distinct_ids)],
+    )
+    return {(row.recipient_id, row.id): NotificationSerializer.render(row) for row in map(_feed_row, fetched)}
+
+
+def notifications_for(viewer_id: int, ids: Iterable[int]) -> dict[int, dict[str, Any]]:
+    """The same for one viewer, by id."""
+    return {row_id: row for (_, row_id), row in notifications_for_each([viewer_id], ids).items()}
 
 
 def feed_page(
@@ -82,7 +94,7 @@ def feed_page(
 
     A position stays correct while rows move back to the top: the microsecond and the id of the last row.
     """
-    statement = _SELECT
+    statement = f"{_SELECT} AND {_OF_ONE}"
     values: list[Any] = [viewer_id]
     if unread_only:
         statement += f" AND {_UNREAD}"
@@ -92,7 +104,7 @@ def feed_page(
         created_at = _EPOCH + timedelta(microseconds=microsecond)
         values += [as_parameter(created_at), row_id]
     statement += " ORDER BY n.created_at DESC, n.id DESC LIMIT %s OFFSET %s"
-    fetched = _rows(statement, [*values, limit + 1, offset])
+    fetched = [_feed_row(columns) for columns in rows_unprepared(statement, [*values, limit + 1, offset])]
     last = fetched[limit - 1] if len(fetched) > limit else None
     return fetched[:limit], ((last.created_at - _EPOCH) // _MICROSECOND, last.id) if last else None
 
@@ -102,8 +114,8 @@ def preferences_of(user_id: int) -> Preferences:
     return Preferences.objects.filter(user_id=user_id).first() or Preferences(user_id=user_id)
 
 
-def _rows(statement: str, values: Sequence[Any]) -> list[FeedRow]:
-    return [
-        FeedRow(id_, kind, bool(is_read), target_id, title, count, moment(created_at), PersonRow(*actor))
-        for id_, kind, is_read, target_id, title, count, created_at, *actor in rows_unprepared(statement, values)
-    ]
+def _feed_row(columns: Sequence[Any]) -> FeedRow:
+    recipient_id, row_id, kind, is_read, target_id, title, count, created_at, *actor = columns
+    return FeedRow(
+        recipient_id, row_id, kind, bool(is_read), target_id, title, count, moment(created_at), PersonRow(*actor)
+    )

@@ -162,7 +162,7 @@ class CommandQueue:
 
     async def _relay_typing(self, frame: CommandFrame, caller: Caller) -> bool:
         notice = parse_typing(frame, session_id=caller.session_id, user_id=caller.user_id)
-        if notice is None or not await Hub.here().typing_batcher.relay(notice):
+        if notice is None or not await Hub.here().typing_batcher(notice):
             return False
         self._outbox.send_reply(frame.ref, {})
         return True

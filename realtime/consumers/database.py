@@ -8,10 +8,10 @@ import asyncio
 import contextvars
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, Generic, ParamSpec, TypeVar
 
 from django.db import InterfaceError, OperationalError, connection
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -21,8 +21,11 @@ from realtime.conf import conf
 
 P = ParamSpec("P")
 T = TypeVar("T")
+Question = TypeVar("Question")
+Answer = TypeVar("Answer")
 
 IDLE_SECONDS = 1.0
+BATCH = 100
 
 _lock = threading.Lock()
 _pool: ThreadPoolExecutor | None = None
@@ -35,6 +38,44 @@ async def in_database(function: Callable[P, T], *args: P.args, **kwargs: P.kwarg
     context = contextvars.copy_context()
     call = partial(context.run, _call, partial(function, *args, **kwargs))
     return await asyncio.get_running_loop().run_in_executor(_executor(), call)
+
+
+class Batcher(Generic[Question, Answer]):
+    """Answers the questions of all sockets of a process with few queries: those that arrive during a batch form the next
+    one.
+    """
+
+    def __init__(self, answer: Callable[[Sequence[Question]], list[Answer]]) -> None:
+        self._answer = answer
+        self._waiting: list[tuple[Question, asyncio.Future[Answer]]] = []
+        self._task: asyncio.Task[None] | None = None
+
+    async def __call__(self, question: Question) -> Answer:
+        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._waiting.append((question, future))
+        if self._task is None or self._task.done():
+            self._task = asyncio.ensure_future(self._run())
+        return await future
+
+    async def _run(self) -> None:
+        while self._waiting:
+            batch, self._waiting = self._waiting[:BATCH], self._waiting[BATCH:]
+            try:
+                await self._work(batch)
+            except Exception:
+                # One by one, so that each gets its own error.
+                for one in batch:
+                    try:
+                        await self._work([one])
+                    except Exception as error:
+                        if not one[1].done():
+                            one[1].set_exception(error)
+
+    async def _work(self, batch: Sequence[tuple[Question, asyncio.Future[Answer]]]) -> None:
+        answers = await in_database(self._answer, [question for question, _ in batch])
+        for (_, future), answer in zip(batch, answers, strict=True):
+            if not future.done():  # its socket may have closed
+                future.set_result(answer)
 
 
 def close_connections() -> None:

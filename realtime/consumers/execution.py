@@ -1,11 +1,7 @@
-"""The database side of a socket: executes a command, renders its reply and the events of the log.
-
-Typing notices take a shorter way: those of all sockets go together.
-"""
+"""The database side of a socket: executes a command, renders its reply and the events of the log."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -22,11 +18,11 @@ from core import ratelimits
 from core.fields import MAX_ID
 from realtime import selectors, socket_commands, socket_events
 from realtime.consumers import protocol
-from realtime.consumers.database import in_database
 from realtime.consumers.protocol import Caller, CommandFrame, Ref
 from realtime.kinds import CommandContext, SocketRef
 from realtime.selectors import LoggedEvent
-from realtime.services.typing import TypingNotice, relay_typing_batch
+from realtime.services.typing import TypingNotice
+from realtime.socket_events import EventsOf
 
 
 def checked(serializer: type[Any], data: dict[str, Any]) -> dict[str, Any]:
@@ -76,23 +72,23 @@ class OutgoingEvent(NamedTuple):
 
 
 def read_events(user_id: int, seq: int, limit: int, device: SocketRef) -> list[OutgoingEvent]:
-    return render_events(user_id, selectors.events_after(user_id, seq, limit), device)
-
-
-def render_events(user_id: int, events: Sequence[LoggedEvent], device: SocketRef) -> list[OutgoingEvent]:
-    outgoing = []
-    for event, frame in zip(events, socket_events.render(user_id, events, device), strict=True):
-        text = protocol.write(frame)
-        outgoing.append(
-            OutgoingEvent(
-                event.seq,
-                text,
-                len(text.encode()),
-                socket_events.EVENTS[frame["type"]].moves_badge,
-                _brought_by(frame, user_id),
-            )
-        )
+    [outgoing] = render_batch([EventsOf(user_id, selectors.events_after(user_id, seq, limit), device)])
     return outgoing
+
+
+def render_batch(batch: Sequence[EventsOf]) -> list[list[OutgoingEvent]]:
+    """The events of several sockets, ready to be sent."""
+    rendered = socket_events.render(batch)
+    return [
+        [_outgoing(event, frame, part.user_id) for event, frame in zip(part.events, frames, strict=True)]
+        for part, frames in zip(batch, rendered, strict=True)
+    ]
+
+
+def _outgoing(event: LoggedEvent, frame: dict[str, Any], user_id: int) -> OutgoingEvent:
+    text = protocol.write(frame)
+    moves_badge = socket_events.EVENTS[frame["type"]].moves_badge
+    return OutgoingEvent(event.seq, text, len(text.encode()), moves_badge, _brought_by(frame, user_id))
 
 
 def unpack_event(packed: Sequence[Any]) -> LoggedEvent:
@@ -107,42 +103,6 @@ def _brought_by(frame: dict[str, Any], user_id: int) -> tuple[int, int] | None:
     if frame["type"] != "message.new" or frame["data"]["message"]["sender_id"] == user_id:
         return None
     return frame["data"]["conversation_id"], frame["data"]["message"]["id"]
-
-
-# Notices in one query.
-TYPING_BATCH = 100
-
-
-class TypingBatcher:
-    """Typing, the most frequent command. All sockets of a process share one permission query.
-
-    Notices that arrive during a query are answered by the next one. Every notice is checked after its arrival,
-    so a block applies to the next notice; no result is cached.
-    """
-
-    def __init__(self) -> None:
-        self._waiting: list[tuple[TypingNotice, asyncio.Future[bool]]] = []
-        self._task: asyncio.Task[None] | None = None
-
-    async def relay(self, notice: TypingNotice) -> bool:
-        """Whether the notice was relayed. If not, the `typing` service finds and raises the error."""
-        answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
-        self._waiting.append((notice, answer))
-        if self._task is None or self._task.done():
-            self._task = asyncio.ensure_future(self._run())
-        return await answer
-
-    async def _run(self) -> None:
-        while self._waiting:
-            batch, self._waiting = self._waiting[:TYPING_BATCH], self._waiting[TYPING_BATCH:]
-            try:
-                passed = await in_database(relay_typing_batch, [notice for notice, _answer in batch])
-            except Exception:
-                # One by one, so that each gets its own error.
-                passed = [False] * len(batch)
-            for (_notice, answer), is_passed in zip(batch, passed, strict=True):
-                if not answer.done():
-                    answer.set_result(is_passed)
 
 
 def parse_typing(command: CommandFrame, *, session_id: int, user_id: int) -> TypingNotice | None:

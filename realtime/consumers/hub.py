@@ -21,10 +21,11 @@ from core.conf import project
 from realtime import groups, selectors
 from realtime.calls import services as calls
 from realtime.conf import conf
-from realtime.consumers.database import in_database
-from realtime.consumers.execution import TypingBatcher
+from realtime.consumers.database import Batcher, in_database
+from realtime.consumers.execution import render_batch
 from realtime.consumers.protocol import Caller, Message, OpenSocket
 from realtime.services import sockets as socket_service
+from realtime.services.typing import relay_typing_batch
 
 logger = logging.getLogger("parley.realtime")
 
@@ -49,7 +50,9 @@ class Hub:
         self.sockets: dict[int, set[OpenSocket]] = {}
         # Outboxes that are sending now: the tick checks whether their clients read.
         self.sending: set[Sender] = set()
-        self.typing_batcher = TypingBatcher()
+        # Every notice is checked after its arrival, so a block applies to the next one; no result is cached.
+        self.typing_batcher = Batcher(relay_typing_batch)
+        self.event_batcher = Batcher(render_batch)
         self._joined: set[int] = set()
         self._joining: dict[int, asyncio.Task[None]] = {}
         self._channel: str | None = None

@@ -16,11 +16,12 @@ from django.utils import timezone
 from realtime.conf import conf
 from realtime.consumers import protocol
 from realtime.consumers.database import in_database
-from realtime.consumers.execution import OutgoingEvent, read_events, render_events, unpack_event
-from realtime.consumers.hub import keep_until_done
+from realtime.consumers.execution import OutgoingEvent, read_events, unpack_event
+from realtime.consumers.hub import Hub, keep_until_done
 from realtime.consumers.protocol import Caller, OpenSocket
 from realtime.selectors import LoggedEvent
 from realtime.services import log, sockets
+from realtime.socket_events import EventsOf
 
 logger = logging.getLogger("parley.realtime")
 
@@ -180,10 +181,11 @@ class LogReader:
         caller = self._caller
         happened_at = None
         if self._inline and self._inline[0].seq == self.sent + 1:
-            # One by one: the first is sent while the next is still being read.
-            events = [self._inline.pop(0)]
+            # One by one: the first is sent while the next is still being read. It stays in the list meanwhile, so that
+            # the events of the next wake-up follow it.
+            events = self._inline[:1]
             happened_at = events[0].created_at
-            outgoing = await in_database(render_events, caller.user_id, events, caller.device)
+            outgoing = await Hub.here().event_batcher(EventsOf(caller.user_id, events, caller.device))
         else:
             self._inline.clear()
             limit = min(self.window.room(), BATCH)
@@ -195,6 +197,8 @@ class LogReader:
             if self._resume is not None or self.window.room() <= 0 or self._socket.is_closing:
                 return
             await self._send_event(event)
+        while self._inline and self._inline[0].seq <= self.sent:
+            self._inline.pop(0)
         if happened_at is not None:
             log.DELIVERY_SECONDS.observe(max(0.0, (timezone.now() - happened_at).total_seconds()))
 

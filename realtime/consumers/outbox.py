@@ -9,7 +9,7 @@ import logging
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from realtime import socket_events
+from notifications import selectors as notifications
 from realtime.conf import conf
 from realtime.consumers import protocol
 from realtime.consumers.database import in_database
@@ -155,7 +155,7 @@ class Outbox:
             return False
         self._log.is_badge_due = False
         self._badge_at = loop.time()
-        badge = await in_database(socket_events.badge, caller.user_id)
+        badge = await in_database(notifications.counts, caller.user_id)
         if badge != self._badge:
             self._badge = badge
             await self._transmit(protocol.write({"type": "badge", "data": badge}))
