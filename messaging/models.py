@@ -19,7 +19,7 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
 
 
 class Conversation(models.Model):
-    """The only conversation of two users. Every change inside it locks this row first."""
+    """The only conversation of two users. Every change inside it locks this row first, except `delivered_id`."""
 
     user_low = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.CASCADE, related_name="+", db_index=False, verbose_name=_("first person")
