@@ -97,6 +97,10 @@ class RealtimeConsumer(AsyncWebsocketConsumer):
             # Many frames may be buffered: the queue works between them.
             await asyncio.sleep(0)
 
+    async def websocket_disconnect(self, message: Message) -> None:
+        """Channels' own would leave groups and close database connections, of which a socket has none."""
+        raise StopConsumer
+
     # --- Messages from the hub -----------------------------------------------------------------
 
     def on_message(self, message: Message) -> None:
