@@ -11,7 +11,6 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
 from rest_framework.fields import empty
-from rest_framework.request import Request
 from rest_framework.serializers import Serializer
 from rest_framework.utils.formatting import lazy_format
 
@@ -144,14 +143,14 @@ class StrictBooleanField(serializers.BooleanField):
         return data
 
 
-def checked(serializer: type[Serializer], request: Request) -> dict[str, Any]:
-    """The validated body. ValidationError naming the fields that are not right."""
-    return dict(_shared(serializer).run_validation(request.data))
+def checked(serializer: type[Serializer[Any]], data: Any) -> dict[str, Any]:
+    """The validated data of a request or a command. ValidationError naming the fields that are not right."""
+    return dict(_shared(serializer).run_validation(data))
 
 
 @cache
 def _shared(serializer: type[Serializer]) -> Serializer:
-    """Shares a serializer's fields between requests, because building them costs more than validating.
+    """Shares a serializer's fields between uses, because building them costs more than validating.
 
     One exception is corrected here: DRF formats the message of a limit once, in the language of the first request. A
     lazy text is translated for each request.

@@ -73,7 +73,7 @@ class ConversationViewSet(ViewSet):
     )
     def start(self, request: Request) -> Response:
         """The conversation with a person: 201 when it is new, 200 when it existed."""
-        user_id = checked(inputs.StartConversationInput, request)["user_id"]
+        user_id = checked(inputs.StartConversationInput, request.data)["user_id"]
         conversation, created = conversations.start(starter=request.user, user_id=user_id)
         return Response({"conversation": conversation}, status=201 if created else 200)
 
@@ -89,7 +89,7 @@ class ConversationViewSet(ViewSet):
     @extend_schema(operation_id="messages_mark_read", request=inputs.UpToMessageInput, responses=outputs.ReadReply)
     def read(self, request: Request, conversation_id: str) -> Response:
         """Marks messages read up to one, without one up to the newest; never moves back."""
-        message_id = checked(inputs.UpToMessageInput, request).get("message_id")
+        message_id = checked(inputs.UpToMessageInput, request.data).get("message_id")
         return Response(
             conversations.mark_read(reader_id=request.user.id, conversation_id=conversation_id, message_id=message_id)
         )
@@ -101,7 +101,7 @@ class ConversationViewSet(ViewSet):
     )
     def clear(self, request: Request, conversation_id: str) -> Response:
         """Clears the conversation for the caller only: up to the given message, or completely if none is given."""
-        message_id = checked(inputs.UpToMessageInput, request).get("message_id")
+        message_id = checked(inputs.UpToMessageInput, request.data).get("message_id")
         cleared = conversations.clear(user_id=request.user.id, conversation_id=conversation_id, message_id=message_id)
         return Response({"cleared_up_to_id": cleared})
 
@@ -149,7 +149,7 @@ class MessageViewSet(ViewSet):
     )
     def create(self, request: Request, conversation_id: str) -> Response:
         """Sends a text. A repeated `client_id` gives the first message again, with 200."""
-        data = checked(inputs.SendMessageInput, request)
+        data = checked(inputs.SendMessageInput, request.data)
         message, created = messages.send(sender=request.user, conversation_id=conversation_id, **data)
         return Response({"message": message}, status=201 if created else 200)
 
@@ -157,7 +157,7 @@ class MessageViewSet(ViewSet):
     @extend_schema(operation_id="messages_edit", request=inputs.EditMessageInput, responses=outputs.MessageReply)
     def partial_update(self, request: Request, message_id: str) -> Response:
         """Changes the text of one's own message."""
-        body = checked(inputs.EditMessageInput, request)["body"]
+        body = checked(inputs.EditMessageInput, request.data)["body"]
         return Response({"message": messages.edit(editor=request.user, message_id=message_id, body=body)})
 
     @extend_schema(operation_id="messages_delete", request=None, responses=outputs.DeletedReply)
@@ -196,7 +196,7 @@ class ImageMessageViewSet(ViewSet):
     )
     def create(self, request: Request, conversation_id: str) -> Response:
         """Sends an image (JPEG, PNG, WebP or GIF, at most 5 MB), with or without text."""
-        data = checked(inputs.SendImageInput, request)
+        data = checked(inputs.SendImageInput, request.data)
         message, created = messages.send_image(
             sender=request.user, conversation_id=conversation_id, upload=data.pop("file"), **data
         )
@@ -213,7 +213,7 @@ class ReactionViewSet(ViewSet):
     @extend_schema(operation_id="messages_react", request=inputs.EmojiInput, responses=outputs.ReactionsReply)
     def create(self, request: Request, message_id: str) -> Response:
         """Adds a reaction; the same one again changes nothing."""
-        emoji = checked(inputs.EmojiInput, request)["emoji"]
+        emoji = checked(inputs.EmojiInput, request.data)["emoji"]
         result = reactions.add(user=request.user, message_id=message_id, emoji=emoji)
         return Response({"reactions": result})
 
@@ -228,7 +228,7 @@ class ReactionViewSet(ViewSet):
         """Takes a reaction back."""
         emoji: Any = request.query_params.get("emoji")
         if emoji is None:
-            emoji = checked(inputs.EmojiInput, request)["emoji"]
+            emoji = checked(inputs.EmojiInput, request.data)["emoji"]
         result = reactions.remove(user=request.user, message_id=message_id, emoji=emoji)
         return Response({"reactions": result})
 
@@ -237,7 +237,7 @@ class ReportViewSet(ViewSet):
     @extend_schema(operation_id="messages_report", request=inputs.ReportInput, responses={201: outputs.ReportReply})
     def create(self, request: Request, message_id: str) -> Response:
         """Reports a message to support."""
-        data = checked(inputs.ReportInput, request)
+        data = checked(inputs.ReportInput, request.data)
         made = reports.report(
             reporter=request.user,
             message_id=message_id,

@@ -154,7 +154,7 @@ class PushTokenViewSet(ViewSet):
     @extend_schema(operation_id="profile_push_token_set", request=PushTokenInput, responses=OkReply)
     def register(self, request: Request) -> Response:
         user_id = request.user.id
-        data = checked(PushTokenInput, request)
+        data = checked(PushTokenInput, request.data)
         devices.register(
             user_id=user_id,
             session_id=request.auth.id,
@@ -168,7 +168,7 @@ class PushTokenViewSet(ViewSet):
 
     @extend_schema(operation_id="profile_push_token_remove", request=PushTokenRemoval, responses=OkReply)
     def remove(self, request: Request) -> Response:
-        form = checked(PushTokenRemoval, request)
+        form = checked(PushTokenRemoval, request.data)
         devices.remove(user_id=request.user.id, token=form["token"])
         return Response({})
 

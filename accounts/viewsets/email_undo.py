@@ -35,7 +35,7 @@ class EmailUndoViewSet(ViewSet):
     @throttles(EMAIL_UNDO)
     @extend_schema(operation_id="auth_change_email_undo", request=EmailUndoInput, responses=SentenceOutput)
     def undo(self, request: Request) -> Response:
-        form = checked(EmailUndoInput, request)
+        form = checked(EmailUndoInput, request.data)
         email_change.undo(**form)
         return Response(
             {"message": _("Your old address has been restored. Choose a new password with “Forgot password”.")}
@@ -69,10 +69,9 @@ def _choose_password(request: HttpRequest) -> HttpResponse:
     token = request.POST["password_token"]
     language = password.user_of_token(token=token).language
     with translation.override(language):
-        form = ChoosePasswordInput(data=request.POST)
         try:
-            form.is_valid(raise_exception=True)
-            user = password.choose(token=token, new_password=form.validated_data["new_password"])
+            form = checked(ChoosePasswordInput, request.POST)
+            user = password.choose(token=token, new_password=form["new_password"])
         except ValidationError as error:
             errors = [text for texts in dict(error.detail).values() for text in texts]
             return _page(request, "again", language, password_token=token, errors=errors, status=400)

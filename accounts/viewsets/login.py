@@ -69,7 +69,7 @@ class LoginViewSet(ViewSet):
         operation_id="auth_login", request=LoginInput, responses=LoginResponse, parameters=[DEVICE_NAME, DEVICE_TOKEN]
     )
     def login(self, request: Request) -> Response:
-        form = checked(LoginInput, request)
+        form = checked(LoginInput, request.data)
         outcome = login.with_password(**form, caller=caller_of(request._request), device_token=device_token_of(request))
         if isinstance(outcome, login.SecondStepNeeded):
             return Response({"two_step_required": True, "two_step_token": outcome.two_step_token, "hint": outcome.hint})
@@ -105,7 +105,7 @@ class TwoStepViewSet(ViewSet):
     @throttles(Throttle("two_step", by=network_and_account))
     @extend_schema(operation_id="auth_two_step", request=TwoStepInput, responses=SecondStepOutput)
     def verify(self, request: Request) -> Response:
-        form = checked(TwoStepInput, request)
+        form = checked(TwoStepInput, request.data)
         done = two_step.with_password(pending=request.auth, **form, caller=caller_of(request._request))
         body: dict[str, Any] = {"token": done.token, "user": AccountOutput.render(done.user)}
         is_browser = "Origin" in request.headers
@@ -128,7 +128,7 @@ class TwoStepViewSet(ViewSet):
     @throttles(Throttle("two_step_forgot", by=network_and_account))
     @extend_schema(operation_id="auth_two_step_forgot", request=RecoveryInput, responses=RecoveredOutput)
     def recover(self, request: Request) -> Response:
-        form = checked(RecoveryInput, request)
+        form = checked(RecoveryInput, request.data)
         done = two_step.with_recovery_code(
             pending=request.auth,
             typed=form["recovery_code"],

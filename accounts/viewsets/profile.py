@@ -38,7 +38,7 @@ class ProfileViewSet(ViewSet):
 
     @extend_schema(operation_id="profile_update", request=ProfileInput, responses=ProfileOutput)
     def update(self, request: Request) -> Response:
-        form = checked(ProfileInput, request)
+        form = checked(ProfileInput, request.data)
         user = profile.update(user=request.user, **form)
         return Response({"profile": ProfileSerializer.render(user)})
 
@@ -50,7 +50,7 @@ class PrivacyViewSet(ViewSet):
 
     @extend_schema(operation_id="profile_privacy_set", request=PrivacyInput, responses=PrivacyOutput)
     def set(self, request: Request) -> Response:
-        form = checked(PrivacyInput, request)
+        form = checked(PrivacyInput, request.data)
         user = profile.set_privacy(user=request.user, **form)
         return Response({"privacy": PrivacySerializer.render(user)})
 
@@ -80,7 +80,7 @@ class BlockViewSet(ViewSet):
     @throttles(Throttle("block", by=user))
     @extend_schema(operation_id="profile_blocks_add", request=BlockInput, responses=BlockOutput)
     def add(self, request: Request) -> Response:
-        form = checked(BlockInput, request)
+        form = checked(BlockInput, request.data)
         row = blocks.block(blocker=request.user, blocked_id=form["user_id"])
         return Response({"block": BlockSerializer.render(row)})
 
@@ -101,7 +101,7 @@ class AvatarViewSet(ViewSet):
         responses=AvatarOutput,
     )
     def set(self, request: Request) -> Response:
-        form = checked(PictureInput, request)
+        form = checked(PictureInput, request.data)
         user = pictures.set_avatar(user=request.user, upload=form["file"])
         return Response({"avatar_url": avatar_url(user)})
 

@@ -26,7 +26,7 @@ class RegistrationViewSet(ViewSet):
     @throttles(Throttle("signup", by=network))
     @extend_schema(operation_id="auth_signup", request=SignUpInput, responses={201: SentenceOutput})
     def signup(self, request: Request) -> Response:
-        form = checked(SignUpInput, request)
+        form = checked(SignUpInput, request.data)
         if not getattr(request, "language_was_asked_for", True):
             translation.activate(form["language"])
         try:
@@ -39,14 +39,14 @@ class RegistrationViewSet(ViewSet):
     @throttles(Throttle("verify_network", by=network), Throttle("verify", by=network_and_email))
     @extend_schema(operation_id="auth_verify", request=VerifyInput, responses=SignedInOutput, parameters=[DEVICE_NAME])
     def verify(self, request: Request) -> Response:
-        form = checked(VerifyInput, request)
+        form = checked(VerifyInput, request.data)
         user, token = registration.verify_email(**form, caller=caller_of(request._request))
         return Response({"token": token, "user": AccountOutput.render(user)})
 
     @throttles(Throttle("resend_otp_network", by=network), Throttle("resend_otp", by=network_and_email))
     @extend_schema(operation_id="auth_resend_otp", request=AddressInput, responses=SentenceOutput)
     def resend(self, request: Request) -> Response:
-        form = checked(AddressInput, request)
+        form = checked(AddressInput, request.data)
         registration.resend(email=form["email"], network=network(request))
         return Response({"message": _("If this address is waiting to be confirmed, a new code was sent to it.")})
 
@@ -61,13 +61,13 @@ class ForgottenPasswordViewSet(ViewSet):
     )
     @extend_schema(operation_id="auth_forgot_password", request=AddressInput, responses=SentenceOutput)
     def forgot(self, request: Request) -> Response:
-        form = checked(AddressInput, request)
+        form = checked(AddressInput, request.data)
         password.forgot(email=form["email"], network=network(request))
         return Response({"message": _("If there is an account with this address, a code was sent to it.")})
 
     @throttles(Throttle("verify_reset_network", by=network), Throttle("verify_reset", by=network_and_email))
     @extend_schema(operation_id="auth_verify_reset", request=ResetInput, responses=SentenceOutput)
     def reset(self, request: Request) -> Response:
-        form = checked(ResetInput, request)
+        form = checked(ResetInput, request.data)
         password.reset(**form, network=network(request))
         return Response({"message": _("Your password was changed. Please sign in with it.")})

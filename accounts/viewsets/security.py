@@ -45,7 +45,7 @@ class ActionViewSet(ViewSet):
     @throttles(Throttle("action_challenge", by=user))
     @extend_schema(operation_id="auth_action_challenge", request=ChallengeInput, responses=ChallengeOutput)
     def challenge(self, request: Request) -> Response:
-        form = checked(ChallengeInput, request)
+        form = checked(ChallengeInput, request.data)
         action = step_up.action_named(form["action"])
         if action is None:
             raise ValidationError({"action": [_("There is no such action.")]})
@@ -54,7 +54,7 @@ class ActionViewSet(ViewSet):
 
     @extend_schema(operation_id="auth_action_verify", request=ActionVerifyInput, responses=ActionOutput)
     def verify(self, request: Request) -> Response:
-        form = checked(ActionVerifyInput, request)
+        form = checked(ActionVerifyInput, request.data)
         token = step_up.verify(
             user=request.user,
             session=request.auth,
@@ -74,7 +74,7 @@ class SecurityViewSet(ViewSet):
     )
     @needs_action_token(step_up.CHANGE_PASSWORD)
     def change_password(self, request: Request, action_token: PendingToken) -> Response:
-        form = checked(ChangePasswordInput, request)
+        form = checked(ChangePasswordInput, request.data)
         token = password.change(user=request.user, session=request.auth, action_token=action_token, **form)
         return Response({"message": _("Your password was changed."), "token": token})
 
@@ -85,7 +85,7 @@ class SecurityViewSet(ViewSet):
     )
     @needs_action_token(step_up.CHANGE_EMAIL)
     def change_email(self, request: Request, action_token: PendingToken) -> Response:
-        form = checked(ChangeEmailInput, request)
+        form = checked(ChangeEmailInput, request.data)
         email_change.start(user=request.user, session=request.auth, action_token=action_token, **form)
         return Response({"message": _("A code was sent to the new address.")})
 
@@ -95,7 +95,7 @@ class SecurityViewSet(ViewSet):
         responses=ChangeEmailOutput,
     )
     def verify_email(self, request: Request) -> Response:
-        form = checked(ChangeEmailVerifyInput, request)
+        form = checked(ChangeEmailVerifyInput, request.data)
         network = network_of_request(request._request)
         user = email_change.verify(user=request.user, network=network, **form)
         return Response({"message": _("Your e-mail address was changed."), "email": user.email})
@@ -142,7 +142,7 @@ class SecondPasswordViewSet(ViewSet):
     )
     @needs_action_token(step_up.TWO_STEP_ENABLE)
     def enable(self, request: Request, action_token: PendingToken) -> Response:
-        form = checked(TwoStepEnableInput, request)
+        form = checked(TwoStepEnableInput, request.data)
         codes = second_password.enable(user=request.user, action_token=action_token, **form)
         return Response({"recovery_codes": codes})
 
@@ -153,7 +153,7 @@ class SecondPasswordViewSet(ViewSet):
     )
     @needs_action_token(step_up.TWO_STEP_CHANGE)
     def change(self, request: Request, action_token: PendingToken) -> Response:
-        form = checked(TwoStepChangeInput, request)
+        form = checked(TwoStepChangeInput, request.data)
         second_password.change(user=request.user, session=request.auth, action_token=action_token, **form)
         return Response({})
 
@@ -164,7 +164,7 @@ class SecondPasswordViewSet(ViewSet):
     )
     @needs_action_token(step_up.TWO_STEP_DISABLE)
     def disable(self, request: Request, action_token: PendingToken) -> Response:
-        form = checked(TwoStepDisableInput, request)
+        form = checked(TwoStepDisableInput, request.data)
         second_password.disable(user=request.user, action_token=action_token, **form)
         return Response({})
 

@@ -45,7 +45,7 @@ class CallViewSet(ViewSet):
         responses=CallReply,
     )
     def decline(self, request: Request, call_id: str) -> Response:
-        data = checked(DeclineInput, request)
+        data = checked(DeclineInput, request.data)
         services.decline(user_id=request.user.id, call_id=call_id, reason=data["reason"])
         return Response({"call": selectors.call_for(request.user.id, call_id, _device(request))})
 

@@ -15,10 +15,11 @@ from rest_framework.exceptions import ParseError, ValidationError
 from accounts.exceptions import TokenInvalid
 from core.conf import project
 from core.exceptions import RateLimited
+from core.fields import checked
 from realtime.conf import conf
 from realtime.consumers.authentication import Authentication
 from realtime.consumers.database import in_database
-from realtime.consumers.execution import checked, execute, parse_typing
+from realtime.consumers.execution import execute, parse_typing
 from realtime.consumers.hub import Hub
 from realtime.consumers.outbox import Outbox
 from realtime.consumers.protocol import BadFrame, Caller, Close, CommandFrame, OpenSocket, Ref, read

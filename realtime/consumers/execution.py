@@ -15,7 +15,7 @@ from rest_framework.settings import api_settings
 from accounts.exceptions import AccountBlocked, EmailNotVerified, TokenRevoked
 from accounts.services import sessions
 from core import ratelimits
-from core.fields import MAX_ID
+from core.fields import MAX_ID, checked
 from realtime import selectors, socket_commands, socket_events
 from realtime.consumers import protocol
 from realtime.consumers.protocol import Caller, CommandFrame, Ref
@@ -23,12 +23,6 @@ from realtime.kinds import CommandContext, SocketRef
 from realtime.selectors import LoggedEvent
 from realtime.services.typing import TypingNotice
 from realtime.socket_events import EventsOf
-
-
-def checked(serializer: type[Any], data: dict[str, Any]) -> dict[str, Any]:
-    instance = serializer(data=data)
-    instance.is_valid(raise_exception=True)
-    return instance.validated_data
 
 
 def execute(caller: Caller, language: str, frame: CommandFrame) -> tuple[str, str | None]:

@@ -7,6 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
+from core.fields import checked
 from realtime import selectors, socket_events
 from realtime.kinds import SocketRef
 from realtime.serializers import ChangesQuery, ChangesReply
@@ -22,9 +23,7 @@ class ChangesViewSet(ViewSet):
         Without `since` only the position. `reset` says that `since` cannot be continued from: reload,
         then go on from `seq`.
         """
-        query = ChangesQuery(data=request.query_params.dict())
-        query.is_valid(raise_exception=True)
-        return Response(_changes(request, **query.validated_data))
+        return Response(_changes(request, **checked(ChangesQuery, request.query_params.dict())))
 
 
 def _changes(request: Request, limit: int, since: int | None = None, epoch: str = "") -> dict[str, Any]:
