@@ -27,7 +27,7 @@ from realtime.selectors import LoggedEvent
 Data = dict[str, Any]
 
 
-class EventsOf(NamedTuple):
+class UserEvents(NamedTuple):
     """Events of a user's log, for one device of the user."""
 
     user_id: int
@@ -42,7 +42,7 @@ class EventsOf(NamedTuple):
 class SharedRows:
     """What the events of several users need most, each read in one query and only when an event asks for it."""
 
-    def __init__(self, batch: Sequence[EventsOf]) -> None:
+    def __init__(self, batch: Sequence[UserEvents]) -> None:
         self._batch = batch
 
     def _of(self, prefix: str) -> tuple[set[int], set[int]]:
@@ -69,7 +69,7 @@ class SharedRows:
 class EventContext:
     """The rows behind the events of one user, read in bulk and only when an event asks for them."""
 
-    def __init__(self, part: EventsOf, shared: SharedRows) -> None:
+    def __init__(self, part: UserEvents, shared: SharedRows) -> None:
         self.viewer_id = part.user_id
         self._part = part
         self._shared = shared
@@ -217,7 +217,7 @@ EVENTS = {
 }
 
 
-def render(batch: Sequence[EventsOf]) -> list[list[dict[str, Any]]]:
+def render(batch: Sequence[UserEvents]) -> list[list[dict[str, Any]]]:
     """The frames of these events, for each part of the batch in the same order and number."""
     shared = SharedRows(batch)
     rendered = []

@@ -22,7 +22,7 @@ from realtime.consumers.protocol import Caller, CommandFrame, Ref
 from realtime.kinds import CommandContext, SocketRef
 from realtime.selectors import LoggedEvent
 from realtime.services.typing import TypingNotice
-from realtime.socket_events import EventsOf
+from realtime.socket_events import UserEvents
 
 
 def execute(caller: Caller, language: str, frame: CommandFrame) -> tuple[str, str | None]:
@@ -66,11 +66,11 @@ class OutgoingEvent(NamedTuple):
 
 
 def read_events(user_id: int, seq: int, limit: int, device: SocketRef) -> list[OutgoingEvent]:
-    [outgoing] = render_batch([EventsOf(user_id, selectors.events_after(user_id, seq, limit), device)])
+    [outgoing] = render_batch([UserEvents(user_id, selectors.events_after(user_id, seq, limit), device)])
     return outgoing
 
 
-def render_batch(batch: Sequence[EventsOf]) -> list[list[OutgoingEvent]]:
+def render_batch(batch: Sequence[UserEvents]) -> list[list[OutgoingEvent]]:
     """The events of several sockets, ready to be sent."""
     rendered = socket_events.render(batch)
     return [

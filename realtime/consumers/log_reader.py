@@ -21,7 +21,7 @@ from realtime.consumers.hub import Hub, keep_until_done
 from realtime.consumers.protocol import Caller, OpenSocket
 from realtime.selectors import LoggedEvent
 from realtime.services import log, sockets
-from realtime.socket_events import EventsOf
+from realtime.socket_events import UserEvents
 
 logger = logging.getLogger("parley.realtime")
 
@@ -185,7 +185,7 @@ class LogReader:
             # the events of the next wake-up follow it.
             events = self._inline[:1]
             happened_at = events[0].created_at
-            outgoing = await Hub.here().event_batcher(EventsOf(caller.user_id, events, caller.device))
+            outgoing = await Hub.here().event_batcher(UserEvents(caller.user_id, events, caller.device))
         else:
             self._inline.clear()
             limit = min(self.window.room(), BATCH)

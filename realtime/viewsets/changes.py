@@ -12,7 +12,7 @@ from realtime import selectors, socket_events
 from realtime.kinds import SocketRef
 from realtime.serializers import ChangesQuery, ChangesReply
 from realtime.services import log
-from realtime.socket_events import EventsOf
+from realtime.socket_events import UserEvents
 
 
 class ChangesViewSet(ViewSet):
@@ -40,6 +40,6 @@ def _changes(request: Request, limit: int, since: int | None = None, epoch: str 
     events = selectors.events_after(user_id, since, limit)
     if not events or events[0].seq != since + 1:  # pruned meanwhile
         return reply | {"reset": True}
-    [frames] = socket_events.render([EventsOf(user_id, events, SocketRef(request.auth.id))])
+    [frames] = socket_events.render([UserEvents(user_id, events, SocketRef(request.auth.id))])
     last = events[-1].seq
     return reply | {"events": frames, "seq": last, "has_more": last < position.head_seq}
