@@ -71,6 +71,10 @@ def rows_of(name: str, answer: Any) -> list[Row]:
         return [
             *(Row(f"{row['work']}: requests/s beside the bare view", row["ratio"], row["goal"]) for row in answer),
             *(Row(f"{row['work']}: the same, lower bound", row["least_ratio"]) for row in answer),
+            *(
+                Row(f"{row['work']}: requests/s beside the usual stack", row["usual_ratio"], row["usual_goal"])
+                for row in answer
+            ),
             *(Row(f"{row['work']}: its CPU, lower bound", row["least_cpu_ratio"]) for row in answer),
             *(
                 Row(

@@ -1,7 +1,7 @@
 """python -m benchmarks.http: sending, listing and small reads against a bare Django view, on PostgreSQL.
 
-Both servers run side by side and are measured in turns, so that whatever else the machine does meets
-both. Needs PostgreSQL (BENCH_DATABASE_URL, an empty database) and Redis (BENCH_REDIS_URL).
+All servers run side by side and are measured in turns, so that whatever else the machine does meets
+all of them. Needs PostgreSQL (BENCH_DATABASE_URL, an empty database) and Redis (BENCH_REDIS_URL).
 """
 
 import argparse
@@ -25,16 +25,19 @@ CONVERSATIONS = 16
 
 @dataclass
 class Work:
-    """One operation on three servers: the requests to Parley, to the bare view and to the lower bound, and the goal."""
+    """One operation on four servers: the requests to Parley, to the bare view, to the lower bound and to the usual stack,
+    and the goals."""
 
     name: str
     ours: Callable[[int], bytes]
     bare: Callable[[int], bytes]
     least: Callable[[int], bytes]
+    usual: Callable[[int], bytes]
     expect: bytes
     clients: int
     goal: float  # requests per second, ours / bare
     cpu_goal: float | None = None  # of the server and PostgreSQL together, ours / bare
+    usual_goal: float | None = None  # requests per second, ours / the usual stack
 
 
 def environment() -> dict[str, str]:
@@ -63,12 +66,12 @@ def prepare() -> dict[str, list]:
     from django.db import connection
 
     from accounts.services import registration, sessions
-    from benchmarks import bare, database, lower_bound
+    from benchmarks import bare, database, lower_bound, usual
     from messaging.services import conversations, messages
 
     call_command("migrate", verbosity=0)
     with connection.cursor() as cursor:
-        cursor.execute(bare.TABLES + lower_bound.TABLES)
+        cursor.execute(bare.TABLES + lower_bound.TABLES + usual.TABLES)
     run = secrets.token_hex(4)
     for number in range(CONVERSATIONS * 2):
         registration.create_user(
@@ -76,7 +79,8 @@ def prepare() -> dict[str, list]:
         )
     people = list(get_user_model().objects.filter(email__startswith=run).order_by("id"))
     tokens, ids = [], []
-    for one, other in zip(people[::2], people[1::2], strict=True):
+    pairs = list(zip(people[::2], people[1::2], strict=True))
+    for one, other in pairs:
         conversation_id = conversations.start(starter=one, user_id=other.id)[0]["id"]
         tokens.append(sessions.start(user=one)[1])
         ids.append(conversation_id)
@@ -85,11 +89,13 @@ def prepare() -> dict[str, list]:
     with connection.cursor() as cursor:
         cursor.execute(
             "INSERT INTO bare_message (conversation_id, sender_id, body)"
-            " SELECT c, 1, 'message ' || n FROM generate_series(1, 60) n, generate_series(1, 64) c"
+            " SELECT c, %s, 'message ' || n FROM generate_series(1, 60) n, generate_series(1, 64) c",
+            [people[0].id],
         )
+    usual_tokens = usual.prepare(pairs)
     database.settle()
     connection.close()
-    return {"tokens": tokens, "conversations": ids, "bare": [bare.token()]}
+    return {"tokens": tokens, "conversations": ids, "bare": [bare.token()], "usual": usual_tokens}
 
 
 def works(world: dict[str, list]) -> Iterator[Work]:
@@ -100,16 +106,20 @@ def works(world: dict[str, list]) -> Iterator[Work]:
         ready = [load.request(method, path.format(ids[n]), token=tokens[n], body=payload) for n in range(CONVERSATIONS)]
         return lambda client: ready[client % CONVERSATIONS]
 
-    def others(method: str, path: str, payload: bytes = b"") -> tuple[Callable[[int], bytes], Callable[[int], bytes]]:
-        """The same request to the bare view and to the lower bound."""
-        range_ = range(CONVERSATIONS)
-        bare = [load.request(method, path.format(n + 1), token=bare_token, body=payload) for n in range_]
-        least = [load.request(method, path.format(n + 1), token=tokens[n], body=payload) for n in range_]
-        return lambda client: bare[client % CONVERSATIONS], lambda client: least[client % CONVERSATIONS]
+    def others(method: str, path: str, payload: bytes = b"") -> list[Callable[[int], bytes]]:
+        """The same request to the bare view, to the lower bound and to the usual stack."""
+
+        def to(tokens: list[str]) -> Callable[[int], bytes]:
+            ready = [
+                load.request(method, path.format(n + 1), token=token, body=payload) for n, token in enumerate(tokens)
+            ]
+            return lambda client: ready[client % CONVERSATIONS]
+
+        return [to([bare_token] * CONVERSATIONS), to(tokens), to(world["usual"])]
 
     messages = "/api/v1/messages/conversations/{}/messages"
     unread = "/api/v1/notifications/unread-count"
-    yield Work("P1 send", ours("POST", messages, body), *others("POST", "/c/{}/send", body), b"201", 16, 0.60, 2.2)
+    yield Work("P1 send", ours("POST", messages, body), *others("POST", "/c/{}/send", body), b"201", 16, 0.60, 2.2, 2)
     yield Work("P2 list 50", ours("GET", messages), *others("GET", "/c/{}/messages"), b"200", 8, 0.70)
     yield Work("P6 me", ours("GET", "/api/v1/auth/me"), *others("GET", "/me"), b"200", 8, 0.33, 3)
     yield Work("P6 unread", ours("GET", unread), *others("GET", "/unread"), b"200", 8, 0.33, 3)
@@ -131,7 +141,7 @@ def measure(server: Server, make: Callable[[int], bytes], work: Work, seconds: f
 
 def compare(servers: dict[str, Server], work: Work, *, rounds: int, seconds: float) -> dict[str, Any]:
     """Medians of interleaved rounds, after a short warm-up of all servers."""
-    requests = {"ours": work.ours, "bare": work.bare, "least": work.least}
+    requests = {"ours": work.ours, "bare": work.bare, "least": work.least, "usual": work.usual}
     for who, make in requests.items():
         measure(servers[who], make, work, 1)
     turns = [{who: measure(servers[who], make, work, seconds) for who, make in requests.items()} for _ in range(rounds)]
@@ -141,6 +151,8 @@ def compare(servers: dict[str, Server], work: Work, *, rounds: int, seconds: flo
     for who, prefix in (("ours", ""), ("least", "least_")):
         for name, key in (("ratio", "per_second"), ("cpu_ratio", "cpu_us")):
             row[prefix + name] = round(median(turn[who][key] / turn["bare"][key] for turn in turns), 2)
+    row["usual_ratio"] = round(median(turn["ours"]["per_second"] / turn["usual"]["per_second"] for turn in turns), 2)
+    row["usual_goal"] = work.usual_goal
     return row
 
 
@@ -158,8 +170,9 @@ def main() -> None:
         granian("config.wsgi:application", env=env) as ours,
         granian("benchmarks.bare:application", env=env | {"BARE_SERVER": "1"}) as bare,
         granian("benchmarks.lower_bound:application", env=env | {"LOWER_BOUND_SERVER": "1"}) as least,
+        granian("benchmarks.usual:application", env=env | {"USUAL_SERVER": "1"}) as usual,
     ):
-        servers = {"ours": ours, "bare": bare, "least": least}
+        servers = {"ours": ours, "bare": bare, "least": least, "usual": usual}
         for work in works(world):
             rows.append(compare(servers, work, rounds=options.rounds, seconds=options.seconds))
             print(f"{work.name}: {rows[-1]['ratio']} of the bare view", file=sys.stderr)
@@ -167,12 +180,12 @@ def main() -> None:
         print(json.dumps(rows, indent=2))
         return
     print(f"{'':12}{'ratio':>7}{'bound':>7}{'goal':>6}{'req/s':>9}{'bare':>9}{'p50':>7}{'p95':>7}", end="")
-    print(f"{'CPU µs':>8}{'bare':>7}{'ratio':>7}{'bound':>7}")
+    print(f"{'CPU µs':>8}{'bare':>7}{'ratio':>7}{'bound':>7}{'usual':>7}")
     for row in rows:
         print(
             f"{row['work']:12}{row['ratio']:7}{row['least_ratio']:7}{row['goal']:6}{row['ours_per_second']:9}"
             f"{row['bare_per_second']:9}{row['ours_p50_ms']:7}{row['ours_p95_ms']:7}{row['ours_cpu_us']:8}"
-            f"{row['bare_cpu_us']:7}{row['cpu_ratio']:7}{row['least_cpu_ratio']:7}"
+            f"{row['bare_cpu_us']:7}{row['cpu_ratio']:7}{row['least_cpu_ratio']:7}{row['usual_ratio']:7}"
         )
 
 
