@@ -3,7 +3,7 @@
 import pytest
 
 from messaging.models import Conversation, Message, Participant
-from messaging.services import messages
+from messaging.services import conversations, messages
 from tests.client import ApiClient
 from tests.factories import sign_in
 from tests.messaging.conftest import API, conversation_path
@@ -147,3 +147,29 @@ def test_an_account_is_erased_while_others_write_to_it(alice, bob, conversation)
     # Refused as soon as the account is gone, and never a 500 because two waited for each other.
     assert set().union(*statuses) <= {201, 403}
     assert any_status(clients(alice, 1)[0], path, {"body": "x"})[0] == 403
+
+
+def test_acknowledgements_beside_sends_and_reads_move_forward_only(alice, bob, charlie, conversation):
+    chats = [conversation, conversations.start(starter=charlie, user_id=bob.id)[0]["id"]]
+    ids = {
+        chat: [messages.send(sender=sender, conversation_id=chat, body=f"{n}")[0]["id"] for n in range(8)]
+        for chat, sender in zip(chats, (alice, charlie), strict=True)
+    }
+    jobs = []
+    for n in range(8):
+        # Each device has got as far in one conversation as the other has not in the other one.
+        delivered = {chats[0]: ids[chats[0]][n], chats[1]: ids[chats[1]][7 - n]}
+        jobs.append(lambda d=delivered: conversations.mark_delivered(user_id=bob.id, delivered=d))
+        jobs.append(lambda n=n: messages.send(sender=alice, conversation_id=chats[0], body=f"more {n}"))
+        jobs.append(
+            lambda n=n: conversations.mark_read(reader_id=bob.id, conversation_id=chats[1], message_id=ids[chats[1]][n])
+        )
+    moved = [result for result in run_parallel(jobs)[::3] if result]
+    bobs = {row.conversation_id: row for row in Participant.objects.filter(user=bob)}
+    assert {chat: bobs[chat].delivered_id for chat in chats} == {chat: ids[chat][-1] for chat in chats}
+    for chat in chats:
+        # Every value was passed once at most: no signal comes twice.
+        values = [result[chat] for result in moved if chat in result]
+        assert len(values) == len(set(values))
+    assert bobs[chats[0]].unread_count == 16
+    assert (bobs[chats[1]].unread_count, bobs[chats[1]].last_read_id) == (0, ids[chats[1]][-1])
