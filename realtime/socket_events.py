@@ -47,8 +47,8 @@ class SharedRows:
 
     def _of(self, prefix: str) -> tuple[set[int], set[int]]:
         """The users who have events whose type starts like this, and the objects of these events."""
-        of_users = [(part.user_id, part.objects(prefix)) for part in self._batch]
-        return {user_id for user_id, ids in of_users if ids}, {id_ for _, ids in of_users for id_ in ids}
+        parts = [part for part in self._batch if any(event.type.startswith(prefix) for event in part.events)]
+        return {part.user_id for part in parts}, {id_ for part in parts for id_ in part.objects(prefix)}
 
     @cached_property
     def messages(self) -> dict[tuple[int, int], messaging.SeenMessage]:
@@ -63,7 +63,8 @@ class SharedRows:
     @cached_property
     def unread_counts(self) -> dict[int, int]:
         """Unread rows of the feed, by user; users without are missing."""
-        return notifications.unread_counts(part.user_id for part in self._batch)
+        user_ids, _ = self._of("notification.")
+        return notifications.unread_counts(user_ids)
 
 
 class EventContext:

@@ -60,21 +60,22 @@ class Batcher(Generic[Question, Answer]):
     async def _run(self) -> None:
         while self._waiting:
             batch, self._waiting = self._waiting[:BATCH], self._waiting[BATCH:]
-            try:
-                await self._work(batch)
-            except Exception:
-                # One by one, so that each gets its own error.
-                for one in batch:
-                    try:
-                        await self._work([one])
-                    except Exception as error:
-                        if not one[1].done():
-                            one[1].set_exception(error)
+            await self._work(batch)
 
     async def _work(self, batch: Sequence[tuple[Question, asyncio.Future[Answer]]]) -> None:
-        answers = await in_database(self._answer, [question for question, _ in batch])
+        # A future is done before its answer when its socket has closed.
+        try:
+            answers = await in_database(self._answer, [question for question, _ in batch])
+        except Exception as error:
+            if len(batch) > 1:
+                # One by one, so that each gets its own error.
+                for one in batch:
+                    await self._work([one])
+            elif not batch[0][1].done():
+                batch[0][1].set_exception(error)
+            return
         for (_, future), answer in zip(batch, answers, strict=True):
-            if not future.done():  # its socket may have closed
+            if not future.done():
                 future.set_result(answer)
 
 
