@@ -13,7 +13,6 @@ from django.conf import settings
 from django.contrib.auth.hashers import check_password
 from django.core.wsgi import get_wsgi_application
 from django.db import connection, transaction
-from django.http import HttpRequest, HttpResponse
 from django.urls import path
 
 if os.environ.get("LOWER_BOUND_SERVER"):
@@ -128,15 +127,11 @@ class Login(APIView):
         return Response({"ok": True})
 
 
-def health(request: HttpRequest) -> HttpResponse:
-    return HttpResponse("ok")
-
-
 urlpatterns = [
     path("me", Me.as_view()),
     path("unread", Unread.as_view()),
     path("c/<int:conversation_id>/send", Messages.as_view()),
     path("c/<int:conversation_id>/messages", Messages.as_view()),
     path("login", Login.as_view()),
-    path("healthz", health),
+    path("healthz", bare.health),
 ]

@@ -9,7 +9,6 @@ from typing import Any
 
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
-from django.http import HttpRequest, HttpResponse
 from django.urls import path
 
 if os.environ.get("USUAL_SERVER"):
@@ -40,6 +39,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 from rest_framework_simplejwt.authentication import JWTAuthentication
 from rest_framework_simplejwt.tokens import AccessToken
+
+from benchmarks.bare import health
 
 TABLES = """
 DROP TABLE IF EXISTS usual_participant; DROP TABLE IF EXISTS usual_notification;
@@ -162,10 +163,6 @@ class Me(Usual, generics.RetrieveAPIView[Any]):
 class Unread(Usual, APIView):
     def get(self, request: Request) -> Response:
         return Response({"count": Notification.objects.filter(recipient=request.user.id, is_read=False).count()})
-
-
-def health(request: HttpRequest) -> HttpResponse:
-    return HttpResponse("ok")
 
 
 urlpatterns = [
