@@ -35,8 +35,8 @@ class ExpectedConversation:
         return [m for m in self.messages if m[3] is not None and m[0] > self.cleared[participant]]
 
     def unread(self, participant):
-        floor = max(self.read[participant], self.cleared[participant])
-        return sum(1 for m in self.visible(participant) if m[1] != participant and m[2] and m[0] > floor)
+        read_up_to = max(self.read[participant], self.cleared[participant])
+        return sum(1 for m in self.visible(participant) if m[1] != participant and m[2] and m[0] > read_up_to)
 
 
 class Walk(RuleBasedStateMachine):
@@ -188,9 +188,9 @@ class Walk(RuleBasedStateMachine):
                 assert seen["is_blocked"] is bool(conversation.blocked)
                 assert (seen["last_message"] or {}).get("id") == (visible[-1][0] if visible else None)
                 row = Participant.objects.get(conversation_id=conversation.id, user=person)
-                floor = max(row.last_read_id, row.cleared_up_to_id)
+                read_up_to = max(row.last_read_id, row.cleared_up_to_id)
                 unread = Message.objects.filter(
-                    conversation_id=conversation.id, id__gt=floor, counts_as_unread=True, deleted_at=None
+                    conversation_id=conversation.id, id__gt=read_up_to, counts_as_unread=True, deleted_at=None
                 ).exclude(sender=person)
                 assert row.unread_count == unread.count()
         for person in (self.alice, self.bob, self.charlie):

@@ -83,7 +83,7 @@ def test_questions_that_wait_are_answered_together_and_a_wrong_one_fails_alone(t
         assert (first, third) == (1, 2)
         assert isinstance(second, AssertionError)
         assert batches == [[2, 3, 4], [2], [3], [4]]
-        # One that nobody waits for any more.
+        # A question whose socket has closed meanwhile.
         gone = asyncio.ensure_future(batcher(8))
         await asyncio.sleep(0)
         gone.cancel()
