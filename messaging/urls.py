@@ -1,6 +1,6 @@
 """Routes of messaging, in the order of the contract's table."""
 
-from django.urls import path
+from django.urls import include, path
 
 from messaging.viewsets import (
     ConversationViewSet,
@@ -13,12 +13,12 @@ from messaging.viewsets import (
 
 app_name = "messaging"
 
-CONVERSATION = "messages/conversations/<str:conversation_id>"
-MESSAGE = "messages/messages/<str:message_id>"
+CONVERSATION = "conversations/<str:conversation_id>"
+MESSAGE = "messages/<str:message_id>"
 
-urlpatterns = [
-    path("messages/users", PeopleViewSet.as_view({"get": "search"}), name="users"),
-    path("messages/conversations", ConversationViewSet.as_view({"get": "list", "post": "start"}), name="conversations"),
+_messages = [
+    path("users", PeopleViewSet.as_view({"get": "search"}), name="users"),
+    path("conversations", ConversationViewSet.as_view({"get": "list", "post": "start"}), name="conversations"),
     path(CONVERSATION, ConversationViewSet.as_view({"get": "retrieve"}), name="conversation"),
     path(f"{CONVERSATION}/messages", MessageViewSet.as_view({"get": "list", "post": "create"}), name="messages"),
     path(f"{CONVERSATION}/media", ImageMessageViewSet.as_view({"post": "create"}), name="image-messages"),
@@ -29,3 +29,5 @@ urlpatterns = [
     path(f"{MESSAGE}/reactions", ReactionViewSet.as_view({"post": "create", "delete": "destroy"}), name="reactions"),
     path(f"{MESSAGE}/report", ReportViewSet.as_view({"post": "create"}), name="report"),
 ]
+
+urlpatterns = [path("messages/", include(_messages))]
