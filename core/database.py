@@ -8,18 +8,21 @@ import inspect
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
+from functools import cache, cached_property
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 from uuid import UUID
 
 from django.core.exceptions import EmptyResultSet
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connection
 from django.db.models import BigAutoField, BigIntegerField, Expression, Lookup, Model, QuerySet
 
 # SQLSTATE of a write on a server that only reads.
 READ_ONLY = "25006"
 
 
-def _on_postgres() -> bool:
+@cache
+def on_postgresql() -> bool:
+    """Whether the database is PostgreSQL, else SQLite. Kept: each look at Django's `connection` takes some microseconds."""
     return connection.vendor == "postgresql"
 
 
@@ -30,7 +33,7 @@ def prepared() -> AbstractContextManager[Any]:
     values (text search) uses an ordinary cursor. Values are bound by the server, so a statement may have to name
     the type of a bare parameter.
     """
-    if _on_postgres():
+    if on_postgresql():
         return cast(AbstractContextManager[Any], cast(Any, connection).prepared_cursor())
     return connection.cursor()
 
@@ -92,7 +95,7 @@ def is_any(column: str) -> str:
     A list of placeholders takes the driver and PostgreSQL longer than the rows themselves, and is another statement for
     each number of values.
     """
-    return f"{column} = ANY(%s::bigint[])" if _on_postgres() else f"{column} IN (SELECT value FROM json_each(%s))"
+    return f"{column} = ANY(%s::bigint[])" if on_postgresql() else f"{column} IN (SELECT value FROM json_each(%s))"
 
 
 def placeholders(values: Collection[Any]) -> str:
@@ -106,7 +109,7 @@ def leave_pool() -> None:
     The pool of a process serves its requests. A thread that lives as long as the process would keep one of the
     pool's connections for ever.
     """
-    if _on_postgres():
+    if on_postgresql():
         cast(Any, connection).leave_pool()
 
 
@@ -126,15 +129,15 @@ def discard_connection() -> None:
 def as_parameter(value: Any) -> Any:
     """A value as a parameter of a hand-written statement: SQLite has no type for times and UUIDs, and neither
     database has one for a set of ids."""
-    if isinstance(value, datetime):
-        return connection.ops.adapt_datetimefield_value(value)
-    if isinstance(value, UUID) and not connection.features.has_native_uuid_field:
-        return value.hex
     if isinstance(value, set | frozenset | list):
         # As text: the driver would turn number after number into bytes.
         ids = ",".join(map(str, value))
-        return f"{{{ids}}}" if _on_postgres() else f"[{ids}]"
-    return value
+        return f"{{{ids}}}" if on_postgresql() else f"[{ids}]"
+    if on_postgresql():
+        return value
+    if isinstance(value, datetime):
+        return connection.ops.adapt_datetimefield_value(value)
+    return value.hex if isinstance(value, UUID) else value
 
 
 def moment(stored: datetime | str) -> datetime:
@@ -198,10 +201,9 @@ class compiled(Generic[R]):
 
     def __init__(self, make: Callable[..., QuerySet[Any, R]]) -> None:
         self._make = make
-        self._statements: dict[str, _Statement] = {}
 
     def __call__(self, *values: Any) -> list[R]:
-        sql, params, converters, build = self._statements.get(connection.vendor) or self._compile()
+        sql, params, converters, build = self._statement
         bound = [as_parameter(values[param.position]) if isinstance(param, _Placeholder) else param for param in params]
         return [build(_converted(row, converters)) for row in rows(sql, bound)]
 
@@ -209,7 +211,8 @@ class compiled(Generic[R]):
         """The first row; None without one."""
         return next(iter(self(*values)), None)
 
-    def _compile(self) -> _Statement:
+    @cached_property
+    def _statement(self) -> _Statement:
         count = len(inspect.signature(self._make).parameters)
         queryset: Any = self._make(*map(_Placeholder, range(count)))
         compiler = queryset.query.get_compiler(connection=connection)
@@ -217,8 +220,7 @@ class compiled(Generic[R]):
         converters = compiler.get_converters([column[0] for column in compiler.select])
         yields_objects = queryset._fields is None  # otherwise values_list
         build = _builder(compiler.klass_info, compiler.select) if yields_objects else tuple
-        statement = self._statements[connection.vendor] = _Statement(sql, list(params), converters, build)
-        return statement
+        return _Statement(sql, list(params), converters, build)
 
 
 def _builder(info: dict[str, Any], select: list[Any]) -> Callable[[list[Any]], Any]:
@@ -228,7 +230,7 @@ def _builder(info: dict[str, Any], select: list[Any]) -> Callable[[list[Any]], A
     related = [(one["local_setter"], _builder(one, select)) for one in info.get("related_klass_infos", [])]
 
     def build(row: list[Any]) -> Any:
-        built = model.from_db(connection.alias, fields, row[first:end])
+        built = model.from_db(DEFAULT_DB_ALIAS, fields, row[first:end])
         for attach, build_related in related:
             attach(built, build_related(row))
         return built

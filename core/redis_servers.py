@@ -11,17 +11,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote
 
 import redis
 from django.core.cache.backends.redis import RedisCache, RedisCacheClient
+from redis.sentinel import Sentinel
 
 from core.conf import project
-
-if TYPE_CHECKING:
-    import redis
-
 
 PLAIN_SCHEMES = ("redis://", "rediss://", "unix://")
 SENTINEL_SCHEME = "redis+sentinel://"
@@ -53,10 +50,6 @@ class RedisServer:
 
     def client(self, **options: Any) -> redis.Redis:
         """A client with a pool of its own; with Sentinel every new connection asks for the current primary."""
-        # Loaded here: without REDIS_URL a process needs nothing of it.
-        import redis
-        from redis.sentinel import Sentinel
-
         if self.address:
             return redis.Redis.from_url(self.address, **options)
         sentinel = Sentinel(list(self.sentinels), sentinel_kwargs=_sentinel_options(options))

@@ -4,11 +4,10 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db import connection
 from django.db.models import Max
 
 from accounts import sql
-from core.database import as_parameter, is_any, rows
+from core.database import as_parameter, is_any, on_postgresql, rows
 from core.fields import MAX_ID, parse_id
 from messaging.exceptions import ConversationNotFound
 from messaging.models import (
@@ -34,7 +33,7 @@ _IMAGE_OF_REPLY = sql.image_token("ri")
 def select(cleared: str = "%s", join: str = "", source: str = MESSAGE, before: str = "") -> str:
     """SELECT … FROM for messages `m` of `source`; `cleared` is the SQL of the viewer's watermark, `before` names columns
     before those of a MessageRow."""
-    aggregate = "string_agg" if connection.vendor == "postgresql" else "group_concat"
+    aggregate = "string_agg" if on_postgresql() else "group_concat"
     return (
         f"SELECT {before}m.id, m.conversation_id, m.sender_id, m.kind, m.body, m.reply_to_id, m.edited_at, m.created_at,"
         " m.client_id, m.call_id, m.call_media, m.call_outcome, m.call_duration_s,"

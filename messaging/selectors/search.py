@@ -8,9 +8,7 @@ reading rows. One request reads a bounded number of rows; the reply says where i
 import re
 from typing import Any
 
-from django.db import connection
-
-from core.database import as_parameter, is_any, rows, rows_unprepared
+from core.database import as_parameter, is_any, on_postgresql, rows, rows_unprepared
 from core.fields import MAX_ID
 from messaging.conf import conf
 from messaging.models import BETWEEN, MESSAGE, NEWEST_FIRST, NOT_DELETED, between
@@ -54,7 +52,7 @@ def _ids(
             return ids, None
         before = lowest
         read += conf.SEARCH_SCAN
-        if indexable and connection.vendor == "postgresql":
+        if indexable and on_postgresql():
             ids += _look_up(conversation_id, folded, cleared, before, limit + 1 - len(ids))
             return ids[:limit], ids[limit - 1] if len(ids) > limit else None
         if not indexable and read >= conf.SEARCH_SCAN_MAX:
@@ -65,7 +63,7 @@ def _scan(
     conversation_id: int, folded: str, cleared: int, before: int | None, limit: int
 ) -> tuple[list[int], int | None]:
     """Hits among the newest rows below `before`, and the lowest id read when more rows may follow."""
-    position = "strpos(body_folded, %s)" if connection.vendor == "postgresql" else "instr(body_folded, %s)"
+    position = "strpos(body_folded, %s)" if on_postgresql() else "instr(body_folded, %s)"
     newest = (
         f"SELECT m.id, m.body_folded, {NOT_DELETED} AS is_kept FROM {MESSAGE} m WHERE {BETWEEN} {NEWEST_FIRST} LIMIT %s"
     )

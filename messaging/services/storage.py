@@ -10,11 +10,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from django.db import connection
-
 from accounts import sql
 from accounts.services import pictures
-from core.database import as_parameter, placeholders, row, rows
+from core.database import as_parameter, on_postgresql, placeholders, row, rows
 from core.exceptions import ApiError
 from core.fields import parse_id
 from messaging import signals
@@ -88,7 +86,7 @@ def lock(conversation_id: object, user_id: int) -> LockedConversation:
     """
     number = parse_id(conversation_id)
     # NO KEY: rows that refer to the conversation may be inserted meanwhile.
-    locking = " FOR NO KEY UPDATE OF c" if connection.vendor == "postgresql" else ""
+    locking = " FOR NO KEY UPDATE OF c" if on_postgresql() else ""
     columns: tuple[Any, ...] | None = None
     if number is not None:
         columns = row(_LOCK + locking, [user_id, user_id, user_id, user_id, number, user_id, user_id])
@@ -176,7 +174,7 @@ def insert(message: Message, locked: LockedConversation) -> int | None:
     values = [getattr(message, field.attname) for field in _FIELDS]
     is_written = message.kind != Message.Kind.CALL
     effects = [message.sender_id, int(message.counts_as_unread), message.sender_id, is_written, message.conversation_id]
-    if connection.vendor == "postgresql":
+    if on_postgresql():
         counts = rows(_INSERT_AND_COUNT, [*values, *effects])
     else:
         new = rows(_INSERT, [as_parameter(value) for value in values])

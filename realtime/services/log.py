@@ -17,7 +17,7 @@ from django.db.models import F, Max, QuerySet
 from django.utils import timezone
 from prometheus_client import Histogram
 
-from core.database import as_parameter, compiled, placeholders, rows
+from core.database import as_parameter, compiled, on_postgresql, placeholders, rows
 from core.transactions import collect, unit_of_work
 from realtime import groups
 from realtime.conf import conf
@@ -165,7 +165,7 @@ def _flush(events: list[PendingEvent]) -> None:
     """Numbers and writes all events of a unit of work, and wakes their readers once it is committed."""
     counts = Counter(event.user_id for event in events)
     now = timezone.now()
-    write = _write_postgresql if connection.vendor == "postgresql" else _write_sqlite
+    write = _write_postgresql if on_postgresql() else _write_sqlite
     heads = write(counts, events, now)
     if heads is None:
         # A user's first event, or that of an account which this transaction deletes. Nothing is locked yet,

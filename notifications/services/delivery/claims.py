@@ -16,7 +16,7 @@ from django.db.models import F, QuerySet
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
-from core.database import as_parameter, moment, prepared
+from core.database import as_parameter, moment, on_postgresql, prepared
 from notifications.conf import conf
 from notifications.models import Delivery
 
@@ -76,7 +76,7 @@ def claim(*, channel: str, limit: int, busy: Collection[int] = ()) -> list[Claim
         return []
     now = timezone.now()
     at = as_parameter(now)
-    is_postgres = connection.vendor == "postgresql"
+    is_postgres = on_postgresql()
     held: Any = list(busy) if is_postgres else json.dumps(list(busy))
     is_held = "recipient_id = ANY(%s)" if is_postgres else "recipient_id IN (SELECT value FROM json_each(%s))"
     with prepared() as cursor:
@@ -156,7 +156,7 @@ def finish(results: Sequence[DeliveryResult]) -> None:
         }
         for result in results
     ]
-    if connection.vendor == "postgresql":
+    if on_postgresql():
         source = (
             "SELECT * FROM jsonb_to_recordset(%s::jsonb) AS x(id bigint, lease timestamptz, state text,"
             " error text, due_at timestamptz, back int, provider_id text, payload jsonb)"

@@ -4,11 +4,10 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import connection
 from django.db.models import Q
 from django.utils import timezone
 
-from core.database import as_parameter, prepared
+from core.database import as_parameter, on_postgresql, prepared
 from notifications.conf import conf
 from notifications.kinds import KINDS
 from notifications.models import Delivery, Device
@@ -185,7 +184,7 @@ def _row(*, kind: str, key: str, group: str, now: datetime, **values: Any) -> De
 def _notification_statement() -> str:
     urgent = [kind.name for kind in KINDS.values() if kind.collapse_key == "message"]
     seconds = int(conf.PUSH_GROUP_SECONDS)
-    if connection.vendor == "postgresql":
+    if on_postgresql():
         dialect = {
             "greatest": "greatest",
             "now": "CAST(%(now)s AS timestamptz)",

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from django.db import DatabaseError, connection, connections
 
+from core.database import on_postgresql
 from notifications.conf import conf
 from notifications.models import Delivery
 from notifications.services.delivery import claims
@@ -35,7 +36,7 @@ def run(stopped: threading.Event) -> None:
     with _exclusive(stopped) as may_run:
         if not may_run:
             return
-        listener = Listener() if connection.vendor == "postgresql" else None
+        listener = Listener() if on_postgresql() else None
         connections.close_all()
         workers = channel_workers()
         threads = [threading.Thread(target=worker.run, name=f"delivery-{worker.channel}") for worker in workers]
@@ -88,7 +89,7 @@ def _exclusive(stopped: threading.Event) -> Iterator[bool]:
     The lock is one of the operating system on a file beside the database. It ends with its process, so the next
     process may release every leased row at once.
     """
-    if connection.vendor != "sqlite":
+    if on_postgresql():
         yield True
         return
     path = Path(f"{connection.settings_dict['NAME']}.delivery")

@@ -13,7 +13,7 @@ from typing import Any
 
 from django.db import connection, connections, transaction
 
-from core.database import leave_pool
+from core.database import leave_pool, on_postgresql
 from notifications.conf import conf
 
 log = logging.getLogger(__name__)
@@ -33,7 +33,7 @@ def wake_on_commit() -> None:
 
 def wake() -> None:
     wake_this_process()
-    if connection.vendor == "postgresql" and conf.NOTIFY:
+    if on_postgresql() and conf.NOTIFY:
         _notifier.notify()
 
 

@@ -10,6 +10,7 @@ from django.db import connection
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
+from core.database import on_postgresql
 from core.transactions import unit_of_work
 from notifications.exceptions import NotificationNotFound
 from notifications.models import Delivery, Device, Member, Notification, Preferences
@@ -150,7 +151,7 @@ def lock_pair_exclusive(a_id: int, b_id: int) -> None:
 
 
 def _lock_pair(function: str, a_id: int, b_id: int) -> None:
-    if connection.vendor != "postgresql":
+    if not on_postgresql():
         return
     low, high = sorted((a_id, b_id))
     pair = zlib.crc32(f"{low}:{high}".encode()) - 2**31
