@@ -29,8 +29,9 @@ def on_postgresql() -> bool:
 def prepared() -> AbstractContextManager[Any]:
     """A cursor whose statements stay prepared on their connection; on SQLite an ordinary one.
 
-    Planning a statement with a few joins takes PostgreSQL longer than running it. What must be planned for its
-    values (text search) uses an ordinary cursor. Values are bound by the server, so a statement may have to name
+    Planning a statement with a few joins takes PostgreSQL longer than running it, so it is planned once for all values.
+    What must be planned for its values (text search) or for the current size of a table (claims of a queue) uses an
+    ordinary cursor. Write a limit as a literal: the plan for any limit is that for many rows. Values are bound by the server, so a statement may have to name
     the type of a bare parameter.
     """
     if on_postgresql():

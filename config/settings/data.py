@@ -41,7 +41,9 @@ else:
         _database["OPTIONS"] |= {
             # Uses of a statement of the hot paths (core.database) on a connection before it is prepared.
             "prepare_threshold": 3,
-            "options": "-c statement_timeout=10000 -c lock_timeout=3500 -c idle_in_transaction_session_timeout=15000",
+            # A prepared statement gets one plan for all values: PostgreSQL would plan those with arrays anew each time.
+            "options": "-c plan_cache_mode=force_generic_plan -c statement_timeout=10000 -c lock_timeout=3500"
+            " -c idle_in_transaction_session_timeout=15000",
         }
     if _connections == "kept":
         _database["CONN_MAX_AGE"] = None

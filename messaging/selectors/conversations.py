@@ -35,9 +35,7 @@ def conversation_page(
     *, user_id: int, limit: int, cursor: tuple[int, int] | None = None
 ) -> tuple[list[dict[str, Any]], tuple[int, int] | None]:
     """Conversations with the newest activity first, and the position of the next page (None: the end)."""
-    # The subquery hides the value from the planner, so that PostgreSQL uses the generic plan. With a bare parameter it
-    # plans the statement anew each time, which takes longer than running it.
-    conditions = "user_id = (SELECT CAST(%s AS bigint)) AND is_shown"
+    conditions = "user_id = %s AND is_shown"
     params: list[Any] = [user_id, user_id]
     if cursor is not None:
         conditions += " AND (activity_id, conversation_id) < (%s, %s)"

@@ -42,8 +42,9 @@ def _erase_in(locked: storage.LockedConversation, user_id: int) -> None:
     now = timezone.now()
     messages = Message.objects.not_deleted().filter(conversation=locked.conversation, sender_id=user_id)
     newest = rows(
-        f"SELECT m.id FROM {MESSAGE} m WHERE m.sender_id = %s AND {NOT_DELETED} AND {BETWEEN} {NEWEST_FIRST} LIMIT %s",
-        [user_id, *between(locked.conversation.id), conf.ERASURE_ANNOUNCED],
+        f"SELECT m.id FROM {MESSAGE} m WHERE m.sender_id = %s AND {NOT_DELETED} AND {BETWEEN} {NEWEST_FIRST}"
+        f" LIMIT {conf.ERASURE_ANNOUNCED:d}",
+        [user_id, *between(locked.conversation.id)],
     )
     announced_messages = list(messages.filter(id__in=[columns[0] for columns in newest]).order_by("-id"))
     reactions = Reaction.objects.filter(message__conversation=locked.conversation)

@@ -8,7 +8,7 @@ from django.db.models.functions import Greatest
 
 from accounts.selectors import message_images
 from accounts.services import pictures
-from core.database import DeletionJobs, rows
+from core.database import DeletionJobs, rows_unprepared
 from core.transactions import unit_of_work
 from messaging.conf import conf
 from messaging.models import BETWEEN, MESSAGE, OLDEST_FIRST, Conversation, Message, Participant, between
@@ -53,7 +53,7 @@ def _purge_conversation(conversation_id: int, cleared_by_both: int, limit: int) 
     """Deletes up to `limit` rows, oldest first; how many, and whether there may be more."""
     with unit_of_work():
         conversation = Conversation.objects.select_for_update(no_key=True).get(id=conversation_id)
-        messages = rows(
+        messages = rows_unprepared(
             f"SELECT m.id, m.image_id FROM {MESSAGE} m WHERE {BETWEEN} {OLDEST_FIRST} LIMIT %s",
             [*between(conversation_id, conversation.purged_up_to_id, cleared_by_both + 1), limit],
         )

@@ -40,6 +40,7 @@ def test_otherwise_statements_are_prepared_and_limits_travel_along(connections, 
     database = json.loads(settings_with(connections).stdout)
     assert (database["age"], bool(database["pool"])) == (age, has_pool)
     assert database["prepare_threshold"] == 3 and "statement_timeout=10000" in database["options"]
+    assert "plan_cache_mode=force_generic_plan" in database["options"]
 
 
 @pytest.mark.once

@@ -16,7 +16,7 @@ from django.db.models import F, QuerySet
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
-from core.database import as_parameter, moment, on_postgresql, prepared
+from core.database import as_parameter, moment, on_postgresql
 from notifications.conf import conf
 from notifications.models import Delivery
 
@@ -79,7 +79,8 @@ def claim(*, channel: str, limit: int, busy: Collection[int] = ()) -> list[Claim
     is_postgres = on_postgresql()
     held: Any = list(busy) if is_postgres else json.dumps(list(busy))
     is_held = "recipient_id = ANY(%s)" if is_postgres else "recipient_id IN (SELECT value FROM json_each(%s))"
-    with prepared() as cursor:
+    # Not prepared: the best plan depends on how many rows are due, which changes faster than the statistics.
+    with connection.cursor() as cursor:
         if not is_postgres:
             # An idle worker must not queue for the one write lock of the file.
             cursor.execute(
