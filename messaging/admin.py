@@ -48,14 +48,13 @@ def _reveal(by: "User", message: Message, data: dict[str, Any]) -> None:
     audit.record(action="message.revealed", actor=by, target=message.sender, reason=data["reason"], **details)
 
 
-def _show(page: admin.ModelAdmin, request: HttpRequest, rows: list[Message]) -> HttpResponse:
+def _show(page: admin.ModelAdmin, request: HttpRequest, rows: list[Message], data: dict[str, Any]) -> HttpResponse:
     """The messages, each with its conversation, the messages around it when they were asked for, and its reports."""
-    shows_context = bool(request.POST.get("around"))
     may_view_reports = request.user.has_perm("messaging.view_report")
     revealed = [
         {
             "message": message,
-            "shown": messages_around(message) if shows_context else [message],
+            "shown": messages_around(message) if data["around"] else [message],
             "reports": message.reports.select_related("reporter") if may_view_reports else (),
         }
         for message in rows

@@ -109,6 +109,19 @@ def test_the_messages_around_are_shown_on_request_and_audited(alice, bob, modera
     assert list(details) == [{"message_id": sent[4]}, {"message_id": sent[4], "shown": sent[1:8]}]
 
 
+@pytest.mark.parametrize("value", ["false", "False"])
+def test_messages_around_that_the_audit_log_does_not_name_are_not_shown(alice, bob, moderator, value):
+    conversation, _ = conversations.start(starter=alice, user_id=bob.id)
+    sent = [
+        messages.send(sender=alice, conversation_id=conversation["id"], body=f"<sentence {n}>")[0]["id"]
+        for n in range(3)
+    ]
+    form = {"action": "reveal", "_selected_action": [sent[1]], "confirmed": "1", "reason": "reported", "around": value}
+    page = moderator.post("/admin/messaging/message/", form).content.decode()
+    assert re.findall(r"&lt;sentence (\d)&gt;", page) == ["1"]
+    assert AuditEntry.objects.get(action="message.revealed").details == {"message_id": sent[1]}
+
+
 def test_without_the_permission_nothing_is_revealed(written):
     client = admin_client(staff("Support"))
     form = {"action": "reveal", "_selected_action": [written.id], "confirmed": "1", "reason": "curious"}

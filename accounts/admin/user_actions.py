@@ -74,7 +74,8 @@ def _exported(by: User, user: User, data: dict[str, Any]) -> None:
     audit.record(action="user.exported", actor=by, target=user, reason=data["reason"])
 
 
-def _archive(_page: Any, request: HttpRequest, users: list[User]) -> Any:  # a FileResponse is no HttpResponse
+# Any, because a FileResponse is no HttpResponse.
+def _archive(_page: Any, request: HttpRequest, users: list[User], _data: dict[str, Any]) -> Any:
     (user,) = users
     file = export.archive(user_id=user.id, reader=cast(User, request.user))
     return archive(file, filename=export.file_name(user.username))

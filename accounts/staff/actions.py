@@ -33,7 +33,7 @@ class NoForm(forms.Form):
 
 
 Perform = Callable[[User, Any, dict[str, Any]], None]
-OnSuccess = Callable[[admin.ModelAdmin, HttpRequest, list[Any]], HttpResponse]
+OnSuccess = Callable[[admin.ModelAdmin, HttpRequest, list[Any], dict[str, Any]], HttpResponse]
 Consequences = Callable[[QuerySet], Iterable[str | Promise]]
 
 
@@ -60,7 +60,7 @@ def confirmed_action(
     """An admin action with a confirmation page: its consequences and a form.
 
     `perform(staff_member, row, cleaned_data)` is called for each row; NoChange and what a service refuses are shown.
-    `on_success(admin, request, rows)` answers with a page of its own instead of the list. The same action is a button on
+    `on_success(admin, request, rows, cleaned_data)` answers with a page of its own instead of the list. The same action is a button on
     the page of a row, where `is_offered(row)`; a dangerous one is red.
     """
 
@@ -87,7 +87,7 @@ def confirmed_action(
                 except APIException as error:
                     messages.error(request, f"{self.display_name(row)}: {error.detail}")
             if done and on_success is not None:
-                return on_success(self, request, done)
+                return on_success(self, request, done, form.cleaned_data)
             if done:
                 names = [self.display_name(row) for row in done[:MAX_NAMES]] + ["…"] * (len(done) > MAX_NAMES)
                 details = {"action": label, "count": len(done), "rows": ", ".join(names)}

@@ -45,7 +45,7 @@ def confirmed_download(
 ) -> Any:
     """An action of lists that asks for a reason, writes the audit log by `perform`, and downloads the selected rows."""
 
-    def file_of(page: admin.ModelAdmin, request: HttpRequest, rows: list[Any]) -> HttpResponse:
+    def file_of(page: admin.ModelAdmin, request: HttpRequest, rows: list[Any], data: dict[str, Any]) -> HttpResponse:
         return download(page, ({name: getattr(row, name) for name in columns} for row in rows), columns, kind)
 
     return confirmed_action(
