@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import AuditEntry, Block, Session, User
-from accounts.services import audit, blocks, trusted_devices
+from accounts.services import account_status, audit, blocks, trusted_devices
 from accounts.staff import panels
 from messaging.models import Message, Report
 from messaging.selectors.messages import first_id_since
@@ -256,3 +256,14 @@ def test_search_boxes_say_what_they_search(db):
 def test_times_name_their_zone(bob):
     page = admin_client(staff("Support")).get(page_of(bob)).content.decode()
     assert re.search(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", page)
+
+
+def test_an_erased_account_has_no_buttons_and_takes_no_action(bob):
+    client = admin_client(staff("Support"))
+    account_status.erase(user=bob)
+    assert buttons(client, bob) == (set(), set())
+    for action in ("block", "sign_out", "erase", "export", "unlock", "resend_code"):
+        form = {"action": action, "_selected_action": [bob.id], "confirmed": "1", "reason": "x", "from_row": "1"}
+        page = client.post(LIST, form, follow=True).content.decode()
+        assert "This account has already been erased." in page, action
+    assert AuditEntry.objects.exclude(action="admin.signed_in").get().action == "user.erased"

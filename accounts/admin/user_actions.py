@@ -64,14 +64,22 @@ def _reset_two_step(by: User, user: User, data: dict[str, Any]) -> None:
     staff.reset_two_step(user=user, reason=data["reason"], actor=by)
 
 
+def _is_not_erased(user: User) -> bool:
+    return user.erased_at is None
+
+
 def _erase(by: User, user: User, data: dict[str, Any]) -> None:
-    if user.erased_at is not None:
-        raise NoChange(_("This account has already been erased."))
     staff.erase(user=user, reason=data["reason"], actor=by)
 
 
 def _exported(by: User, user: User, data: dict[str, Any]) -> None:
     audit.record(action="user.exported", actor=by, target=user, reason=data["reason"])
+
+
+def _archived(by: User, user: User, data: dict[str, Any]) -> None:
+    if user.erased_at is not None:
+        raise NoChange(_("This account has already been erased."))
+    _exported(by, user, data)
 
 
 # Any, because a FileResponse is no HttpResponse.
@@ -110,6 +118,7 @@ class UserActions:
         ],
         perform=_block,
         is_dangerous=True,
+        is_offered=_is_not_erased,
     )
     unblock = confirmed_action(
         name="unblock",
@@ -134,7 +143,7 @@ class UserActions:
         form_class=NoForm,
         consequences=lambda rows: [_("A new code is sent by e-mail; the previous one stops working.")],
         perform=_resend,
-        is_offered=lambda user: not user.has_verified_email,
+        is_offered=lambda user: not user.has_verified_email and _is_not_erased(user),
     )
     sign_out = confirmed_action(
         name="sign_out",
@@ -143,6 +152,7 @@ class UserActions:
         consequences=lambda rows: [_("All sessions end, and no device is trusted any longer."), _("Pushes stop.")],
         perform=_sign_out,
         is_dangerous=True,
+        is_offered=_is_not_erased,
     )
     reset_two_step = confirmed_action(
         name="reset_two_step",
@@ -166,9 +176,9 @@ class UserActions:
             _("Messages are in it only if you may reveal them."),
             _("Your name and the reason are kept in the audit log."),
         ],
-        perform=_exported,
+        perform=_archived,
         on_success=_archive,
-        is_offered=lambda user: user.erased_at is None,
+        is_offered=_is_not_erased,
     )
     erase = confirmed_action(
         name="erase",
@@ -179,7 +189,7 @@ class UserActions:
         ],
         perform=_erase,
         is_dangerous=True,
-        is_offered=lambda user: user.erased_at is None,
+        is_offered=_is_not_erased,
     )
     download_csv = _download("csv")
     download_json = _download("json")

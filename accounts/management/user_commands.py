@@ -37,8 +37,8 @@ class UserCommand(OperatorCommand):
         return result | {"dry_run": options["dry_run"]}
 
 
-def find_user(text: str) -> User:
-    """The account of an e-mail address or id. NothingMatched without one."""
+def find_user(text: str, *, with_erased: bool = False) -> User:
+    """The account of an e-mail address or id. NothingMatched without one, and for an erased one unless `with_erased`."""
     if not text.isprintable():
         # Bytes that are not UTF-8 arrive as lone surrogates, which databases refuse.
         raise NothingMatched(f"There is no account {text!r}.")
@@ -48,4 +48,6 @@ def find_user(text: str) -> User:
     user = User.objects.filter(query).first()
     if user is None:
         raise NothingMatched(f"There is no account {text}.")
+    if user.erased_at is not None and not with_erased:
+        raise NothingMatched(f"The account {text} has been erased.")
     return user

@@ -5,11 +5,12 @@ from datetime import timedelta
 import pytest
 from django.core.management import call_command
 from django.utils import timezone
+from rest_framework.exceptions import PermissionDenied
 
 from accounts import signals
 from accounts.exceptions import EmailTaken, UsernameTaken
 from accounts.models import AuditEntry, User
-from accounts.services import account_status, one_time_tokens, registration, trusted_devices
+from accounts.services import account_status, erasure, one_time_tokens, registration, trusted_devices
 from tests.client import ApiClient
 from tests.factories import PASSWORD, make_user, sign_in
 
@@ -108,3 +109,25 @@ def test_names_that_grow_when_folded_still_fit(db):
     ann = make_user("\ufdfa" * 50, last_name="\ufdfa" * 50, email="ann@example.com", username="ann")
     ann.refresh_from_db()
     assert len(ann.first_name_folded) == len(ann.last_name_folded) == 200
+
+
+ERASED_CHANGES = {
+    "block": lambda user, by: account_status.block(user=user, reason="spam", actor=by),
+    "unblock": lambda user, by: account_status.unblock(user=user, actor=by),
+    "unlock": lambda user, by: account_status.unlock(user=user, actor=by),
+    "confirm": lambda user, by: account_status.mark_verified(user=user, reason="", actor_label="cli:root"),
+    "send code": lambda user, by: account_status.send_code_again(user=user, actor=by),
+    "sign out": lambda user, by: account_status.sign_out_everywhere(user=user, actor=by),
+    "reset two-step": lambda user, by: account_status.reset_two_step(user=user, actor=by),
+    "erase": lambda user, by: account_status.erase(user=user, actor=by),
+}
+
+
+@pytest.mark.parametrize("change", ERASED_CHANGES.values(), ids=ERASED_CHANGES)
+def test_the_status_of_an_erased_account_stays(change, alice, bob, mailoutbox):
+    erasure.erase(user_id=alice.id)
+    before = User.objects.filter(id=alice.id).values().get()
+    with pytest.raises(PermissionDenied, match="already been erased"):
+        change(alice, bob)
+    assert User.objects.filter(id=alice.id).values().get() == before
+    assert not AuditEntry.objects.exists() and not mailoutbox

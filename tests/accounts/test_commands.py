@@ -8,6 +8,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 
 from accounts.models import AuditEntry, Session, User
+from accounts.services import erasure
 from tests.factories import make_user, sign_in
 
 
@@ -180,3 +181,20 @@ def test_a_key_is_rotated_without_ending_sessions(settings, capsys, alice, tmp_p
     assert sessions.authenticate(sessions.refresh(token))[0] == alice
     dropped = run(capsys, "rotate_token_key", "drop")
     assert dropped["kids"] == [signing["signing"]]
+
+
+@pytest.mark.parametrize("name", [*COMMANDS, "export_user", "send_test_push"])
+def test_an_erased_account_is_exit_code_3(name, alice):
+    erasure.erase(user_id=alice.id)
+    before = state(alice)
+    for words in ([], ["--dry-run"]):
+        with pytest.raises(CommandError, match=f"The account {alice.id} has been erased.") as raised:
+            call_command(name, str(alice.id), *COMMANDS.get(name, []), *words)
+        assert raised.value.returncode == 3
+    assert state(alice) == before
+
+
+def test_show_user_tells_that_an_account_is_erased(alice, capsys):
+    assert run(capsys, "show_user", str(alice.id))["erased_at"] is None
+    erasure.erase(user_id=alice.id)
+    assert run(capsys, "show_user", str(alice.id))["erased_at"] is not None

@@ -16,7 +16,7 @@ class Command(OperatorCommand):
         parser.add_argument("user", help="e-mail address or id")
 
     def act(self, **options: Any) -> dict[str, Any]:
-        user = find_user(options["user"])
+        user = find_user(options["user"], with_erased=True)
         now = timezone.now()
         return {
             "user_id": user.id,
@@ -39,4 +39,5 @@ class Command(OperatorCommand):
             "sessions": user.sessions.signed_in(now).count(),
             "trusted_devices": user.trusted_devices.live(now).count(),
             "erase_after": user.erase_after,
+            "erased_at": user.erased_at,
         }
