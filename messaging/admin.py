@@ -137,6 +137,7 @@ class ReportAdmin(StaffAdmin):
         form_class=ResolutionForm,
         consequences=lambda rows: [_("The report is closed as justified. Nothing else happens automatically.")],
         perform=lambda by, report, data: _close(by, report, Report.State.RESOLVED, data),
+        is_offered=lambda report: report.state != Report.State.RESOLVED,
     )
     dismiss = confirmed_action(
         name="dismiss",
@@ -145,6 +146,7 @@ class ReportAdmin(StaffAdmin):
         form_class=ResolutionForm,
         consequences=lambda rows: [_("The report is closed as unjustified.")],
         perform=lambda by, report, data: _close(by, report, Report.State.DISMISSED, data),
+        is_offered=lambda report: report.state != Report.State.DISMISSED,
     )
     actions = ("resolve", "dismiss")
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from rest_framework.exceptions import ValidationError
+from rest_framework.exceptions import PermissionDenied, ValidationError
 
 from accounts.services import audit
 from core.transactions import unit_of_work
@@ -54,11 +54,14 @@ def report(*, reporter: "User", message_id: object, reason: str, comment: str = 
 
 
 def close(*, report: Report, staff: "User", state: str, resolution: str = "") -> Report:
-    """Closes a report as resolved (staff took action) or dismissed. ValueError for another state."""
+    """Closes a report as resolved (staff took action) or dismissed. A closed one is closed again in the other state
+    only, as a correction: PermissionDenied. ValueError for another state."""
     if state not in (Report.State.RESOLVED, Report.State.DISMISSED):
         raise ValueError(f"a report cannot be closed as {state}")
     with unit_of_work():
         report = Report.objects.select_for_update().get(id=report.id)
+        if report.state == state:
+            raise PermissionDenied(_("This report has already been closed like this."))
         report.state, report.resolution = state, resolution[:500]
         report.resolved_by_id, report.resolved_at = staff.id, timezone.now()
         report.save(update_fields=["state", "resolution", "resolved_by", "resolved_at"])

@@ -1,7 +1,9 @@
 """A message is shown to staff with a snapshot of what it said."""
 
 import pytest
+from rest_framework.exceptions import PermissionDenied
 
+from accounts.models import AuditEntry
 from messaging.models import Report
 from messaging.services import reports
 from tests.factories import make_user
@@ -47,3 +49,19 @@ def test_staff_closes_a_report_once_looked_at(as_alice, as_bob, send_message):
     assert (closed.state, closed.resolved_by, closed.resolution) == ("resolved", staff, "warned")
     with pytest.raises(ValueError):
         reports.close(report=closed, staff=staff, state="open")
+
+
+def test_a_closed_report_is_closed_once_and_corrected_in_the_other_state(as_alice, as_bob, send_message):
+    as_bob.post(message_path(send_message(as_alice)["id"], "/report"), {"reason": "spam"}, status=201)
+    first, second = make_user("First", is_staff=True), make_user("Second", is_staff=True)
+    report = reports.close(report=Report.objects.get(), staff=first, state="resolved", resolution="warned")
+    with pytest.raises(PermissionDenied):
+        reports.close(report=report, staff=second, state="resolved", resolution="again")
+    report.refresh_from_db()
+    assert (report.resolved_by, report.resolution) == (first, "warned")
+    corrected = reports.close(report=report, staff=second, state="dismissed", resolution="a mistake")
+    assert (corrected.state, corrected.resolved_by) == ("dismissed", second)
+    assert list(AuditEntry.objects.order_by("id").values_list("action", flat=True)) == [
+        "report.resolved",
+        "report.dismissed",
+    ]
