@@ -90,6 +90,19 @@ def test_buttons_fit_the_state_of_the_account(db):
     assert buttons(client, person)[0] >= {"unblock", "unlock", "resend_code", "reset_two_step"}
 
 
+def test_wrong_second_passwords_are_shown_and_unlocked(db):
+    client = admin_client(staff("Support"))
+    person = make_user("Vera", second_password="argon2$never-compared", wrong_second_passwords=10)
+    User.objects.filter(id=person.id).update(wrong_second_passwords_day=timezone.now().date())
+    assert "unlock" in buttons(client, person)[0]
+    assert "Wrong second passwords today" in client.get(page_of(person)).content.decode()
+    form = {"action": "unlock", "_selected_action": [person.id], "confirmed": "1", "reason": "called", "from_row": "1"}
+    assert "“Unlock” was applied to" in client.post(LIST, form, follow=True).content.decode()
+    assert "no wrong passwords are counted" in client.post(LIST, form, follow=True).content.decode()
+    assert "unlock" not in buttons(client, person)[0]
+    assert AuditEntry.objects.filter(action="user.unlocked").count() == 1
+
+
 def test_a_button_asks_acts_and_returns_to_the_user(bob):
     client = admin_client(staff("Support"))
     session, _ = sign_in(bob)

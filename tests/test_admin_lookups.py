@@ -153,6 +153,13 @@ def test_odd_rows_and_actions_are_answered(model, db):
             assert done.status_code in (200, 302, 400, 403), (action, value)
 
 
+def test_a_key_with_a_nul_is_unknown(db):
+    browser = admin_client(staff(is_superuser=True))
+    for model in admin.site._registry:
+        row = browser.get(f"{address(model)}%00/change/")
+        assert (row.status_code, row.headers.get("Location")) == (302, "/admin/"), model
+
+
 def test_every_registered_page_has_the_rule():
     assert all(isinstance(page, ShownColumnsOnly) for page in admin.site._registry.values())
     assert isinstance(admin.site, StaffSite)

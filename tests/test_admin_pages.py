@@ -138,6 +138,24 @@ def test_a_report_is_closed_with_what_was_done(written, moderator, action, state
     assert (report.state, report.resolution) == (state, "warned")
 
 
+def test_a_closed_report_offers_a_correction_only(written, moderator):
+    report = Report.objects.get()
+    form = {"action": "resolve", "_selected_action": [report.id], "confirmed": "1", "resolution": "warned"}
+    for text in ("was applied to", "This report has already been closed like this."):
+        page = moderator.post("/admin/messaging/report/", form | {"from_row": "1"}, follow=True).content.decode()
+        assert text in page
+        assert 'value="dismiss"' in page and 'value="resolve"' not in page
+    assert AuditEntry.objects.filter(action="report.resolved").count() == 1
+
+
+@pytest.mark.parametrize("confirmed", ["", "1"])
+def test_an_action_on_a_row_that_is_gone_says_so(moderator, confirmed):
+    form = {"action": "resolve", "_selected_action": ["999"], "confirmed": confirmed, "resolution": "warned"}
+    page = moderator.post("/admin/messaging/report/", form, follow=True).content.decode()
+    assert "What you selected no longer exists. Nothing was changed." in page
+    assert "confirm-consequences" not in page
+
+
 def test_operations_tries_a_delivery_again_and_a_device(written, bob, as_bob):
     as_bob.post("/api/v1/profile/push-token", {"token": "some-token"})
     client = admin_client(staff("Operations"))

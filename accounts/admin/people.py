@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.admin.user_actions import UserActions
 from accounts.models import AuditEntry, Block, Session, TrustedDevice, User
 from accounts.selectors import full_name_begins
-from accounts.services import recovery_codes
+from accounts.services import recovery_codes, second_password
 from accounts.services.login_lockout import is_locked, locked_until
 from accounts.staff import panels, tasks
 from accounts.staff.lists import AuditedAdmin, ReasonModelForm, StaffAdmin
@@ -103,7 +103,17 @@ class UserAdmin(UserActions, AuditedAdmin):
                 )
             },
         ),
-        (_("Second step"), {"fields": ("two_step", "second_password_changed_at", "recovery_codes_left")}),
+        (
+            _("Second step"),
+            {
+                "fields": (
+                    "two_step",
+                    "second_password_changed_at",
+                    "wrong_second_passwords_today",
+                    "recovery_codes_left",
+                )
+            },
+        ),
         (_("Privacy"), {"fields": ("who_can_message", "read_receipts", "show_last_seen", "relay_calls")}),
         (_("Times"), {"fields": ("created_at", "last_seen_at", "username_changed_at", "password_reset_at")}),
         (_("Staff"), {"fields": ("is_staff", "is_superuser", "groups")}),
@@ -144,6 +154,10 @@ class UserAdmin(UserActions, AuditedAdmin):
     @admin.display(description=_("two-step"), boolean=True)
     def two_step(self, user: User) -> bool:
         return user.two_step_enabled
+
+    @admin.display(description=_("wrong second passwords today"))
+    def wrong_second_passwords_today(self, user: User) -> int:
+        return second_password.wrong_guesses_today(user)
 
     @admin.display(description=_("recovery codes left"))
     def recovery_codes_left(self, user: User) -> int:

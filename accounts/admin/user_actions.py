@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
 from accounts.services import account_status as staff
-from accounts.services import audit, export
+from accounts.services import audit, export, second_password
 from accounts.staff.actions import NoChange, NoForm, ReasonForm, confirmed_action
 from accounts.staff.downloads import confirmed_download
 from core.renderers import archive
@@ -32,6 +32,10 @@ class BlockForm(ReasonForm):
         return until
 
 
+def _is_not_erased(user: User) -> bool:
+    return user.erased_at is None
+
+
 def _block(by: User, user: User, data: dict[str, Any]) -> None:
     staff.block(user=user, reason=data["reason"], until=data["until"], actor=by)
 
@@ -42,7 +46,14 @@ def _unblock(by: User, user: User, data: dict[str, Any]) -> None:
     staff.unblock(user=user, reason=data["reason"], actor=by)
 
 
+def _has_wrong_passwords(user: User) -> bool:
+    """Whether there are wrong first or second passwords to forget."""
+    return bool(user.wrong_passwords or second_password.wrong_guesses_today(user) or user.network_locks.all())
+
+
 def _unlock(by: User, user: User, data: dict[str, Any]) -> None:
+    if _is_not_erased(user) and not _has_wrong_passwords(user):
+        raise NoChange(_("This account is not locked, and no wrong passwords are counted."))
     staff.unlock(user=user, reason=data["reason"], actor=by)
 
 
@@ -62,10 +73,6 @@ def _reset_two_step(by: User, user: User, data: dict[str, Any]) -> None:
     if not user.two_step_enabled:
         raise NoChange(_("Two-step verification is off for this account."))
     staff.reset_two_step(user=user, reason=data["reason"], actor=by)
-
-
-def _is_not_erased(user: User) -> bool:
-    return user.erased_at is None
 
 
 def _erase(by: User, user: User, data: dict[str, Any]) -> None:
@@ -134,7 +141,7 @@ class UserActions:
         permission="accounts.unlock_user",
         consequences=lambda rows: [_("The count of wrong passwords is reset; the user can sign in at once.")],
         perform=_unlock,
-        is_offered=lambda user: user.wrong_passwords > 0 or bool(user.network_locks.all()),
+        is_offered=_has_wrong_passwords,
     )
     resend_code = confirmed_action(
         name="resend_code",

@@ -145,6 +145,11 @@ def uncount_guess(user: User) -> None:
     )
 
 
+def wrong_guesses_today(user: User) -> int:
+    """The wrong guesses that count against today's limit."""
+    return user.wrong_second_passwords if user.wrong_second_passwords_day == timezone.now().date() else 0
+
+
 def report_wrong_guess(user: User) -> None:
     """Mails the owner once there are several wrong guesses: the first password is known to another."""
     wrong = User.objects.values_list("wrong_second_passwords", flat=True).get(id=user.id)

@@ -70,6 +70,9 @@ def confirmed_action(
             messages.error(request, _("You do not have permission to do this."))
             return None
         rows = list(queryset[: max_rows + 1])
+        if not rows:
+            messages.warning(request, _("What you selected no longer exists. Nothing was changed."))
+            return None
         row_page = _row_page(self, request, rows)
         if len(rows) > max_rows:
             messages.error(request, _("Please select at most %(most)d rows.") % {"most": max_rows})

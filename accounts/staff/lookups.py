@@ -48,6 +48,10 @@ class ShownColumnsOnly(admin.ModelAdmin):
         field = self._shown_field(path, request)
         return field is not None and can_compare(field, str(value), operator)
 
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
+        """None for a key that the database cannot compare, such as one with a NUL."""
+        return super().get_object(request, object_id, from_field) if can_compare(self.opts.pk, object_id) else None
+
     def to_field_allowed(self, request: HttpRequest, to_field: str) -> bool:
         return to_field == self.opts.pk.name
 
