@@ -14,7 +14,7 @@ from accounts.services.audit import name_actions
 from accounts.staff import tasks
 from accounts.staff.actions import ReasonForm, confirmed_action
 from accounts.staff.lists import StaffAdmin
-from accounts.staff.overview import Chart, Figure, add_chart, add_section, capped_count
+from accounts.staff.overview import Chart, Figure, add_chart, add_figures, capped_count
 from accounts.staff.panels import Panel, add_panel
 from messaging.models import Conversation, Message, Report
 from messaging.selectors.messages import first_id_since, messages_around
@@ -161,12 +161,14 @@ def _close(by: "User", report: Report, state: str, data: dict[str, Any]) -> None
     reports.close(report=report, staff=by, state=state, resolution=data["resolution"])
 
 
-def _figures() -> list[Figure]:
-    open_reports = capped_count(Report.objects.filter(state=Report.State.OPEN))
-    return [Figure(_("Open reports"), open_reports, "/admin/messaging/report/?state__exact=open")]
-
-
-add_section(_figures)
+add_figures(
+    Figure(
+        _("Open reports"),
+        "messaging.view_report",
+        lambda: capped_count(Report.objects.filter(state=Report.State.OPEN)),
+        "/admin/messaging/report/?state__exact=open",
+    )
+)
 add_panel(
     Panel(
         Report,

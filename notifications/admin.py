@@ -11,7 +11,7 @@ from accounts.services.audit import name_actions
 from accounts.staff import tasks
 from accounts.staff.actions import NoChange, NoForm, ReasonForm, confirmed_action
 from accounts.staff.lists import StaffAdmin
-from accounts.staff.overview import Chart, Figure, add_chart, add_section, capped_count
+from accounts.staff.overview import Chart, Figure, add_chart, add_figures, capped_count
 from accounts.staff.panels import Panel, add_panel
 from core.transactions import unit_of_work
 from notifications.models import ChannelPause, Delivery, Device, Notification
@@ -122,16 +122,26 @@ class ChannelPauseAdmin(StaffAdmin):
         return ()
 
 
-def _figures() -> list[Figure]:
-    path = "/admin/notifications/delivery/?state__exact="
-    return [
-        Figure(_("Pending deliveries"), capped_count(Delivery.objects.filter(state="pending")), f"{path}pending"),
-        Figure(_("Failed deliveries"), capped_count(Delivery.objects.filter(state="dead")), f"{path}dead"),
-        Figure(_("Paused channels"), ChannelPause.objects.count(), "/admin/notifications/channelpause/"),
-    ]
-
-
-add_section(_figures)
+add_figures(
+    Figure(
+        _("Pending deliveries"),
+        "notifications.view_delivery",
+        lambda: capped_count(Delivery.objects.filter(state=Delivery.State.PENDING)),
+        "/admin/notifications/delivery/?state__exact=pending",
+    ),
+    Figure(
+        _("Failed deliveries"),
+        "notifications.view_delivery",
+        lambda: capped_count(Delivery.objects.filter(state=Delivery.State.DEAD)),
+        "/admin/notifications/delivery/?state__exact=dead",
+    ),
+    Figure(
+        _("Paused channels"),
+        "notifications.view_channelpause",
+        ChannelPause.objects.count,
+        "/admin/notifications/channelpause/",
+    ),
+)
 add_panel(
     Panel(
         Delivery,

@@ -197,6 +197,30 @@ def test_the_index_page_starts_with_the_tasks_of_support(db):
     assert [group["models"][0]["object_name"] for group in groups[:2]] == ["User", "Report"]
 
 
+@pytest.mark.parametrize(
+    ("role", "hidden"),
+    [
+        ("Support", {"/admin/messaging/report/?state__exact=open"}),
+        (
+            "Moderator",
+            {
+                "/admin/notifications/delivery/?state__exact=pending",
+                "/admin/notifications/delivery/?state__exact=dead",
+            },
+        ),
+        ("Auditor", set()),
+        ("Operations", {"/admin/messaging/report/?state__exact=open"}),
+    ],
+)
+def test_the_figures_lead_to_lists_that_may_be_seen(db, role, hidden):
+    client = admin_client(staff(role))
+    shown = {figure["path"] for figure in client.get("/admin/").context["overview"]}
+    assert {client.get(path).status_code for path in shown} == {200}
+    assert {client.get(path).status_code for path in hidden} <= {403}
+    everything = admin_client(staff(is_superuser=True)).get("/admin/").context["overview"]
+    assert {figure["path"] for figure in everything} - shown == hidden
+
+
 def test_charts_count_by_day_and_series_with_one_query_each(alice, bob):
     cache.clear()
     now = timezone.now()

@@ -2,7 +2,7 @@
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -23,11 +23,12 @@ from accounts.staff.lists import MAX_COUNT
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One number of the overview; `path` leads to the list behind it."""
+    """One number of the overview; `path` leads to the list behind it, which needs `permission`."""
 
     label: str | Promise
-    value: int | str
-    path: str = ""
+    permission: str
+    count: Callable[[], int | str]
+    path: str
 
 
 def capped_count(rows: QuerySet) -> int | str:
@@ -36,30 +37,40 @@ def capped_count(rows: QuerySet) -> int | str:
     return number if number <= MAX_COUNT else f"{MAX_COUNT}+"
 
 
-Section = Callable[[], Iterable[Figure]]
-_sections: list[Section] = []
+_figures: list[Figure] = []
 
 
-def add_section(section: Section) -> None:
+def add_figures(*figures: Figure) -> None:
     """Adds the figures of an app to the overview."""
-    _sections.append(section)
+    _figures.extend(figures)
 
 
-def figures() -> list[Figure]:
-    return [figure for section in (_accounts, *_sections) for figure in section()]
+def figures(request: HttpRequest) -> list[dict[str, Any]]:
+    """The figures of the lists that this staff member may see."""
+    return [
+        {"label": figure.label, "value": figure.count(), "path": figure.path}
+        for figure in _figures
+        if request.user.has_perm(figure.permission)
+    ]
 
 
-def _accounts() -> Iterable[Figure]:
-    now = timezone.now()
-    users = "/admin/accounts/user/"
-    day = now - timedelta(days=1)
-    yield Figure(_("New accounts today"), capped_count(User.objects.filter(created_at__gte=day)), users)
-    yield Figure(
+_USERS = "/admin/accounts/user/"
+_MAY_VIEW_USERS = "accounts.view_user"
+add_figures(
+    Figure(
+        _("New accounts today"),
+        _MAY_VIEW_USERS,
+        lambda: capped_count(User.objects.filter(created_at__gte=timezone.now() - timedelta(days=1))),
+        _USERS,
+    ),
+    Figure(
         _("Currently locked"),
-        capped_count(User.objects.filter(is_locked(now))),
-        f"{users}?status=locked",
-    )
-    yield Figure(_("Blocked"), capped_count(User.objects.blocked()), f"{users}?status=blocked")
+        _MAY_VIEW_USERS,
+        lambda: capped_count(User.objects.filter(is_locked(timezone.now()))),
+        f"{_USERS}?status=locked",
+    ),
+    Figure(_("Blocked"), _MAY_VIEW_USERS, lambda: capped_count(User.objects.blocked()), f"{_USERS}?status=blocked"),
+)
 
 
 # --- Charts: one grouped query each; days that are over are counted once a day, the current day once a minute ---------

@@ -170,5 +170,5 @@ class StaffSite(OTPAdminSite):
         return apps if app_label else tasks.grouped(self, apps)
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
-        shown = {"overview": overview.figures(), "charts": overview.charts(request)}
+        shown = {"overview": overview.figures(request), "charts": overview.charts(request)}
         return super().index(request, shown | (extra_context or {}))

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.services.audit import name_actions
 from accounts.staff import tasks
 from accounts.staff.lists import StaffAdmin
-from accounts.staff.overview import Chart, Figure, add_chart, add_section, capped_count
+from accounts.staff.overview import Chart, Figure, add_chart, add_figures, capped_count
 from realtime.calls.models import Call
 
 name_actions({"log.new_epoch": _("New epoch of the event log")})
@@ -33,12 +33,14 @@ class CallAdmin(StaffAdmin):
         return call.duration_s
 
 
-def _figures() -> list[Figure]:
-    today = capped_count(Call.objects.filter(created_at__gte=timezone.now() - timedelta(days=1)))
-    return [Figure(_("Calls today"), today, "/admin/realtime/call/")]
-
-
-add_section(_figures)
+add_figures(
+    Figure(
+        _("Calls today"),
+        "realtime.view_call",
+        lambda: capped_count(Call.objects.filter(created_at__gte=timezone.now() - timedelta(days=1))),
+        "/admin/realtime/call/",
+    )
+)
 add_chart(
     Chart(
         "calls",
