@@ -17,6 +17,7 @@ urlpatterns = [
     path("api/v1/", include("realtime.urls")),
     path("api/v1/schema", site.SchemaView.as_view(), name="schema"),
     path("admin/", admin.site.urls),
+    path("admin", RedirectView.as_view(url="/admin/")),
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
     path("metrics", metrics.metrics, name="metrics"),

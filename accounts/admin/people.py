@@ -2,8 +2,9 @@
 Confirmed actions make changes.
 """
 
+import contextlib
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from django.contrib import admin
 from django.contrib.admin import SimpleListFilter
@@ -15,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.admin.user_actions import UserActions
 from accounts.models import AuditEntry, Block, Session, TrustedDevice, User
 from accounts.selectors import full_name_begins
-from accounts.services import recovery_codes, second_password
+from accounts.services import account_status, recovery_codes, second_password
 from accounts.services.login_lockout import is_locked, locked_until
 from accounts.staff import panels, tasks
 from accounts.staff.lists import AuditedAdmin, ReasonModelForm, StaffAdmin
@@ -23,7 +24,7 @@ from accounts.staff.lookups import MAX_SEARCH
 from accounts.staff.overview import Chart, add_chart
 from accounts.staff.panels import Panel, add_panel
 from core.fields import parse_id
-from core.text import fold
+from core.text import fold, normalise_address
 
 
 class AccountStatusFilter(SimpleListFilter):
@@ -173,13 +174,17 @@ class UserAdmin(UserActions, AuditedAdmin):
         matching |= Q(last_name_folded__startswith=folded) | Q(email__startswith=term.lower())
         for full_name in full_name_begins(folded):
             matching |= full_name
+        with contextlib.suppress(ValueError):
+            # The address as it is stored, for one that was typed with a domain of other letters.
+            matching |= Q(email=normalise_address(term))
         if (user_id := parse_id(term)) is not None:
             matching |= Q(id=user_id)
         return queryset.filter(matching), False
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        # Only the staff flag and groups, and only by a superuser; every other change of a user is an action.
-        return bool(request.user.is_superuser)
+        # Only the staff flag and groups; every other change of a user is an action.
+        by = cast(User, request.user)
+        return by.is_superuser and (obj is None or account_status.may_change_rights(user=obj, actor=by))
 
     def audit_label(self, row: Any) -> str:
         return str(row.email)

@@ -1,5 +1,6 @@
 """The base class of the commands that change one account."""
 
+import contextlib
 from typing import Any
 
 from django.core.management.base import CommandParser
@@ -8,6 +9,7 @@ from django.db.models import Q
 from accounts.models import User
 from core.fields import parse_id
 from core.operator import NothingMatched, OperatorCommand, not_blank
+from core.text import normalise_address
 
 
 class UserCommand(OperatorCommand):
@@ -43,6 +45,8 @@ def find_user(text: str, *, with_erased: bool = False) -> User:
         # Bytes that are not UTF-8 arrive as lone surrogates, which databases refuse.
         raise NothingMatched(f"There is no account {text!r}.")
     query = Q(email=text.strip().lower())
+    with contextlib.suppress(ValueError):
+        query |= Q(email=normalise_address(text))
     if (user_id := parse_id(text)) is not None:
         query |= Q(id=user_id)
     user = User.objects.filter(query).first()

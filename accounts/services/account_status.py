@@ -142,6 +142,12 @@ def erase(*, user: User, reason: str = "", actor: User | None = None, actor_labe
         )
 
 
+def may_change_rights(*, user: User, actor: User) -> bool:
+    """Whether `actor` may change the staff flag and the groups of `user`: a superuser, of accounts but their own, so
+    that there is always another one who can take a mistake back."""
+    return actor.is_superuser and actor.id != user.id and user.erased_at is None
+
+
 @contextmanager
 def _audited(
     action: str, user: User, reason: str, actor: User | None, actor_label: str = "", **details: Any

@@ -7,6 +7,7 @@ from django.test import Client
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from accounts.models import AuditEntry, Session, User
+from accounts.services import account_status
 from tests.factories import PASSWORD, make_user, sign_in
 from tests.staff import admin_client, code_of, staff
 
@@ -92,6 +93,26 @@ def test_a_person_is_found_by_what_a_caller_says(support, alice, bob, found_by):
     page = support.get("/admin/accounts/user/", {"q": found_by(alice)}).content.decode()
     assert alice.email in page
     assert bob.email not in page
+
+
+def test_a_person_is_found_by_an_address_as_people_write_it(support, db):
+    person = make_user("Vera", email="vera@xn--bcher-kva.example")
+    page = support.get("/admin/accounts/user/", {"q": "Vera@bücher.example"})
+    assert [user.id for user in page.context["cl"].result_list] == [person.id]
+
+
+@pytest.mark.parametrize("whose", ["own", "erased"])
+def test_rights_of_the_own_and_of_an_erased_account_stay(alice, whose):
+    root = staff(is_superuser=True)
+    client = admin_client(root)
+    account_status.erase(user=alice)
+    person = {"own": root, "erased": alice}[whose]
+    address = f"/admin/accounts/user/{person.id}/change/"
+    page = client.get(address)
+    assert page.status_code == 200 and 'name="reason"' not in page.content.decode()
+    before = User.objects.filter(id=person.id).values().get()
+    assert client.post(address, {"is_staff": "on", "reason": "by mistake"}).status_code == 403
+    assert User.objects.filter(id=person.id).values().get() == before
 
 
 def test_blocking_asks_first_then_ends_every_sign_in(support, alice, anonymous):

@@ -65,6 +65,12 @@ def test_an_unknown_user_is_exit_code_3(name, db):
     assert failure.value.returncode == 3
 
 
+def test_a_user_is_found_by_an_address_as_people_write_it(db, capsys):
+    person = make_user("Vera", email="vera@xn--bcher-kva.example")
+    for address in ("vera@bücher.example", " Vera@BÜCHER.example", "vera@xn--bcher-kva.example"):
+        assert run(capsys, "show_user", address)["user_id"] == person.id
+
+
 def test_a_block_with_an_end_says_so(alice, capsys):
     sign_in(alice)
     result = run(capsys, "block_user", alice.email, "--reason", "spam", "--until", "2100-01-01")

@@ -195,6 +195,7 @@ def test_api_paths_stay_json_in_a_browser(browser):
         ("/docs/quickstart/", "/docs/quickstart"),
         ("/api/v1/", "/docs/reference"),
         ("/docs/api", "/api/docs"),
+        ("/admin", "/admin/"),
     ],
 )
 def test_paths_that_people_type_lead_somewhere(browser, path, target):
