@@ -85,8 +85,7 @@ class OperatorCommand(PlainCommand):
             reason = (str(error).splitlines() or [type(error).__name__])[0]
             raise CommandError(f"The database refuses: {reason}. See `manage.py doctor`.") from error
         except BrokenPipeError:
-            # `… | head` closed the pipe: no traceback, and nothing more to write at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            discard_output()
 
     def show(self, result: dict[str, Any], *, as_json: bool) -> None:
         if as_json:
@@ -109,6 +108,11 @@ class OperatorCommand(PlainCommand):
     def progress(self, items: Iterable[T], *, total: int | None = None, what: str = "") -> Iterator[T]:
         """The items, with a bar on a terminal."""
         return iter(tqdm(items, total=total, desc=what, file=sys.stderr, disable=not sys.stderr.isatty()))
+
+
+def discard_output() -> None:
+    """After `… | head` closed the pipe: no traceback, and nothing more to write at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def dry_run_name(name: str) -> str:

@@ -1,6 +1,8 @@
 """The operator's commands for people: what they print, what they change, how they exit."""
 
+import errno
 import json
+import os
 import zipfile
 
 import pytest
@@ -158,6 +160,29 @@ def test_an_export_finds_a_name_of_its_own_among_the_local_data(alice, capsys, t
     settings.VAR_DIR = tmp_path
     result = run(capsys, "export_user", alice.email)
     assert [str(path) for path in (tmp_path / "exports").iterdir()] == [result["file"]]
+
+
+def test_a_dry_run_of_an_export_makes_no_folder(alice, capsys, tmp_path, settings):
+    settings.VAR_DIR = tmp_path
+    result = run(capsys, "export_user", alice.email, "--dry-run")
+    assert result["file"].startswith(str(tmp_path / "exports")) and not list(tmp_path.iterdir())
+
+
+def test_the_reason_of_an_export_is_kept(alice, tmp_path):
+    call_command("export_user", alice.email, "--output", str(tmp_path / "a.zip"), "--reason", "asked by letter")
+    assert AuditEntry.objects.get().reason == "asked by letter"
+
+
+def test_an_export_that_fails_leaves_no_file(alice, tmp_path, monkeypatch):
+    def full(source, file):
+        file.write(b"half")
+        assert os.fstat(file.fileno()).st_mode & 0o077 == 0
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("shutil.copyfileobj", full)
+    with pytest.raises(CommandError, match="No space left on device"):
+        call_command("export_user", alice.email, "--output", str(tmp_path / "a.zip"))
+    assert not list(tmp_path.iterdir()) and not AuditEntry.objects.exists()
 
 
 def test_erasing_needs_yes_without_a_terminal(alice, monkeypatch):

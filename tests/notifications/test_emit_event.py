@@ -115,3 +115,20 @@ def test_a_rejected_line_is_named_and_the_others_are_taken(alice, bob, monkeypat
     with pytest.raises(CommandError, match=r"1 of 2"):
         emit(stdin=f"{json.dumps(bad)}\n{json.dumps(good)}", monkeypatch=monkeypatch)
     assert Notification.objects.count() == 1
+
+
+class ClosedPipe(io.StringIO):
+    def write(self, text):
+        raise BrokenPipeError
+
+
+def test_a_reader_that_leaves_loses_no_event(alice, bob, monkeypatch, settings):
+    """`emit_event < events | head -1` adds all events, and their row in the audit log."""
+    settings.NOTIFICATIONS_EVENTS_PER_REQUEST = 2
+    event = {"type": "post_like", "recipient_id": alice.id, "actor_id": bob.id}
+    lines = [json.dumps(event | {"event_id": f"e{n}", "target": {"id": n, "title": "Tea"}}) for n in range(1, 6)]
+    monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(lines)))
+    monkeypatch.setattr("notifications.management.commands.emit_event.discard_output", lambda: None)
+    call_command("emit_event", stdout=ClosedPipe())
+    assert Notification.objects.count() == 5
+    assert AuditEntry.objects.get().details == {"results": {"created": 5}}

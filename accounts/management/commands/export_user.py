@@ -1,6 +1,9 @@
+import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
@@ -13,9 +16,18 @@ from core.operator import OperatorCommand, actor
 
 def default_path(username: str) -> Path:
     """A new file below VAR_DIR."""
-    folder = Path(project.VAR_DIR) / "exports"
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder / export.file_name(username, f"{timezone.now():%Y-%m-%dT%H%M%S}")
+    return Path(project.VAR_DIR) / "exports" / export.file_name(username, f"{timezone.now():%Y-%m-%dT%H%M%S}")
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[BinaryIO]:
+    """A new file that its owner alone may read, from its first byte on; removed again after an error."""
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        try:
+            yield file
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
 
 
 class Command(OperatorCommand):
@@ -26,6 +38,7 @@ class Command(OperatorCommand):
         parser.add_argument(
             "--output", help="the zip file to write; it must not exist (default: a new one in var/exports)"
         )
+        parser.add_argument("--reason", default="", help="kept in the audit log")
 
     def act(self, **options: Any) -> dict[str, Any]:
         user = find_user(options["user"])
@@ -35,11 +48,13 @@ class Command(OperatorCommand):
             # The size is not known before the archive is written.
             return result
         try:
-            with path.open("xb") as file, export.archive(user_id=user.id) as archive:
+            if not options["output"]:
+                path.parent.mkdir(parents=True, exist_ok=True)
+            with new_file(path) as file, export.archive(user_id=user.id) as archive:
                 shutil.copyfileobj(archive, file)
                 result["bytes"] = file.tell()
+                # Within: without its row in the audit log the file is removed again.
+                audit.record(action="user.exported", actor_label=actor(), target=user, reason=options["reason"])
         except OSError as error:
-            raise CommandError(f"{path}: {error.strerror}") from error
-        path.chmod(0o600)
-        audit.record(action="user.exported", actor_label=actor(), target=user)
+            raise CommandError(f"{error.filename or path}: {error.strerror}") from error
         return result

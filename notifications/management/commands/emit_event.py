@@ -4,20 +4,21 @@ import json
 import sys
 import uuid
 from collections import Counter
+from collections.abc import Iterable
 from contextlib import nullcontext
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import DatabaseError, transaction
 
 from accounts.services import audit
 from core.fields import parse_id
-from core.operator import actor
+from core.operator import PlainCommand, actor, discard_output
 from notifications.conf import conf
 from notifications.services import ingestion
 
 
-class Command(BaseCommand):
+class Command(PlainCommand):
     help = "Add an event to a user's feed. Without options, read events as JSON lines from standard input."
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -46,9 +47,9 @@ class Command(BaseCommand):
             with transaction.atomic() if options["dry_run"] else nullcontext():
                 for start in range(0, len(events), conf.EVENTS_PER_REQUEST):
                     batch = events[start : start + conf.EVENTS_PER_REQUEST]
-                    for result in ingestion.ingest(source=ingestion.LOCAL, events=batch):
-                        self.stdout.write(json.dumps(result, ensure_ascii=False))
-                        counts[str(result["result"])] += 1
+                    results = ingestion.ingest(source=ingestion.LOCAL, events=batch)
+                    counts.update(str(result["result"]) for result in results)
+                    self.print_lines(json.dumps(result, ensure_ascii=False) for result in results)
                 if options["dry_run"]:
                     transaction.set_rollback(True)
             rejected = sum(count for result, count in counts.items() if result.startswith("rejected:"))
@@ -58,6 +59,15 @@ class Command(BaseCommand):
             raise CommandError(f"The database refuses: {error}".splitlines()[0]) from error
         if rejected:
             raise CommandError(f"{rejected} of {len(events)} events were rejected.")
+
+    def print_lines(self, lines: Iterable[str]) -> None:
+        """Prints results. The events that follow are added even when the reader has closed the pipe."""
+        try:
+            for line in lines:
+                self.stdout.write(line)
+            self.stdout.flush()
+        except BrokenPipeError:
+            discard_output()
 
 
 def _event(values: dict[str, Any], *, retract: bool) -> dict[str, Any]:
