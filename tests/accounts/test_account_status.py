@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.utils import timezone
 from rest_framework.exceptions import PermissionDenied
 
@@ -82,6 +82,16 @@ def test_createsuperuser(db, anonymous, monkeypatch):
     body = anonymous.post(f"{AUTH}/login", {"email": "root@example.com", "password": PASSWORD})
     me = ApiClient(body["token"]).get(f"{AUTH}/me")["user"]
     assert (me["is_admin"], me["is_verified"]) == (True, True)
+    row = AuditEntry.objects.get()
+    assert (row.action, row.target_label) == ("user.added", "root@example.com")
+    assert row.actor_label.startswith("cli:")
+
+
+def test_createsuperuser_that_creates_none_leaves_no_audit_row(alice, monkeypatch):
+    monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", PASSWORD)
+    with pytest.raises(CommandError):
+        call_command("createsuperuser", email=alice.email, first_name="Alice", interactive=False, verbosity=0)
+    assert not AuditEntry.objects.exists()
 
 
 def test_accounts_by_hand(db, received, mailoutbox):
