@@ -146,8 +146,8 @@ def _for_staff(request: HttpRequest, code: int, reason: str) -> HttpResponse | N
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """Django's handler400: requests that never reached a view."""
     if isinstance(exception, RequestDataTooBig):
-        return _plain(413, "file_too_large", _("The request is too large."))
-    return _plain(400, "parse_error", _("The request could not be read."))
+        return _for_staff(request, 413, "large") or _plain(413, "file_too_large", _("The request is too large."))
+    return _for_staff(request, 400, "unreadable") or _plain(400, "parse_error", _("The request could not be read."))
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:

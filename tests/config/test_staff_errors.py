@@ -1,5 +1,7 @@
 """What goes wrong at the support pages is told as a page; everywhere else it is the envelope."""
 
+from urllib.parse import urlencode
+
 from django.test import Client, override_settings
 
 from accounts.models import User
@@ -21,6 +23,34 @@ def test_a_missing_row_is_shown_as_a_page(db):
     assert answer.status_code == 404
     assert "Page not found" in answer.content.decode()
     assert client.get("/nowhere").json()["error"] == "not_found"
+
+
+@override_settings(DEBUG=False, SECURE_SSL_REDIRECT=False)
+def test_a_filter_that_is_none_is_shown_as_a_page(db):
+    client = admin_client(staff("Auditor"))
+    answers = (
+        client.get("/admin/accounts/user/", {"created_at__gte": "yesterday"}),
+        client.post("/admin/accounts/user/", {"action": "block", "_selected_action": "abc"}),
+    )
+    for answer in answers:
+        assert answer.status_code == 400
+        assert "<h1>The request could not be read.</h1>" in answer.content.decode()
+        assert 'href="/admin/"' in answer.content.decode()
+
+
+@override_settings(DEBUG=False, SECURE_SSL_REDIRECT=False, DATA_UPLOAD_MAX_MEMORY_SIZE=1000)
+def test_a_form_that_is_too_large_is_shown_as_a_page(db):
+    client = admin_client(staff("Support"))
+    form = {"action": "block", "reason": "x" * 2000}
+    answer = client.post("/admin/accounts/user/", urlencode(form), content_type="application/x-www-form-urlencoded")
+    assert answer.status_code == 413
+    assert "<h1>The request is too large.</h1>" in answer.content.decode()
+
+
+@override_settings(DEBUG=False, SECURE_SSL_REDIRECT=False)
+def test_a_wrong_host_is_refused_at_the_support_pages_too(db):
+    answer = Client(headers={"Host": "evil.example"}).get("/admin/login/")
+    assert answer.status_code == 400
 
 
 def test_an_old_form_differs_from_a_missing_permission(db):
