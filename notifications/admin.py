@@ -39,6 +39,11 @@ def _retry(by: "User", row: Delivery, data: dict[str, Any]) -> None:
         )
 
 
+def _can_be_retried(row: Delivery) -> bool:
+    waits = row.state in (Delivery.State.DEAD, Delivery.State.PENDING)
+    return waits and delivery.retriable(state=row.state, ids=[row.id]).exists()
+
+
 def _test_push(by: "User", device: Device, data: dict[str, Any]) -> None:
     with unit_of_work():
         if not delivery.enqueue_test_push(recipient_id=device.user_id, device_ids=[device.id]):
@@ -79,6 +84,7 @@ class DeviceAdmin(StaffAdmin):
         form_class=NoForm,
         consequences=lambda rows: [_("The device shows a notification that says it is a test.")],
         perform=_test_push,
+        is_offered=lambda device: device.active,
     )
     actions = ("test_push",)
 
@@ -109,6 +115,7 @@ class DeliveryAdmin(StaffAdmin):
         form_class=ReasonForm,
         consequences=lambda rows: [_("Failed pushes are retried now, unless they have expired.")],
         perform=_retry,
+        is_offered=_can_be_retried,
     )
     actions = ("retry",)
 

@@ -5,8 +5,8 @@ import re
 import pytest
 from django.utils import timezone
 
-from accounts.models import AuditEntry
-from accounts.services import audit
+from accounts.models import AuditEntry, Session
+from accounts.services import audit, sessions
 from messaging.models import Message, Report
 from messaging.services import conversations, messages, reports
 from notifications.models import Delivery, Device
@@ -168,6 +168,29 @@ def test_operations_tries_a_delivery_again_and_a_device(written, bob, as_bob):
     client.post("/admin/notifications/delivery/", form)
     row.refresh_from_db()
     assert (row.state, row.tries) == ("pending", 0)
+
+
+def test_buttons_are_offered_only_where_they_act(bob, as_bob):
+    as_bob.post("/api/v1/profile/push-token", {"token": "some-token"})
+    device, session = Device.objects.get(), Session.objects.get(user=bob)
+    now = timezone.now()
+    common = {"recipient": bob, "expires_at": now, "finished_at": now}
+    for state, channel, kind in (
+        ("dead", "push", "test"), ("dead", "mail", "mail"), ("dead", "push", "incoming_call"), ("sent", "push", "test"),
+    ):  # fmt: skip
+        Delivery.objects.create(state=state, channel=channel, kind=kind, dedupe_key=f"{state} {kind}", **common)
+    client = admin_client(staff("Operations"))
+
+    def offers(row, action):
+        path = f"/admin/{row._meta.app_label}/{row._meta.model_name}/{row.pk}/change/"
+        return f'value="{action}"' in client.get(path).content.decode()
+
+    retried = {row.dedupe_key for row in Delivery.objects.filter(recipient=bob) if offers(row, "retry")}
+    assert retried == {"dead test"}
+    assert offers(device, "test_push") and offers(session, "end")
+    Device.objects.update(active=False)
+    sessions.end(user=bob, session_id=session.id, reason="staff")
+    assert not offers(device, "test_push") and not offers(session, "end")
 
 
 def test_a_mail_and_a_call_are_not_tried_again(written, bob):

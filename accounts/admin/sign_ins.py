@@ -69,6 +69,7 @@ class SessionAdmin(StaffAdmin):
         permission="accounts.sign_out_user",
         consequences=lambda rows: [_("The token stops working, sockets close, pushes to this device stop.")],
         perform=_end,
+        is_offered=lambda session: session.ended_at is None,
     )
     actions = ("end",)
 
