@@ -34,18 +34,25 @@ class NothingMatched(CommandError):
         super().__init__(message, returncode=NOTHING_MATCHED)
 
 
+def database_refusal(error: DatabaseError) -> CommandError:
+    """What the database says, in one line."""
+    reason = (str(error).splitlines() or [type(error).__name__])[0]
+    return CommandError(f"The database refuses: {reason}. See `manage.py doctor`.")
+
+
 class PlainCommand(BaseCommand):
     """A command whose errors are one sentence, without the name of a class, and whose progress is not red."""
 
     def execute(self, *args: Any, **options: Any) -> Any:
         try:
             return super().execute(*args, **options)
-        except CommandError as error:
+        except (CommandError, DatabaseError) as error:
             if not getattr(self, "_called_from_command_line", False) or options.get("traceback"):
                 raise
-            self.stderr.write(str(error))
+            told = database_refusal(error) if isinstance(error, DatabaseError) else error
+            self.stderr.write(str(told))
             connections.close_all()
-            sys.exit(error.returncode)
+            sys.exit(told.returncode)
 
     def report(self, text: str) -> None:
         """Reports progress on stderr, so that it does not end up in a pipe."""
@@ -82,8 +89,7 @@ class OperatorCommand(PlainCommand):
         except APIException as error:
             raise CommandError(str(error.detail)) from error
         except DatabaseError as error:
-            reason = (str(error).splitlines() or [type(error).__name__])[0]
-            raise CommandError(f"The database refuses: {reason}. See `manage.py doctor`.") from error
+            raise database_refusal(error) from error
         except BrokenPipeError:
             discard_output()
 
@@ -102,7 +108,11 @@ class OperatorCommand(PlainCommand):
     def confirm(self) -> None:
         if not sys.stdin.isatty():
             raise CommandError("Without a terminal this needs --yes.")
-        if input(f"{self.help} Go on? [y/N] ").strip().lower() not in ("y", "yes"):
+        try:
+            answer = input(f"{self.help} Go on? [y/N] ")
+        except EOFError:  # Ctrl-D
+            answer = ""
+        if answer.strip().lower() not in ("y", "yes"):
             raise CommandError("Left as it was.")
 
     def progress(self, items: Iterable[T], *, total: int | None = None, what: str = "") -> Iterator[T]:

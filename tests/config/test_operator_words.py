@@ -5,10 +5,11 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import psycopg
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 
 from config.health import database_problem
 from core.operator import table
@@ -83,6 +84,37 @@ def test_an_error_on_the_command_line_is_its_sentence(tmp_path):
     done = manage("show_user", "nobody@example.com", **env)
     assert (done.returncode, done.stdout) == (3, "")
     assert done.stderr == "There is no account nobody@example.com.\n"
+
+
+@pytest.mark.once
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("demo",),
+        ("createsuperuser", "--noinput", "--email", "root@example.com", "--first_name", "Root"),
+        ("emit_event", "--type", "follow", "--recipient-id", "1", "--actor-id", "2"),
+        ("stats",),
+    ],
+    ids=lambda command: command[0],
+)
+def test_without_its_database_a_command_says_one_sentence(tmp_path, command):
+    env = {"DATABASE_URL": "postgres://parley:secret@127.0.0.1:9/parley", "VAR_DIR": str(tmp_path)}
+    done = manage(*command, **env)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("The database refuses: connection failed") and len(done.stderr.splitlines()) == 1
+    assert "See `manage.py doctor`." in done.stderr and "secret" not in done.stderr
+
+
+def test_an_answer_that_ends_is_a_no(alice, monkeypatch):
+    def end_of_input(question):
+        raise EOFError
+
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: True))
+    monkeypatch.setattr("builtins.input", end_of_input)
+    with pytest.raises(CommandError, match="Left as it was"):
+        call_command("erase_user", alice.email)
+    alice.refresh_from_db()
+    assert alice.erased_at is None
 
 
 def test_a_dry_run_says_what_would_be_done(alice, capsys):

@@ -7,12 +7,13 @@ from dataclasses import asdict
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from config import demo
+from core.operator import PlainCommand
 
 
-class Command(BaseCommand):
+class Command(PlainCommand):
     help = "Create the demo users (Alice, Bob, an admin) and print their logins. Running it again changes nothing."
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -21,7 +22,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if not settings.DEBUG:
             raise CommandError("Demo people have passwords that are shown on pages: only with DEBUG=1.")
-        logins = demo.ensure(report=self.stderr.write)
+        logins = demo.ensure(report=self.report)
         if options["json"]:
             self.stdout.write(json.dumps([asdict(login) for login in logins], indent=2))
             return

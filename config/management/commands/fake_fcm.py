@@ -10,13 +10,14 @@ from typing import Any
 
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from core.conf import project
+from core.operator import PlainCommand
 from devtools.fcm.server import Fake, FcmServer
 
 
-class Command(BaseCommand):
+class Command(PlainCommand):
     help = "Serve a local stand-in for FCM and write a throwaway service account for it."
     requires_system_checks: list[str] = []
 

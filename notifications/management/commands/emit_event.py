@@ -13,7 +13,7 @@ from django.db import DatabaseError, transaction
 
 from accounts.services import audit
 from core.fields import parse_id
-from core.operator import PlainCommand, actor, discard_output
+from core.operator import PlainCommand, actor, database_refusal, discard_output
 from notifications.conf import conf
 from notifications.services import ingestion
 
@@ -56,7 +56,7 @@ class Command(PlainCommand):
             if not options["dry_run"] and rejected < len(events):
                 audit.record(action="emit_event", actor_label=actor(), results=dict(counts))
         except DatabaseError as error:
-            raise CommandError(f"The database refuses: {error}".splitlines()[0]) from error
+            raise database_refusal(error) from error
         if rejected:
             raise CommandError(f"{rejected} of {len(events)} events were rejected.")
 
