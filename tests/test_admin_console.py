@@ -90,6 +90,20 @@ def test_buttons_fit_the_state_of_the_account(db):
     assert buttons(client, person)[0] >= {"unblock", "unlock", "resend_code", "reset_two_step"}
 
 
+def test_an_erased_account_is_called_so(alice, bob):
+    client = admin_client(staff("Support"))
+    unconfirmed = make_user("Vera", verified=False)
+    account_status.erase(user=bob)
+    listed = {
+        status: {user.id for user in client.get(LIST, {"status": status}).context["cl"].result_list}
+        for status in ("unverified", "leaving")
+    }
+    assert listed == {"unverified": {unconfirmed.id}, "leaving": set()}
+    page = client.get(LIST, {"q": str(bob.id)}).content.decode()
+    assert '<td class="field-status">erased</td>' in page
+    assert "Erased at" in client.get(page_of(bob)).content.decode()
+
+
 def test_wrong_second_passwords_are_shown_and_unlocked(db):
     client = admin_client(staff("Support"))
     person = make_user("Vera", second_password="argon2$never-compared", wrong_second_passwords=10)

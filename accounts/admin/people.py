@@ -43,7 +43,7 @@ class AccountStatusFilter(SimpleListFilter):
     def queryset(self, request: HttpRequest, queryset: Any) -> QuerySet:
         querysets: dict[str | None, Callable[[], QuerySet]] = {
             "verified": queryset.verified,
-            "unverified": queryset.unverified,
+            "unverified": lambda: queryset.unverified().not_erased(),
             "blocked": queryset.blocked,
             "locked": lambda: queryset.filter(is_locked(timezone.now())),
             "leaving": lambda: queryset.filter(erase_after__isnull=False),
@@ -101,6 +101,7 @@ class UserAdmin(UserActions, AuditedAdmin):
                     "wrong_passwords",
                     "locked_until",
                     "erase_after",
+                    "erased_at",
                 )
             },
         ),
@@ -140,6 +141,8 @@ class UserAdmin(UserActions, AuditedAdmin):
 
     @admin.display(description=_("status"))
     def status(self, user: User) -> str:
+        if user.erased_at:
+            return str(_("erased"))
         now = timezone.now()
         words = []
         if user.is_blocked(now):
