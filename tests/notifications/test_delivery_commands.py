@@ -100,6 +100,14 @@ class TestSendTestPush:
         fcm.script("*", "UNREGISTERED")
         assert exit_code("send_test_push", bob.email, "--dry-run") == 1
 
+    def test_does_not_queue_what_no_process_sends(self, bob, as_bob, settings):
+        as_bob.post("/api/v1/profile/push-token", {"token": "some-token"})
+        settings.NOTIFICATIONS_PUSH_BACKEND = "off"
+        before = AuditEntry.objects.count(), Delivery.objects.count()
+        with pytest.raises(CommandError, match="Push is switched off"):
+            call_command("send_test_push", bob.email)
+        assert (AuditEntry.objects.count(), Delivery.objects.count()) == before
+
     def test_no_account_and_no_device_are_nothing_matched(self, bob):
         assert exit_code("send_test_push", "nobody@example.com") == 3
         assert exit_code("send_test_push", bob.email) == 3

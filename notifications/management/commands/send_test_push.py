@@ -9,6 +9,7 @@ from accounts.management.user_commands import find_user
 from accounts.services import audit
 from core.operator import NothingMatched, OperatorCommand, actor, positive
 from core.transactions import unit_of_work
+from notifications.conf import conf
 from notifications.services import delivery
 
 
@@ -26,6 +27,8 @@ class Command(OperatorCommand):
             raise NothingMatched(f"{user.email} has no device that pushes could reach.")
         if options["dry_run"]:
             return self.validate(user.id, options["device"])
+        if conf.PUSH_BACKEND == "off":
+            raise CommandError("Push is switched off: set PUSH_BACKEND.")
         with unit_of_work():
             queued = delivery.enqueue_test_push(recipient_id=user.id, device_ids=[device.id for device in devices])
             audit.record(action="send_test_push", actor_label=actor(), target=user, devices=queued)
