@@ -52,8 +52,6 @@ def _has_wrong_passwords(user: User) -> bool:
 
 
 def _unlock(by: User, user: User, data: dict[str, Any]) -> None:
-    if _is_not_erased(user) and not _has_wrong_passwords(user):
-        raise NoChange(_("This account is not locked, and no wrong passwords are counted."))
     staff.unlock(user=user, reason=data["reason"], actor=by)
 
 

@@ -141,7 +141,7 @@ def test_blocking_asks_first_then_ends_every_sign_in(support, alice, anonymous):
 @pytest.mark.parametrize("action", ["unlock", "resend_code", "sign_out", "reset_two_step", "erase"])
 def test_each_action_shows_its_effects_and_leaves_an_audit_row(support, action):
     second = "argon2$never-compared" if action == "reset_two_step" else ""
-    person = make_user("Vera", verified=action != "resend_code", second_password=second, wrong_passwords=1)
+    person = make_user("Vera", verified=action != "resend_code", second_password=second)
     chosen = {"action": action, "_selected_action": [person.id]}
     page = support.post("/admin/accounts/user/", chosen)
     assert b"confirm-consequences" in page.content
@@ -225,9 +225,9 @@ def test_no_page_shows_the_key_of_a_second_factor(db):
 @pytest.mark.parametrize("action", ["block", "unlock", "sign_out", "reset_two_step", "erase"])
 def test_staff_do_not_shut_out_each_other_nor_themselves(support, action):
     agent = User.objects.get(is_staff=True)
-    other = staff("Auditor", second_password="argon2$never-compared", wrong_passwords=1)
+    other = staff("Auditor", second_password="argon2$never-compared")
     form = {"action": action, "confirmed": "1", "reason": "in the way"}
-    User.objects.filter(id=agent.id).update(second_password="argon2$never-compared", wrong_passwords=1)
+    User.objects.filter(id=agent.id).update(second_password="argon2$never-compared")
     before = AuditEntry.objects.count()
     for person, message in ((other, "Only a superuser"), (agent, "This is your own account")):
         answer = support.post("/admin/accounts/user/", form | {"_selected_action": [person.id]}, follow=True)
@@ -253,7 +253,6 @@ def test_who_lost_phone_and_codes_starts_anew(support):
 
 def test_the_audit_log_knows_where_staff_sat(support, alice, settings):
     settings.CORE_TRUSTED_PROXIES = 1
-    User.objects.filter(id=alice.id).update(wrong_passwords=1)
     form = {"action": "unlock", "_selected_action": [alice.id], "confirmed": "1", "reason": "asked"}
     support.post("/admin/accounts/user/", form, headers={"X-Forwarded-For": "198.51.100.9, 192.0.2.44"})
     assert AuditEntry.objects.get(action="user.unlocked").ip == "192.0.2.44"
