@@ -9,10 +9,8 @@ from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from realtime.calls.models import Call, CallParticipant
+from realtime.calls.models import Call, CallParticipant  # noqa: F401
 from realtime.conf import conf
-
-__all__ = ["Call", "CallParticipant", "Event", "Socket", "Stream", "alive_since", "new_epoch"]
 
 
 def new_epoch() -> str:

@@ -1,5 +1,3 @@
 """The support pages of accounts; importing this registers them."""
 
 from accounts.admin import people, records, sign_ins, staff_members
-
-__all__ = ["people", "records", "sign_ins", "staff_members"]

@@ -3,21 +3,3 @@
 from accounts.models.people import Block, NetworkLock, PasswordLock, UnknownAddress, User
 from accounts.models.records import AuditEntry, Image, RateCount
 from accounts.models.sign_ins import Code, CodeTries, EmailChange, PendingToken, RecoveryCode, Session, TrustedDevice
-
-__all__ = [
-    "AuditEntry",
-    "Block",
-    "Code",
-    "CodeTries",
-    "EmailChange",
-    "Image",
-    "NetworkLock",
-    "PasswordLock",
-    "PendingToken",
-    "RateCount",
-    "RecoveryCode",
-    "Session",
-    "TrustedDevice",
-    "UnknownAddress",
-    "User",
-]

@@ -1,5 +1,3 @@
 """Serializers of accounts; this module names those that other apps use."""
 
 from accounts.serializers.users import PersonRow, PersonSerializer, ProfileSerializer
-
-__all__ = ["PersonRow", "PersonSerializer", "ProfileSerializer"]

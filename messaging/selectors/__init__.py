@@ -19,25 +19,3 @@ from messaging.selectors.conversations import (
 )
 from messaging.selectors.messages import SeenMessage, message_page, messages_for, messages_for_each, reactions_of
 from messaging.selectors.search import search_page
-
-__all__ = [
-    "MESSAGE_UNREAD_COUNT",
-    "SeenMessage",
-    "check_can_contact",
-    "conversation_for",
-    "conversation_page",
-    "conversations_for",
-    "has_written",
-    "message_for",
-    "message_image_is_visible",
-    "message_page",
-    "message_unread_count",
-    "messages_for",
-    "messages_for_each",
-    "presence_viewers_of",
-    "presence_visible_to",
-    "reachable_peers",
-    "reactions_of",
-    "search_page",
-    "unread_counts_for",
-]

@@ -2,13 +2,3 @@
 
 from notifications.models.delivery import ChannelPause, Delivery, Device
 from notifications.models.feed import IngestedEvent, Member, Notification, Preferences
-
-__all__ = [
-    "ChannelPause",
-    "Delivery",
-    "Device",
-    "IngestedEvent",
-    "Member",
-    "Notification",
-    "Preferences",
-]

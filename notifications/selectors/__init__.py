@@ -18,20 +18,3 @@ from notifications.selectors.feed import (
     unread_count,
     unread_counts,
 )
-
-__all__ = [
-    "LAST_MICROSECOND",
-    "PushContent",
-    "counts",
-    "deliveries_by_state",
-    "delivery_lag_seconds",
-    "feed_page",
-    "is_quiet",
-    "notifications_for",
-    "notifications_for_each",
-    "preferences_of",
-    "push_contents",
-    "quiet_ids",
-    "unread_count",
-    "unread_counts",
-]

@@ -16,22 +16,3 @@ from notifications.services.delivery.push_outbox import (
     enqueue_test_push,
 )
 from notifications.services.delivery.supervisor import run, start_thread, stop
-
-__all__ = [
-    "SocketStatusQuery",
-    "cancel",
-    "devices_of",
-    "discard_mail",
-    "enqueue_call_push",
-    "enqueue_mail",
-    "enqueue_push",
-    "enqueue_test_push",
-    "figures",
-    "register_socket_statuses",
-    "retriable",
-    "retry",
-    "run",
-    "start_thread",
-    "stop",
-    "validate_devices",
-]

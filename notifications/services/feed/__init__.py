@@ -14,19 +14,3 @@ from notifications.services.feed.rows import (
     remove_users_from_each_others_feed,
 )
 from notifications.services.feed.social import TITLE_LENGTH, Outcome, notify, retract
-
-__all__ = [
-    "TITLE_LENGTH",
-    "Outcome",
-    "change_preferences",
-    "conversation_read",
-    "delete",
-    "mark_all_read",
-    "mark_read",
-    "message_arrived",
-    "message_withdrawn",
-    "notify",
-    "remove_user",
-    "remove_users_from_each_others_feed",
-    "retract",
-]

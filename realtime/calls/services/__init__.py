@@ -23,24 +23,3 @@ from realtime.calls.services.signaling import (
     note_open,
     signal,
 )
-
-__all__ = [
-    "SIGNAL_KINDS",
-    "accept",
-    "cancel",
-    "connected",
-    "decline",
-    "end_between",
-    "end_of_sessions",
-    "end_overdue",
-    "end_overdue_of",
-    "erase_of",
-    "hangup",
-    "ice_for",
-    "ice_servers",
-    "invite",
-    "note_closed",
-    "note_open",
-    "ringing",
-    "signal",
-]
