@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from config import environment, startup
+from config import environment
+from config.management.commands import serve as startup
 from core.startup import refuse_unsafe_settings
 
 ROOT = Path(__file__).resolve().parents[2]

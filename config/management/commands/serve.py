@@ -7,15 +7,18 @@ import errno
 import os
 import socket
 import sys
-from contextlib import ExitStack
+from collections.abc import Sequence
 from typing import Any
 
 from django.conf import settings
+from django.core.management import call_command
 from django.core.management.base import CommandError, CommandParser
+from django.db import connections
 
-from config import health, server, startup
+from config import demo, health, server, translations
 from core.operator import PlainCommand
 from core.startup import refuse_unsafe_settings
+from notifications.services import delivery
 
 FIRST_PORT = 8000
 PORTS_TRIED = 100
@@ -51,8 +54,7 @@ class Command(PlainCommand):
         refuse_unsafe_settings(is_command=True)
         logins = []
         if options["prepare"]:
-            demo = settings.DEBUG and not options["no_demo"]
-            logins = startup.prepare(demo=demo, report=self.report, seed=options["seed"])
+            logins = self.prepare(with_demo=settings.DEBUG and not options["no_demo"], seed=options["seed"])
         elif settings.EMBEDDED and health.unapplied_migrations():
             self.report("The database is not up to date. Run `manage.py migrate`, or start with --prepare.")
         listener = listen(options["host"], options["port"])
@@ -63,16 +65,29 @@ class Command(PlainCommand):
             )
         if not os.environ.get("SITE_URL"):
             # For this process, and for worker processes, which read the environment.
-            settings.SITE_URL = os.environ["SITE_URL"] = startup.served_at(host, port)
-        self.stdout.write(startup.table(host=host, port=port, logins=logins))
+            settings.SITE_URL = os.environ["SITE_URL"] = served_at(host, port)
+        self.stdout.write(table(host=host, port=port, logins=logins))
         sys.stdout.flush()
 
-        deliver = not options["no_deliver"] and (settings.EMBEDDED or options["deliver"] or options["prepare"])
-        with ExitStack() as stack:
-            if deliver:
-                stack.enter_context(startup.delivery_thread())
+        if not options["no_deliver"] and (settings.EMBEDDED or options["deliver"] or options["prepare"]):
+            delivery.start_thread()
+        try:
             server.serve(host=host, port=port, workers=workers, listener=listener, access_log=options["access_log"])
+        finally:
+            delivery.stop()
         self.report("Stopped.")
+
+    def prepare(self, *, with_demo: bool, seed: int | None) -> list[demo.Login]:
+        """Brings database and translations up to date and creates the demo users. Returns their logins."""
+        if health.unapplied_migrations():
+            self.report("Migrating the database …")
+            call_command("migrate", interactive=False, verbosity=0)
+        if compiled := translations.compile_catalogs(only_stale=True):
+            self.report(f"Compiled {compiled} translation files.")
+        logins = demo.ensure(report=self.report, seed=seed) if with_demo else []
+        # This thread becomes the server and does not use the database any more.
+        connections.close_all()
+        return logins
 
 
 def port_number(text: str) -> int:
@@ -113,3 +128,23 @@ def bind(host: str, port: int) -> socket.socket:
         raise
     listener.set_inheritable(True)
     return listener
+
+
+def served_at(host: str, port: int) -> str:
+    """The address to open in a browser on this machine."""
+    shown = "127.0.0.1" if host in {"0.0.0.0", "::", ""} else host
+    return f"http://[{shown}]:{port}" if ":" in shown else f"http://{shown}:{port}"
+
+
+def table(*, host: str, port: int, logins: Sequence[demo.Login]) -> str:
+    """The table of addresses that `run` prints."""
+    base = served_at(host, port)
+    rows = [("Parley", f"{base}/"), ("API docs", f"{base}/api/docs"), ("Quick start", f"{base}/docs/quickstart")]
+    rows += [("Admin", f"{base}/admin/")]
+    if settings.DEBUG:
+        rows += [("Mailbox", f"{base}/dev/mail/"), ("Push outbox", f"{base}/dev/push/")]
+    rows += [("Health", f"{base}/readyz")]
+    rows += [(login.title, f"{login.email}  {login.password}") for login in logins]
+    width = max(len(name) for name, _ in rows)
+    lines = [f"  {name:<{width}}  {value}" for name, value in rows]
+    return "\n".join(["", *lines, "", "  Ctrl-C stops everything.", ""])
