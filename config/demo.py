@@ -34,8 +34,6 @@ BETWEEN_TEXTS = timedelta(minutes=1)
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """The login of a demo user."""
-
     title: str
     email: str
     password: str
@@ -44,8 +42,6 @@ class Login:
 
 @dataclass(frozen=True, slots=True)
 class DemoUser:
-    """The data of a demo user."""
-
     title: str
     email: str
     last_name: str
@@ -73,14 +69,17 @@ def current() -> list[Login]:
         return []
 
 
+def logins_for(request: HttpRequest) -> list[Login]:
+    """The logins that a page may show: for a browser on this machine only."""
+    return current() if is_developer(request) else []
+
+
 def client_logins(request: HttpRequest) -> list[dict[str, str]]:
-    """The logins that the web client offers, for a browser on this machine only."""
-    if not is_developer(request):
-        return []
+    """The logins that the web client offers."""
     names = {demo_user.title for demo_user in DEMO_USERS if not demo_user.is_staff}
     return [
         {"name": login.title, "email": login.email, "password": login.password}
-        for login in current()
+        for login in logins_for(request)
         if login.title in names
     ]
 

@@ -15,12 +15,10 @@ from email.utils import getaddresses, parsedate_to_datetime
 from pathlib import Path
 
 from django.conf import settings
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_safe
 
-from config.access import is_developer
-from config.site.shell import page
+from config.site.shell import developers_only, page
 from core.text import normalise_address
 
 SHOWN = 200
@@ -118,8 +116,8 @@ def pushes() -> list[Push]:
     """The newest push messages first, at most 200."""
     pushes = []
     for content, written_at in newest_files(settings.NOTIFICATIONS_PUSH_OUTBOX):
-        for line in reversed(_documents(content.decode(errors="replace"))):
-            pushes.append(_push(line, written_at))
+        documents = _documents(content.decode(errors="replace"))
+        pushes += [_push(document, written_at) for document in reversed(documents)]
         if len(pushes) >= SHOWN:
             break
     return pushes[:SHOWN]
@@ -127,16 +125,12 @@ def pushes() -> list[Push]:
 
 def _documents(text: str) -> list[object]:
     """A file is one JSON document or one per line; a line that is still being written is skipped."""
-    try:
+    with suppress(ValueError):
         return [json.loads(text)]
-    except ValueError:
-        pass
     documents = []
     for line in text.splitlines():
-        try:
+        with suppress(ValueError):
             documents.append(json.loads(line))
-        except ValueError:
-            continue
     return documents
 
 
@@ -151,36 +145,27 @@ def _push(payload: object, written_at: datetime) -> Push:
 MAIL_FIELDS = ("to", "subject", "text", "code", "created_at")
 
 
-def developers_only(request: HttpRequest) -> None:
-    if not is_developer(request):
-        raise Http404
-
-
-@require_safe
+@developers_only
 @never_cache
 def dev_mail(request: HttpRequest) -> HttpResponse:
-    developers_only(request)
     to = request.GET.get("to", "")
     return page(request, "mailbox", to=to, mails=mails(to=to))
 
 
-@require_safe
+@developers_only
 @never_cache
 def dev_mail_json(request: HttpRequest) -> HttpResponse:
-    developers_only(request)
     rows = [{name: getattr(mail, name) for name in MAIL_FIELDS} for mail in mails(to=request.GET.get("to", ""))]
     return JsonResponse({"ok": True, "mails": rows})
 
 
-@require_safe
+@developers_only
 @never_cache
 def dev_push(request: HttpRequest) -> HttpResponse:
-    developers_only(request)
     return page(request, "outbox", pushes=pushes())
 
 
-@require_safe
+@developers_only
 @never_cache
 def dev_push_json(request: HttpRequest) -> HttpResponse:
-    developers_only(request)
     return JsonResponse({"ok": True, "pushes": [push.payload for push in pushes()]})

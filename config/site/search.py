@@ -27,22 +27,17 @@ class Entry:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
-    title: str
-    where: str
-    address: str
-    excerpt: str
-
-
-def search(query: str) -> list[Hit]:
+def search(query: str) -> list[dict[str, str]]:
     """The entries that contain every word of the query, titles before texts."""
     words = [word.lower() for word in _WORD.findall(query)][:8]
     if not words:
         return []
     scored = [(score, at, entry) for at, entry in enumerate(_index()) if (score := _score(entry, words))]
     scored.sort(key=lambda one: (-one[0], one[1]))
-    return [Hit(e.title, e.where, e.address, _excerpt(e.text, words)) for _, _, e in scored[:SHOWN]]
+    return [
+        {"title": e.title, "where": e.where, "address": e.address, "excerpt": _excerpt(e.text, words)}
+        for _, _, e in scored[:SHOWN]
+    ]
 
 
 def _score(entry: Entry, words: list[str]) -> int:

@@ -1,4 +1,4 @@
-"""Shared by all pages: template context, the switch of the documentation, and the 404 page."""
+"""Shared by all pages: template context, the conditions under which there are pages, and the 404 page."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponsePermanentRedirect, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import Resolver404, resolve, reverse
+from django.views.decorators.http import require_safe
 
 from config.access import is_developer
 from config.site import contents, markdown
@@ -37,16 +38,24 @@ def document(request: HttpRequest, name: str, *, title: str, text: str) -> HttpR
     return documented(request, "document", name, title=title, body=shown.html, headings=headings)
 
 
-def documentation(view: View) -> View:
-    """Pages that DOCS=0 switches off."""
+def shown_if(condition: Callable[[HttpRequest], bool]) -> Callable[[View], View]:
+    """Decorates a page that is only read, and that is not found unless the condition holds."""
 
-    @wraps(view)
-    def switched(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if not settings.DOCS:
-            raise Http404
-        return view(request, *args, **kwargs)
+    def decorated(view: View) -> View:
+        @require_safe
+        @wraps(view)
+        def shown(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            if not condition(request):
+                raise Http404
+            return view(request, *args, **kwargs)
 
-    return switched
+        return shown
+
+    return decorated
+
+
+documentation = shown_if(lambda request: settings.DOCS)
+developers_only = shown_if(is_developer)
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import replace
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.templatetags.static import static
@@ -27,14 +27,11 @@ README_ADDRESS = "http://127.0.0.1:8000"
 ELSEWHERE = "\n> This walk reads the mailed codes from the local mailbox. This server has none: take the codes from your mail.\n\n"
 
 
-@require_safe
 @documentation
 def index(request: HttpRequest) -> HttpResponse:
-    logins = demo.current() if is_developer(request) else []
-    return documented(request, "documents", "documents", logins=logins)
+    return documented(request, "documents", "documents", logins=demo.logins_for(request))
 
 
-@require_safe
 @documentation
 def quickstart(request: HttpRequest) -> HttpResponse:
     # The text is that of the README, with the address of this server.
@@ -44,47 +41,33 @@ def quickstart(request: HttpRequest) -> HttpResponse:
     return document(request, "quickstart", title="Quick start", text=f"# Quick start\n\n{note}{text}")
 
 
-@require_safe
 @documentation
 def changelog(request: HttpRequest) -> HttpResponse:
     return document(request, "changelog", title="Changelog", text=contents.read("CHANGELOG.md"))
 
 
-@require_safe
 @documentation
 def guide(request: HttpRequest, name: str) -> HttpResponse:
     row = next(one for one in contents.guides() if one.name == name)
     return document(request, name, title=row.title, text=contents.read(f"docs/{row.file}"))
 
 
-@require_safe
 @documentation
 def realtime_protocol(request: HttpRequest) -> HttpResponse:
     return documented(request, "realtime", "realtime", reference=realtime.reference())
 
 
-@require_safe
 @documentation
 def error_codes(request: HttpRequest) -> HttpResponse:
-    rows = [
-        {
-            "code": row.code,
-            "status": row.status,
-            "when": markdown.inline(row.when),
-            "remedy": markdown.inline(row.remedy),
-        }
-        for row in errors.rows()
-    ]
+    rows = [replace(row, when=markdown.inline(row.when), remedy=markdown.inline(row.remedy)) for row in errors.rows()]
     return documented(request, "errors", "errors", rows=rows)
 
 
-@require_safe
 @documentation
 def reference_index(request: HttpRequest) -> HttpResponse:
     return documented(request, "reference", "reference", tags=reference.by_tag())
 
 
-@require_safe
 @documentation
 def reference_operation(request: HttpRequest, operation_id: str) -> HttpResponse:
     operation = reference.operations().get(operation_id)
@@ -101,26 +84,22 @@ def reference_operation(request: HttpRequest, operation_id: str) -> HttpResponse
     )
 
 
-@require_safe
 @documentation
 def api_docs(request: HttpRequest) -> HttpResponse:
-    logins = demo.current() if is_developer(request) else []
     schema = reverse("schema") + "?format=json"
+    logins = demo.logins_for(request)
     return documented(request, "console", "api-docs", tags=reference.by_tag(), schema_url=schema, logins=logins)
 
 
-@require_safe
 @documentation
 def find(request: HttpRequest) -> HttpResponse:
     query = request.GET.get("q", "")[:100]
     return documented(request, "search", "search", query=query, hits=search.search(query))
 
 
-@require_safe
 @documentation
 def find_json(request: HttpRequest) -> HttpResponse:
-    hits = search.search(request.GET.get("q", "")[:100])
-    return JsonResponse({"ok": True, "hits": [asdict(hit) for hit in hits]})
+    return JsonResponse({"ok": True, "hits": search.search(request.GET.get("q", "")[:100])})
 
 
 @require_safe
