@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 SCHEMA = "https://schema.getpostman.com/json/collection/v2.1.0/collection.json"
-METHODS = ("get", "post", "put", "patch", "delete")
 
 
 def collection(document: dict[str, Any]) -> dict[str, Any]:
@@ -14,8 +13,7 @@ def collection(document: dict[str, Any]) -> dict[str, Any]:
     folders: dict[str, list[dict[str, Any]]] = {tag["name"]: [] for tag in document["tags"]}
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
-            if method in METHODS:
-                folders[operation["tags"][0]].append(_item(path, method, operation))
+            folders[operation["tags"][0]].append(_item(path, method, operation))
     titles = {tag["name"]: tag["x-displayName"] for tag in document["tags"]}
     return {
         "info": {"name": document["info"]["title"], "schema": SCHEMA},

@@ -8,7 +8,6 @@ from functools import cache
 from typing import Any, cast
 
 from config.openapi import texts
-from config.openapi.collection import METHODS
 from config.site import snippets
 from config.site.schema_fields import Field, fields, kind, resolved
 
@@ -62,13 +61,11 @@ class Operation:
 @cache
 def operations() -> dict[str, Operation]:
     """Operation id → operation, in the order of the paths."""
-    operations = {}
-    for path, methods in texts.document()["paths"].items():
-        for method in METHODS:
-            if method in methods:
-                operation = _operation(path, method, methods[method])
-                operations[operation.id] = operation
-    return operations
+    return {
+        raw["operationId"]: _operation(path, method, raw)
+        for path, methods in texts.document()["paths"].items()
+        for method, raw in methods.items()
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +89,9 @@ def by_tag() -> list[Tag]:
 
 def _operation(path: str, method: str, raw: dict[str, Any]) -> Operation:
     body = raw.get("requestBody", {})
-    content_type, schema = _content(body)
-    schemes = [name for choice in raw["security"] for name in choice]
+    scheme = next((name for choice in raw["security"] for name in choice), "")
     replies = [
-        Reply(status, response["description"], fields(_content(response)[1], _schemas()), _examples(response))
+        Reply(status, response["description"], _fields(response), _examples(response))
         for status, response in raw["responses"].items()
         if status.isdigit() and int(status) < 400
     ]
@@ -112,14 +108,14 @@ def _operation(path: str, method: str, raw: dict[str, Any]) -> Operation:
         path=path,
         summary=raw["summary"],
         description=raw["description"],
-        needs=schemes[0] if schemes else "",
+        needs=scheme,
         parameters=[_parameter(one) for one in raw.get("parameters", [])],
-        content_type=content_type,
-        request=fields(schema, _schemas()),
+        content_type=_content(body)[0],
+        request=_fields(body),
         request_examples=_examples(body),
         replies=replies,
         errors=errors,
-        snippets=snippets.snippets(_call(path, method, raw, schemes)),
+        snippets=snippets.snippets(_call(path, method, raw, scheme)),
     )
 
 
@@ -137,13 +133,11 @@ def _parameter(raw: dict[str, Any]) -> Parameter:
 
 def _examples(part: dict[str, Any]) -> list[tuple[str, str]]:
     """Recorded bodies by name, as text."""
-    for content in part.get("content", {}).values():
-        examples = content.get("examples", {})
-        return [(name, json.dumps(row["value"], indent=2, ensure_ascii=False)) for name, row in examples.items()]
-    return []
+    examples = _content(part)[1].get("examples", {})
+    return [(name, json.dumps(row["value"], indent=2, ensure_ascii=False)) for name, row in examples.items()]
 
 
-def _call(path: str, method: str, raw: dict[str, Any], schemes: list[str]) -> snippets.Call:
+def _call(path: str, method: str, raw: dict[str, Any], scheme: str) -> snippets.Call:
     """The request of the first recorded example."""
     query, headers = {}, {}
     for one in raw.get("parameters", []):
@@ -153,18 +147,15 @@ def _call(path: str, method: str, raw: dict[str, Any], schemes: list[str]) -> sn
             query[one["name"]] = one["example"]
         elif one["in"] == "header" and one.get("required"):
             headers[one["name"]] = "$" + one["name"].removeprefix("X-").replace("-", "_").upper()
-    content_type, _ = _content(raw.get("requestBody", {}))
-    example = next(
-        iter(raw.get("requestBody", {}).get("content", {}).get(content_type, {}).get("examples", {}).values()), None
-    )
-    value = example["value"] if example else None
+    content_type, described = _content(raw.get("requestBody", {}))
+    value = next((example["value"] for example in described.get("examples", {}).values()), None)
     is_form = content_type.startswith("multipart/")
     return snippets.Call(
         method.upper(),
         path,
         query,
         headers,
-        token={"bearer": "TOKEN", "two_step": "TWO_STEP_TOKEN"}.get(schemes[0] if schemes else "", ""),
+        token={"bearer": "TOKEN", "two_step": "TWO_STEP_TOKEN"}.get(scheme, ""),
         body=None if is_form else value,
         form=value if is_form else None,
         binary=JSON not in raw["responses"].get("200", {"content": {JSON: 1}}).get("content", {JSON: 1}),
@@ -172,9 +163,12 @@ def _call(path: str, method: str, raw: dict[str, Any], schemes: list[str]) -> sn
 
 
 def _content(part: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    for content_type, described in part.get("content", {}).items():
-        return content_type, resolved(described.get("schema", {}), _schemas())
-    return "", {}
+    """The first content type of a request or reply, and what the document says about it."""
+    return next(iter(part.get("content", {}).items()), ("", {}))
+
+
+def _fields(part: dict[str, Any]) -> list[Field]:
+    return fields(resolved(_content(part)[1].get("schema", {}), _schemas()), _schemas())
 
 
 def _schemas() -> dict[str, Any]:
