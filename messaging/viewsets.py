@@ -35,7 +35,7 @@ class PeopleViewSet(ViewSet):
     @extend_schema(
         operation_id="messages_search_users",
         parameters=[OpenApiParameter("q", str, required=True), LIMIT],
-        responses=outputs.PeopleReply,
+        responses=outputs.UsersReply,
     )
     def search(self, request: Request) -> Response:
         """People whose username, first or last name starts with `q`."""
@@ -97,7 +97,7 @@ class ConversationViewSet(ViewSet):
     @extend_schema(
         operation_id="messages_clear_conversation",
         request=inputs.UpToMessageInput,
-        responses=outputs.ClearedReply,
+        responses=outputs.ConversationClearedReply,
     )
     def clear(self, request: Request, conversation_id: str) -> Response:
         """Clears the conversation for the caller only: up to the given message, or completely if none is given."""
@@ -210,17 +210,17 @@ class ReactionViewSet(ViewSet):
     permission_classes = [IsVerified]
 
     @throttles(REACT)
-    @extend_schema(operation_id="messages_react", request=inputs.EmojiInput, responses=outputs.ReactionsReply)
+    @extend_schema(operation_id="messages_react", request=inputs.ReactionInput, responses=outputs.ReactionsReply)
     def create(self, request: Request, message_id: str) -> Response:
         """Adds a reaction; the same one again changes nothing."""
-        emoji = checked(inputs.EmojiInput, request.data)["emoji"]
+        emoji = checked(inputs.ReactionInput, request.data)["emoji"]
         result = reactions.add(user=request.user, message_id=message_id, emoji=emoji)
         return Response({"reactions": result})
 
     @throttles(REACT)
     @extend_schema(
         operation_id="messages_unreact",
-        request=inputs.EmojiInput,
+        request=inputs.ReactionInput,
         parameters=[OpenApiParameter("emoji", str, description="Instead of a body.")],
         responses=outputs.ReactionsReply,
     )
@@ -228,7 +228,7 @@ class ReactionViewSet(ViewSet):
         """Takes a reaction back."""
         emoji: Any = request.query_params.get("emoji")
         if emoji is None:
-            emoji = checked(inputs.EmojiInput, request.data)["emoji"]
+            emoji = checked(inputs.ReactionInput, request.data)["emoji"]
         result = reactions.remove(user=request.user, message_id=message_id, emoji=emoji)
         return Response({"reactions": result})
 

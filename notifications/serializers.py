@@ -21,7 +21,7 @@ MAX_TOKEN_LENGTH = 4096
 # --- The feed --------------------------------------------------------------------------------------
 
 
-class TargetSerializer(serializers.Serializer):
+class NotificationTargetSerializer(serializers.Serializer):
     type = serializers.ChoiceField(choices=["post", "user", "conversation"])
     id = serializers.IntegerField()
     title = serializers.CharField(allow_blank=True)
@@ -41,7 +41,7 @@ class NotificationSerializer(serializers.Serializer):
     type = serializers.ChoiceField(choices=list(kinds.KINDS))
     is_read = serializers.BooleanField()
     actor = PersonSerializer()
-    target = TargetSerializer()
+    target = NotificationTargetSerializer()
     count = serializers.IntegerField()
     created_at = serializers.DateTimeField()
 
@@ -53,31 +53,31 @@ class NotificationSerializer(serializers.Serializer):
             "type": row.kind,
             "is_read": row.is_read,
             "actor": PersonSerializer.render(row.actor),
-            "target": TargetSerializer.render(row),
+            "target": NotificationTargetSerializer.render(row),
             "count": row.count,
             "created_at": row.created_at,
         }
 
 
-class FeedOutput(PageReply):
+class NotificationsOutput(PageReply):
     notifications = NotificationSerializer(many=True)
     unread_count = serializers.IntegerField()
 
 
-class CountsOutput(OkReply):
+class UnreadCountsOutput(OkReply):
     unread_count = serializers.IntegerField()
     message_unread_count = serializers.IntegerField()
 
 
-class ReadAllOutput(CountsOutput):
+class NotificationsReadOutput(UnreadCountsOutput):
     updated = serializers.IntegerField()
 
 
-class ReadOutput(CountsOutput):
+class NotificationReadOutput(UnreadCountsOutput):
     notification = NotificationSerializer()
 
 
-class RemovedOutput(CountsOutput):
+class NotificationDeletedOutput(UnreadCountsOutput):
     notification_id = serializers.IntegerField()
 
 
@@ -153,7 +153,7 @@ class PushTokenInput(serializers.Serializer):
     app_version = TextField(max_length=50, allow_null=True, allow_blank=True, default="")
 
 
-class PushTokenRemoval(serializers.Serializer):
+class RemovePushTokenInput(serializers.Serializer):
     token = _TokenField()
 
 
@@ -180,7 +180,7 @@ class EventInput(serializers.Serializer):
     occurred_at = serializers.DateTimeField(required=False, allow_null=True)
 
 
-class EventsInput(serializers.Serializer):
+class EventBatchInput(serializers.Serializer):
     events = EventInput(many=True)
 
 

@@ -19,20 +19,20 @@ from notifications.conf import conf
 from notifications.exceptions import NotificationNotFound
 from notifications.models import Preferences
 from notifications.serializers import (
-    CountsOutput,
+    EventBatchInput,
     EventInput,
-    EventsInput,
     EventsOutput,
-    FeedOutput,
+    NotificationDeletedOutput,
+    NotificationReadOutput,
     NotificationSerializer,
+    NotificationsOutput,
+    NotificationsReadOutput,
     PreferencesInput,
     PreferencesOutput,
     PushTokenInput,
-    PushTokenRemoval,
-    ReadAllOutput,
-    ReadOutput,
-    RemovedOutput,
+    RemovePushTokenInput,
     TestPushOutput,
+    UnreadCountsOutput,
     events_of,
 )
 from notifications.services import delivery, devices, feed, ingestion
@@ -52,7 +52,7 @@ _FEED_QUERY = [
 
 
 class FeedViewSet(ViewSet):
-    @extend_schema(operation_id="notifications_list", parameters=_FEED_QUERY, responses=FeedOutput)
+    @extend_schema(operation_id="notifications_list", parameters=_FEED_QUERY, responses=NotificationsOutput)
     def list(self, request: Request) -> Response:
         query = request.query_params
         cursor = decode_cursor(query.get("cursor"), largest=selectors.LAST_MICROSECOND)
@@ -73,7 +73,7 @@ class FeedViewSet(ViewSet):
             )
         )
 
-    @extend_schema(operation_id="notifications_unread_count", responses={200: CountsOutput, 304: None})
+    @extend_schema(operation_id="notifications_unread_count", responses={200: UnreadCountsOutput, 304: None})
     def unread_count(self, request: Request) -> Response | HttpResponseNotModified:
         user_id = request.user.id
         counts = selectors.counts(user_id)
@@ -88,13 +88,13 @@ class FeedViewSet(ViewSet):
             return HttpResponseNotModified(headers=headers)
         return Response(counts, headers=headers)
 
-    @extend_schema(operation_id="notifications_read_all", request=None, responses=ReadAllOutput)
+    @extend_schema(operation_id="notifications_read_all", request=None, responses=NotificationsReadOutput)
     def read_all(self, request: Request) -> Response:
         user_id = request.user.id
         updated = feed.mark_all_read(user_id=user_id, until=timezone.now())
         return Response({"updated": updated, **selectors.counts(user_id)})
 
-    @extend_schema(operation_id="notifications_read", request=None, responses=ReadOutput)
+    @extend_schema(operation_id="notifications_read", request=None, responses=NotificationReadOutput)
     def read(self, request: Request, notification_id: str) -> Response:
         user_id, row_id = request.user.id, _row_id(notification_id)
         feed.mark_read(user_id=user_id, notification_id=row_id)
@@ -103,7 +103,7 @@ class FeedViewSet(ViewSet):
             raise NotificationNotFound
         return Response({"notification": row, **selectors.counts(user_id)})
 
-    @extend_schema(operation_id="notifications_delete", request=None, responses=RemovedOutput)
+    @extend_schema(operation_id="notifications_delete", request=None, responses=NotificationDeletedOutput)
     def remove(self, request: Request, notification_id: str) -> Response:
         user_id, row_id = request.user.id, _row_id(notification_id)
         feed.delete(user_id=user_id, notification_id=row_id)
@@ -166,9 +166,9 @@ class PushTokenViewSet(ViewSet):
         )
         return Response({})
 
-    @extend_schema(operation_id="profile_push_token_remove", request=PushTokenRemoval, responses=OkReply)
+    @extend_schema(operation_id="profile_push_token_remove", request=RemovePushTokenInput, responses=OkReply)
     def remove(self, request: Request) -> Response:
-        form = checked(PushTokenRemoval, request.data)
+        form = checked(RemovePushTokenInput, request.data)
         devices.remove(user_id=request.user.id, token=form["token"])
         return Response({})
 
@@ -206,7 +206,7 @@ class EventViewSet(ViewSet):
         operation_id="notifications_events",
         parameters=_SIGNATURE_HEADERS,
         request=PolymorphicProxySerializer(
-            component_name="Events", serializers=[EventInput, EventsInput], resource_type_field_name=None
+            component_name="Events", serializers=[EventInput, EventBatchInput], resource_type_field_name=None
         ),
         responses={202: EventsOutput},
     )

@@ -33,7 +33,7 @@ class DeleteInput(Serializer):
     message_id = IdField()
 
 
-class ReactInput(inputs.EmojiInput):
+class ReactInput(inputs.ReactionInput):
     message_id = IdField()
 
 

@@ -6,7 +6,7 @@ from drf_spectacular.utils import PolymorphicProxySerializer
 from rest_framework import serializers
 
 from accounts.models import Session, TrustedDevice, User
-from accounts.serializers.users import SignedInOutput
+from accounts.serializers.users import SignInOutput
 from core.fields import AddressField, CodeField, LanguageField, NameField, PasswordField, StrictBooleanField, TextField
 from core.serializers import OkReply
 
@@ -21,7 +21,7 @@ class SignUpInput(serializers.Serializer):
     language = LanguageField()
 
 
-class AddressInput(serializers.Serializer):
+class EmailInput(serializers.Serializer):
     email = AddressField()
 
 
@@ -30,7 +30,7 @@ class VerifyInput(serializers.Serializer):
     code = CodeField()
 
 
-class ResetInput(serializers.Serializer):
+class ResetPasswordInput(serializers.Serializer):
     email = AddressField()
     code = CodeField()
     new_password = PasswordField()
@@ -54,7 +54,7 @@ class TwoStepRequiredOutput(OkReply):
 
 LoginResponse = PolymorphicProxySerializer(
     component_name="LoginResponse",
-    serializers=[SignedInOutput, TwoStepRequiredOutput],
+    serializers=[SignInOutput, TwoStepRequiredOutput],
     resource_type_field_name=None,
 )
 
@@ -81,7 +81,7 @@ class TwoStepInput(serializers.Serializer):
     remember = StrictBooleanField(required=False, default=False)
 
 
-class RecoveryInput(serializers.Serializer):
+class RecoveryCodeInput(serializers.Serializer):
     recovery_code = TextField(max_length=256)
 
 
@@ -122,13 +122,13 @@ class RecoveryCodesOutput(OkReply):
     recovery_codes = serializers.ListField(child=serializers.CharField(), help_text="Shown once.")
 
 
-class SecondStepOutput(SignedInOutput):
+class TwoStepOutput(SignInOutput):
     device_token = serializers.CharField(
         required=False, help_text="With remember, for callers that send no Origin; browsers get a cookie."
     )
 
 
-class RecoveredOutput(SignedInOutput):
+class RecoverySignInOutput(SignInOutput):
     recovery_codes_left = serializers.IntegerField()
 
 
@@ -161,11 +161,11 @@ class SessionsOutput(OkReply):
     sessions = SessionSerializer(many=True)
 
 
-class RevokedOutput(OkReply):
+class SessionsEndedOutput(OkReply):
     revoked = serializers.IntegerField(help_text="How many sessions ended.")
 
 
-class DeviceSerializer(serializers.Serializer):
+class TrustedDeviceSerializer(serializers.Serializer):
     id = serializers.IntegerField()
     device_name = serializers.CharField(allow_blank=True)
     created_at = serializers.DateTimeField()
@@ -183,8 +183,8 @@ class DeviceSerializer(serializers.Serializer):
         }
 
 
-class DevicesOutput(OkReply):
-    devices = DeviceSerializer(many=True)
+class TrustedDevicesOutput(OkReply):
+    devices = TrustedDeviceSerializer(many=True)
 
 
 def _device_name(session: Session) -> str:
@@ -202,7 +202,7 @@ class ChangePasswordInput(serializers.Serializer):
     new_password = PasswordField()
 
 
-class NewTokenOutput(OkReply):
+class PasswordChangedOutput(OkReply):
     message = serializers.CharField()
     token = serializers.CharField()
 
@@ -226,7 +226,7 @@ class ChoosePasswordInput(serializers.Serializer):
     new_password = PasswordField()
 
 
-class DeletionOutput(OkReply):
+class AccountDeletionOutput(OkReply):
     message = serializers.CharField()
     erase_after = serializers.DateTimeField()
 

@@ -118,13 +118,13 @@ class MeOutput(OkReply):
     user = OwnAccountOutput()
 
 
-class SentenceOutput(OkReply):
+class NoticeOutput(OkReply):
     """A reply with a sentence for the user."""
 
     message = serializers.CharField()
 
 
-class SignedInOutput(OkReply):
+class SignInOutput(OkReply):
     """A session token and its user."""
 
     token = serializers.CharField()
@@ -140,7 +140,7 @@ class NewLanguageField(LanguageField):
         return super().run_validation(data)
 
 
-class ProfileInput(serializers.Serializer):
+class UpdateProfileInput(serializers.Serializer):
     username = TextField(required=False)
     first_name = NameField(required=False)
     last_name = NameField(required=False, allow_blank=True)
@@ -155,7 +155,7 @@ class ProfileOutput(OkReply):
     profile = ProfileSerializer()
 
 
-class PrivacyInput(serializers.Serializer):
+class UpdatePrivacyInput(serializers.Serializer):
     """Missing keys change nothing."""
 
     who_can_message = serializers.ChoiceField(User.WhoCanMessage.choices, required=False)
@@ -184,7 +184,7 @@ class PrivacyOutput(OkReply):
     privacy = PrivacySerializer()
 
 
-class BlockInput(serializers.Serializer):
+class BlockUserInput(serializers.Serializer):
     user_id = IdField()
 
 
@@ -216,7 +216,7 @@ class BlocksOutput(PageReply):
     blocks = BlockSerializer(many=True)
 
 
-class PictureInput(serializers.Serializer):
+class SetAvatarInput(serializers.Serializer):
     # The content determines the type; an empty file is an invalid image, not a missing one.
     file = serializers.FileField(allow_empty_file=True)
 

@@ -16,7 +16,7 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from accounts.serializers.security import ChoosePasswordInput, EmailUndoInput
-from accounts.serializers.users import SentenceOutput
+from accounts.serializers.users import NoticeOutput
 from accounts.services import email_change, password
 from core import ratelimits
 from core.conf import project
@@ -33,7 +33,7 @@ class EmailUndoViewSet(ViewSet):
     permission_classes = [AllowAny]
 
     @throttles(EMAIL_UNDO)
-    @extend_schema(operation_id="auth_change_email_undo", request=EmailUndoInput, responses=SentenceOutput)
+    @extend_schema(operation_id="auth_change_email_undo", request=EmailUndoInput, responses=NoticeOutput)
     def undo(self, request: Request) -> Response:
         form = checked(EmailUndoInput, request.data)
         email_change.undo(**form)

@@ -15,20 +15,20 @@ from accounts.authentication import TwoStepAuthentication, bearer_token
 from accounts.conf import conf
 from accounts.exceptions import TokenInvalid
 from accounts.serializers.security import (
-    DeviceSerializer,
-    DevicesOutput,
     LoginInput,
     LoginResponse,
-    RecoveredOutput,
-    RecoveryInput,
-    RevokedOutput,
-    SecondStepOutput,
+    RecoveryCodeInput,
+    RecoverySignInOutput,
+    SessionsEndedOutput,
     SessionSerializer,
     SessionsOutput,
     TokenOutput,
+    TrustedDeviceSerializer,
+    TrustedDevicesOutput,
     TwoStepInput,
+    TwoStepOutput,
 )
-from accounts.serializers.users import AccountOutput, MeOutput, OwnAccountOutput, SentenceOutput
+from accounts.serializers.users import AccountOutput, MeOutput, NoticeOutput, OwnAccountOutput
 from accounts.services import login, sessions, trusted_devices, two_step
 from accounts.throttles import SIGN_IN, SIGN_OUT, network_and_account, session_of_token
 from core.fields import checked, parse_id
@@ -103,7 +103,7 @@ class TwoStepViewSet(ViewSet):
     permission_classes = [AllowAny]
 
     @throttles(Throttle("two_step", by=network_and_account))
-    @extend_schema(operation_id="auth_two_step", request=TwoStepInput, responses=SecondStepOutput)
+    @extend_schema(operation_id="auth_two_step", request=TwoStepInput, responses=TwoStepOutput)
     def verify(self, request: Request) -> Response:
         form = checked(TwoStepInput, request.data)
         done = two_step.with_password(pending=request.auth, **form, caller=caller_of(request._request))
@@ -120,15 +120,15 @@ class TwoStepViewSet(ViewSet):
         Throttle("resend_two_step_network", by=network),
         Throttle("resend_two_step", by=network_and_account),
     )
-    @extend_schema(operation_id="auth_two_step_resend", request=None, responses=SentenceOutput)
+    @extend_schema(operation_id="auth_two_step_resend", request=None, responses=NoticeOutput)
     def resend(self, request: Request) -> Response:
         two_step.resend(pending=request.auth, network=network(request))
         return Response({"message": _("We have sent you an e-mail.")})
 
     @throttles(Throttle("two_step_forgot", by=network_and_account))
-    @extend_schema(operation_id="auth_two_step_forgot", request=RecoveryInput, responses=RecoveredOutput)
+    @extend_schema(operation_id="auth_two_step_forgot", request=RecoveryCodeInput, responses=RecoverySignInOutput)
     def recover(self, request: Request) -> Response:
-        form = checked(RecoveryInput, request.data)
+        form = checked(RecoveryCodeInput, request.data)
         done = two_step.with_recovery_code(
             pending=request.auth,
             typed=form["recovery_code"],
@@ -170,17 +170,17 @@ class SessionListViewSet(ViewSet):
         return Response()
 
     @throttles(SIGN_OUT)
-    @extend_schema(operation_id="auth_sessions_end_others", request=None, responses=RevokedOutput)
+    @extend_schema(operation_id="auth_sessions_end_others", request=None, responses=SessionsEndedOutput)
     def end_others(self, request: Request) -> Response:
         revoked = sessions.revoke_all(user_id=request.user.id, reason="revoked", but=request.auth)
         return Response({"revoked": revoked})
 
 
 class DeviceViewSet(ViewSet):
-    @extend_schema(operation_id="auth_devices_list", responses=DevicesOutput)
+    @extend_schema(operation_id="auth_devices_list", responses=TrustedDevicesOutput)
     def list(self, request: Request) -> Response:
         rows = selectors.live_devices(request.user.id)
-        return Response({"devices": [DeviceSerializer.render(row) for row in rows]})
+        return Response({"devices": [TrustedDeviceSerializer.render(row) for row in rows]})
 
     @throttles(SIGN_OUT)
     @extend_schema(operation_id="auth_devices_remove", request=None, responses=OkReply)

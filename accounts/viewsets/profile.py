@@ -10,17 +10,17 @@ from accounts.conf import conf
 from accounts.permissions import IsVerified
 from accounts.serializers.users import (
     AvatarOutput,
-    BlockInput,
     BlockOutput,
     BlockSerializer,
     BlocksOutput,
-    PictureInput,
-    PrivacyInput,
+    BlockUserInput,
     PrivacyOutput,
     PrivacySerializer,
-    ProfileInput,
     ProfileOutput,
     ProfileSerializer,
+    SetAvatarInput,
+    UpdatePrivacyInput,
+    UpdateProfileInput,
     avatar_url,
 )
 from accounts.services import blocks, pictures, profile
@@ -36,9 +36,9 @@ class ProfileViewSet(ViewSet):
     def get(self, request: Request) -> Response:
         return Response({"profile": ProfileSerializer.render(request.user)})
 
-    @extend_schema(operation_id="profile_update", request=ProfileInput, responses=ProfileOutput)
+    @extend_schema(operation_id="profile_update", request=UpdateProfileInput, responses=ProfileOutput)
     def update(self, request: Request) -> Response:
-        form = checked(ProfileInput, request.data)
+        form = checked(UpdateProfileInput, request.data)
         user = profile.update(user=request.user, **form)
         return Response({"profile": ProfileSerializer.render(user)})
 
@@ -48,9 +48,9 @@ class PrivacyViewSet(ViewSet):
     def get(self, request: Request) -> Response:
         return Response({"privacy": PrivacySerializer.render(request.user)})
 
-    @extend_schema(operation_id="profile_privacy_set", request=PrivacyInput, responses=PrivacyOutput)
+    @extend_schema(operation_id="profile_privacy_set", request=UpdatePrivacyInput, responses=PrivacyOutput)
     def set(self, request: Request) -> Response:
-        form = checked(PrivacyInput, request.data)
+        form = checked(UpdatePrivacyInput, request.data)
         user = profile.set_privacy(user=request.user, **form)
         return Response({"privacy": PrivacySerializer.render(user)})
 
@@ -78,9 +78,9 @@ class BlockViewSet(ViewSet):
         )
 
     @throttles(Throttle("block", by=user))
-    @extend_schema(operation_id="profile_blocks_add", request=BlockInput, responses=BlockOutput)
+    @extend_schema(operation_id="profile_blocks_add", request=BlockUserInput, responses=BlockOutput)
     def add(self, request: Request) -> Response:
-        form = checked(BlockInput, request.data)
+        form = checked(BlockUserInput, request.data)
         row = blocks.block(blocker=request.user, blocked_id=form["user_id"])
         return Response({"block": BlockSerializer.render(row)})
 
@@ -97,11 +97,11 @@ class AvatarViewSet(ViewSet):
     @throttles(UPLOADS)
     @extend_schema(
         operation_id="profile_avatar_set",
-        request={"multipart/form-data": PictureInput},
+        request={"multipart/form-data": SetAvatarInput},
         responses=AvatarOutput,
     )
     def set(self, request: Request) -> Response:
-        form = checked(PictureInput, request.data)
+        form = checked(SetAvatarInput, request.data)
         user = pictures.set_avatar(user=request.user, upload=form["file"])
         return Response({"avatar_url": avatar_url(user)})
 

@@ -9,8 +9,8 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from accounts.exceptions import EmailTaken
-from accounts.serializers.security import AddressInput, ResetInput, SignUpInput, VerifyInput
-from accounts.serializers.users import AccountOutput, SentenceOutput, SignedInOutput
+from accounts.serializers.security import EmailInput, ResetPasswordInput, SignUpInput, VerifyInput
+from accounts.serializers.users import AccountOutput, NoticeOutput, SignInOutput
 from accounts.services import password, registration
 from accounts.throttles import network_and_email
 from accounts.viewsets.login import DEVICE_NAME
@@ -24,7 +24,7 @@ class RegistrationViewSet(ViewSet):
     permission_classes = [AllowAny]
 
     @throttles(Throttle("signup", by=network))
-    @extend_schema(operation_id="auth_signup", request=SignUpInput, responses={201: SentenceOutput})
+    @extend_schema(operation_id="auth_signup", request=SignUpInput, responses={201: NoticeOutput})
     def signup(self, request: Request) -> Response:
         form = checked(SignUpInput, request.data)
         if not getattr(request, "language_was_asked_for", True):
@@ -37,16 +37,16 @@ class RegistrationViewSet(ViewSet):
         return Response({"message": _("A confirmation code was sent to your e-mail address.")}, status=201)
 
     @throttles(Throttle("verify_network", by=network), Throttle("verify", by=network_and_email))
-    @extend_schema(operation_id="auth_verify", request=VerifyInput, responses=SignedInOutput, parameters=[DEVICE_NAME])
+    @extend_schema(operation_id="auth_verify", request=VerifyInput, responses=SignInOutput, parameters=[DEVICE_NAME])
     def verify(self, request: Request) -> Response:
         form = checked(VerifyInput, request.data)
         user, token = registration.verify_email(**form, caller=caller_of(request._request))
         return Response({"token": token, "user": AccountOutput.render(user)})
 
     @throttles(Throttle("resend_otp_network", by=network), Throttle("resend_otp", by=network_and_email))
-    @extend_schema(operation_id="auth_resend_otp", request=AddressInput, responses=SentenceOutput)
+    @extend_schema(operation_id="auth_resend_otp", request=EmailInput, responses=NoticeOutput)
     def resend(self, request: Request) -> Response:
-        form = checked(AddressInput, request.data)
+        form = checked(EmailInput, request.data)
         registration.resend(email=form["email"], network=network(request))
         return Response({"message": _("If this address is waiting to be confirmed, a new code was sent to it.")})
 
@@ -59,15 +59,15 @@ class ForgottenPasswordViewSet(ViewSet):
         Throttle("forgot_password_network", by=network),
         Throttle("forgot_password", by=network_and_email),
     )
-    @extend_schema(operation_id="auth_forgot_password", request=AddressInput, responses=SentenceOutput)
+    @extend_schema(operation_id="auth_forgot_password", request=EmailInput, responses=NoticeOutput)
     def forgot(self, request: Request) -> Response:
-        form = checked(AddressInput, request.data)
+        form = checked(EmailInput, request.data)
         password.forgot(email=form["email"], network=network(request))
         return Response({"message": _("If there is an account with this address, a code was sent to it.")})
 
     @throttles(Throttle("verify_reset_network", by=network), Throttle("verify_reset", by=network_and_email))
-    @extend_schema(operation_id="auth_verify_reset", request=ResetInput, responses=SentenceOutput)
+    @extend_schema(operation_id="auth_verify_reset", request=ResetPasswordInput, responses=NoticeOutput)
     def reset(self, request: Request) -> Response:
-        form = checked(ResetInput, request.data)
+        form = checked(ResetPasswordInput, request.data)
         password.reset(**form, network=network(request))
         return Response({"message": _("Your password was changed. Please sign in with it.")})

@@ -14,6 +14,7 @@ from accounts.conf import conf
 from accounts.models import PendingToken
 from accounts.permissions import IsVerified, needs_action_token
 from accounts.serializers.security import (
+    AccountDeletionOutput,
     ActionOutput,
     ActionVerifyInput,
     ChallengeInput,
@@ -22,15 +23,14 @@ from accounts.serializers.security import (
     ChangeEmailOutput,
     ChangeEmailVerifyInput,
     ChangePasswordInput,
-    DeletionOutput,
-    NewTokenOutput,
+    PasswordChangedOutput,
     RecoveryCodesOutput,
     TwoStepChangeInput,
     TwoStepDisableInput,
     TwoStepEnableInput,
     TwoStepStatusOutput,
 )
-from accounts.serializers.users import SentenceOutput
+from accounts.serializers.users import NoticeOutput
 from accounts.services import email_change, erasure, export, password, recovery_codes, second_password, step_up
 from core.fields import checked
 from core.renderers import FileNegotiation, archive
@@ -70,7 +70,7 @@ class SecurityViewSet(ViewSet):
     @extend_schema(
         operation_id="auth_change_password",
         request=ChangePasswordInput,
-        responses=NewTokenOutput,
+        responses=PasswordChangedOutput,
     )
     @needs_action_token(step_up.CHANGE_PASSWORD)
     def change_password(self, request: Request, action_token: PendingToken) -> Response:
@@ -81,7 +81,7 @@ class SecurityViewSet(ViewSet):
     @extend_schema(
         operation_id="auth_change_email",
         request=ChangeEmailInput,
-        responses=SentenceOutput,
+        responses=NoticeOutput,
     )
     @needs_action_token(step_up.CHANGE_EMAIL)
     def change_email(self, request: Request, action_token: PendingToken) -> Response:
@@ -103,7 +103,7 @@ class SecurityViewSet(ViewSet):
     @extend_schema(
         operation_id="auth_delete_account",
         request=None,
-        responses=DeletionOutput,
+        responses=AccountDeletionOutput,
     )
     @needs_action_token(step_up.DELETE_ACCOUNT)
     def delete_account(self, request: Request, action_token: PendingToken) -> Response:

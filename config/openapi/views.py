@@ -28,8 +28,7 @@ class EnvelopeSchema(AutoSchema):
 
     def _get_serializer_name(self, serializer: Any, direction: Direction, bypass_extensions: bool = False) -> str:
         name: str = super()._get_serializer_name(serializer, direction, bypass_extensions)
-        name = PATCHED.get(name, name)
-        return name.replace("RequestRequest", "Request")
+        return PREFERENCES.get(name, name.removeprefix("Patched"))
 
     def get_operation(self, *args: Any, **kwargs: Any) -> Any:
         operation = super().get_operation(*args, **kwargs)
@@ -59,51 +58,10 @@ class EnvelopeSchema(AutoSchema):
         return super()._get_response_bodies(direction)
 
 
-# Class → the name of its schema, where the rule below gives an unclear name.
-NAMES = {
-    "AccountOutput": "Account",
-    "OwnAccountOutput": "OwnAccount",
-    "AddressInput": "EmailRequest",
-    "CallLineOutput": "CallSummary",
-    "ClearedReply": "ConversationClearedResponse",
-    "CountsOutput": "UnreadCountsResponse",
-    "DeletedReply": "MessageDeletedResponse",
-    "DeletionOutput": "AccountDeletionResponse",
-    "DeviceSerializer": "TrustedDevice",
-    "DevicesOutput": "TrustedDevicesResponse",
-    "EventsInput": "EventBatchRequest",
-    "EmojiInput": "ReactionRequest",
-    "FeedOutput": "NotificationsResponse",
-    "NewTokenOutput": "PasswordChangedResponse",
-    "PeopleReply": "UsersResponse",
-    "PictureInput": "SetAvatarRequest",
-    "PreferencesInput": "Preferences",
-    "PushTokenInput": "PushTokenRequest",
-    "PushTokenRemoval": "RemovePushTokenRequest",
-    "ReadAllOutput": "NotificationsReadResponse",
-    "ReadOutput": "NotificationReadResponse",
-    "ReadReply": "ConversationReadResponse",
-    "RecoveredOutput": "RecoverySignInResponse",
-    "RecoveryInput": "RecoveryCodeRequest",
-    "RemovedOutput": "NotificationDeletedResponse",
-    "ResetInput": "ResetPasswordRequest",
-    "RevokedOutput": "SessionsEndedResponse",
-    "SentenceOutput": "NoticeResponse",
-    "SignedInOutput": "SignInResponse",
-    "SecondStepOutput": "TwoStepResponse",
-    "UpToMessageInput": "UpToMessageRequest",
-    "TargetSerializer": "NotificationTarget",
-}
-# drf-spectacular's name of a partial update → ours.
-PATCHED = {
-    "PatchedEditMessageRequest": "EditMessageRequest",
-    "PatchedProfileRequest": "UpdateProfileRequest",
-    "PatchedPreferencesRequest": "ChangePreferencesRequest",
-    "PreferencesRequest": "SetPreferencesRequest",
-    "PrivacyRequest": "UpdatePrivacyRequest",
-    "BlockRequest": "BlockUserRequest",
-    "ProfileRequest": "UpdateProfileRequest",
-}
+# Classes whose names the document of the socket uses → the names of their schemas here.
+NAMES = {"DeletedReply": "MessageDeletedResponse", "ReadReply": "ConversationReadResponse"}
+# The same shape as a request: complete with PUT, partial with PATCH.
+PREFERENCES = {"PatchedPreferencesRequest": "ChangePreferencesRequest", "PreferencesRequest": "SetPreferencesRequest"}
 DELETE_WITH_BODY = {"profile_push_token_remove", "messages_unreact"}
 
 

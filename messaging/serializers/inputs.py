@@ -48,7 +48,7 @@ class UpToMessageInput(serializers.Serializer):
     message_id = IdField(required=False, allow_null=True, help_text="Default: the newest message.")
 
 
-class EmojiInput(serializers.Serializer):
+class ReactionInput(serializers.Serializer):
     emoji = TextField(allow_blank=True)
 
 

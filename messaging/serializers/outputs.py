@@ -69,7 +69,7 @@ class MessageRow(NamedTuple):
     reactions: str | None = None
 
 
-class CallLineOutput(serializers.Serializer):
+class CallSummaryOutput(serializers.Serializer):
     id = serializers.IntegerField()
     media = serializers.ChoiceField(choices=["audio", "video"])
     outcome = serializers.CharField()
@@ -90,7 +90,7 @@ class LastMessageOutput(serializers.Serializer):
     kind = serializers.ChoiceField(choices=["text", "image", "call"])
     body = serializers.CharField(allow_blank=True)
     sender_id = serializers.IntegerField()
-    call = CallLineOutput(allow_null=True)
+    call = CallSummaryOutput(allow_null=True)
     created_at = serializers.DateTimeField()
 
     @classmethod
@@ -100,7 +100,7 @@ class LastMessageOutput(serializers.Serializer):
             "kind": row.kind,
             "body": row.body or "",
             "sender_id": row.sender_id,
-            "call": CallLineOutput.render(row) if row.kind == Message.Kind.CALL else None,
+            "call": CallSummaryOutput.render(row) if row.kind == Message.Kind.CALL else None,
             "created_at": json_time(row.created_at),
         }
 
@@ -200,7 +200,7 @@ class MessageOutput(serializers.Serializer):
     is_edited = serializers.BooleanField()
     edited_at = serializers.DateTimeField(allow_null=True)
     reactions = ReactionOutput(many=True)
-    call = CallLineOutput(allow_null=True)
+    call = CallSummaryOutput(allow_null=True)
     client_id = serializers.CharField(allow_null=True, help_text="Only its sender sees it.")
     created_at = serializers.DateTimeField()
 
@@ -221,7 +221,7 @@ class MessageOutput(serializers.Serializer):
             "is_edited": row.edited_at is not None,
             "edited_at": json_time(row.edited_at) if row.edited_at is not None else None,
             "reactions": ReactionOutput.render(_uses(row.reactions)) if row.reactions else [],
-            "call": CallLineOutput.render(row) if row.kind == Message.Kind.CALL else None,
+            "call": CallSummaryOutput.render(row) if row.kind == Message.Kind.CALL else None,
             "client_id": row.client_id if row.sender_id == viewer_id else None,
             "created_at": json_time(row.created_at),
         }
@@ -235,7 +235,7 @@ def _uses(aggregate: str) -> list[tuple[int, str]]:
     return [(user_id, emoji) for _, user_id, emoji in sorted(uses)]
 
 
-class PeopleReply(OkReply):
+class UsersReply(OkReply):
     users = PersonSerializer(many=True)
 
 
@@ -272,7 +272,7 @@ class ReadReply(OkReply):
     message_unread_count = serializers.IntegerField()
 
 
-class ClearedReply(OkReply):
+class ConversationClearedReply(OkReply):
     cleared_up_to_id = serializers.IntegerField()
 
 

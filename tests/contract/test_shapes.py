@@ -56,7 +56,7 @@ def test_each_shape_renders_exactly_what_it_declares(alice, bob, charlie, as_ali
         (users.PrivacySerializer, users.PrivacySerializer.render(alice)),
         *((users.BlockSerializer, users.BlockSerializer.render(row)) for row in blocked),
         (security.SessionSerializer, security.SessionSerializer.render(session, current=session)),
-        (security.DeviceSerializer, security.DeviceSerializer.render(device)),
+        (security.TrustedDeviceSerializer, security.TrustedDeviceSerializer.render(device)),
         (security.TwoStepStatusOutput, security.TwoStepStatusOutput.render(alice, codes_left=0)),
         *((MessageOutput, message) for message in messages),
         *((ConversationOutput, conversation) for conversation in shown),
