@@ -1,6 +1,7 @@
 """The base class of the commands that change one account."""
 
 import contextlib
+from collections.abc import Callable
 from typing import Any
 
 from django.core.management.base import CommandParser
@@ -8,13 +9,15 @@ from django.db.models import Q
 
 from accounts.models import User
 from core.fields import parse_id
-from core.operator import NothingMatched, OperatorCommand, not_blank
+from core.operator import NothingMatched, OperatorCommand, actor, not_blank
 from core.text import normalise_address
 
 
 class UserCommand(OperatorCommand):
-    """A command for one user. Subclasses define `change`, and `preview`, which describes it."""
+    """A command for one user. Subclasses name the service that makes the change, and describe it in `preview`."""
 
+    service: Callable[..., object]
+    service_options: tuple[str, ...] = ("reason",)
     reason_is_required = False
 
     def arguments(self, parser: CommandParser) -> None:
@@ -25,17 +28,13 @@ class UserCommand(OperatorCommand):
 
     def preview(self, user: User, **options: Any) -> dict[str, Any]:
         """Describes the change before it is made."""
-        return {}
-
-    def change(self, user: User, **options: Any) -> None:
-        """Calls the service."""
         raise NotImplementedError
 
     def act(self, **options: Any) -> dict[str, Any]:
         user = find_user(options.pop("user"))
         result = {"user_id": user.id, "email": user.email, **self.preview(user, **options)}
         if not options["dry_run"]:
-            self.change(user, **options)
+            self.service(user=user, actor_label=actor(), **{name: options[name] for name in self.service_options})
         return result | {"dry_run": options["dry_run"]}
 
 
