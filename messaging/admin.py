@@ -78,7 +78,6 @@ class ConversationAdmin(StaffAdmin):
     list_display = ("id", "user_low", "user_high", "created_at")
     list_select_related = ("user_low", "user_high")
     search_fields = ("=id", "=user_low__email", "=user_high__email", "=user_low__id", "=user_high__id")
-    ordering = ("-id",)
     fields = ("id", "user_low", "user_high", "created_at", "purged_up_to_id")
 
 
@@ -89,7 +88,6 @@ class MessageAdmin(StaffAdmin):
     list_select_related = ("sender",)
     list_filter = ("kind",)
     search_fields = ("=id", "=conversation__id", "=sender__email", "=sender__id")
-    ordering = ("-id",)
     fields = (
         "id", "conversation", "sender", "kind", "length", "reply_to_id", "created_at", "edited_at", "deleted_at",
     )  # fmt: skip
@@ -125,7 +123,6 @@ class ReportAdmin(StaffAdmin):
     list_select_related = ("reported", "reporter", "resolved_by")
     list_filter = ("state", "reason", "created_at")
     search_fields = ("=id", "=reported__email", "=reporter__email")
-    ordering = ("-id",)
     fields = (
         "id", "state", "reason", "comment", "reported_text", "message", "reported", "reporter", "created_at",
         "resolution", "resolved_by", "resolved_at",

@@ -58,7 +58,6 @@ class NotificationAdmin(StaffAdmin):
     list_select_related = ("recipient", "actor")
     list_filter = ("kind", "is_read")
     search_fields = ("=id", "=recipient__email", "=recipient__id")
-    ordering = ("-id",)
     fields = (
         "id", "recipient", "kind", "actor", "target_id", "target_title", "count", "is_open", "is_read", "read_at",
         "first_at", "created_at",
@@ -72,7 +71,6 @@ class DeviceAdmin(StaffAdmin):
     list_select_related = ("user",)
     list_filter = ("type", "active")
     search_fields = ("=id", "=user__email", "=user__id")
-    ordering = ("-id",)
     fields = (
         "id", "user", "session", "type", "masked_token", "device_id", "active", "failures", "locale", "app_version",
         "date_created", "last_seen_at",
@@ -103,7 +101,6 @@ class DeliveryAdmin(StaffAdmin):
     list_select_related = ("recipient",)
     list_filter = ("channel", "state", "kind")
     search_fields = ("=id", "=recipient__email", "=recipient__id", "=provider_id")
-    ordering = ("-id",)
     fields = (
         "id", "channel", "kind", "priority", "recipient", "device", "notification", "state", "tries", "due_at",
         "expires_at", "lease_until", "last_error", "provider_id", "created_at", "finished_at",
@@ -124,6 +121,7 @@ class DeliveryAdmin(StaffAdmin):
 class ChannelPauseAdmin(StaffAdmin):
     task = tasks.DELIVERY
     list_display = ("channel", "reason", "failures", "started_at", "until")
+    ordering = ("-pk",)
 
     def get_search_fields(self, request: HttpRequest) -> tuple[str, ...]:
         return ()

@@ -84,7 +84,6 @@ class UserAdmin(UserActions, AuditedAdmin):
     )
     list_display_links = ("id", "email")
     list_filter = (AccountStatusFilter, TwoStepFilter, "is_staff", "language", "created_at", "last_seen_at")
-    ordering = ("-id",)
     search_fields = ("email", "username", "first_name")  # shows the box; the search is our own
     search_help_text = _("Id, e-mail address, or the beginning of a username or name")  # type: ignore[assignment]
     fieldsets = (
@@ -215,7 +214,6 @@ class BlockAdmin(StaffAdmin):
     search_fields = ("=blocker__id", "=blocker__email", "=blocked__id", "=blocked__email")
     list_display = ("id", "blocker", "blocked", "created_at")
     list_select_related = ("blocker", "blocked")
-    ordering = ("-id",)
 
 
 add_panel(

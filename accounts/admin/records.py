@@ -38,7 +38,6 @@ class AuditEntryAdmin(StaffAdmin):
     list_display = ("created_at", "action_name", "target_label", "reason", "actor_label", "ip", "request_id", "id")
     list_filter = (("action", ActionFilter), "created_at")
     search_fields = ("=actor_label", "=target_label", "=request_id")
-    ordering = ("-id",)
     fields = ("action_name", *COLUMNS, "actor", "target")
     download_csv = download_action(kind="csv", columns=COLUMNS, permission="accounts.view_auditentry")
     download_json = download_action(kind="json", columns=COLUMNS, permission="accounts.view_auditentry")

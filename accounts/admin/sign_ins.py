@@ -48,7 +48,6 @@ class SessionAdmin(StaffAdmin):
     list_select_related = ("user",)
     list_filter = (LiveFilter, "kind", "created_at")
     search_fields = ("=user__id", "=user__email", "=ip")
-    ordering = ("-id",)
     fields = (
         "id",
         "user",
@@ -84,7 +83,6 @@ class TrustedDeviceAdmin(StaffAdmin):
     list_display = ("id", "user", "device_name", "created_at", "last_used_at", "expires_at")
     list_select_related = ("user",)
     search_fields = ("=user__id", "=user__email")
-    ordering = ("-id",)
     fields = ("id", "user", "device_name", "created_at", "last_used_at", "expires_at")
     forget = confirmed_action(
         name="forget",

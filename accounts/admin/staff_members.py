@@ -47,6 +47,7 @@ class GroupAdmin(AuditedAdmin, DjangosGroupAdmin):
     fields = ("name", "permissions", "reason")
     filter_horizontal = ()
     search_fields = ("=name",)
+    ordering = ("name",)
     remove = confirmed_action(
         name="remove",
         label=_("Remove these groups"),
@@ -121,7 +122,6 @@ class AppAdmin(StaffAdmin):
     list_select_related = ("user",)
     list_filter = ("confirmed",)
     search_fields = ("=user__id", "=user__email")
-    ordering = ("-id",)
     fields = ("id", "user", "name", "confirmed", "created_at", "last_used_at", "throttling_failure_count")
     remove = confirmed_action(
         name="remove",
@@ -147,7 +147,6 @@ class StaticCodesAdmin(StaffAdmin):
     list_display = ("id", "user", "codes_left", "created_at", "last_used_at")
     list_select_related = ("user",)
     search_fields = ("=user__id", "=user__email")
-    ordering = ("-id",)
     fields = ("id", "user", "codes_left", "created_at", "last_used_at")
 
     @admin.display(description=_("codes left"))

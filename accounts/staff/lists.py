@@ -47,6 +47,7 @@ class StaffAdmin(ShownColumnsOnly):
     # Leads its task on the index page.
     leads_task = False
 
+    ordering: tuple[str, ...] = ("-id",)
     paginator = LargeTablePaginator
     show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER  # each would count the whole table

@@ -22,7 +22,6 @@ class CallAdmin(StaffAdmin):
     list_select_related = ("caller", "callee")
     list_filter = ("state", "outcome", "media")
     search_fields = ("=id", "=caller__email", "=callee__email", "=caller__id", "=callee__id")
-    ordering = ("-id",)
     fields = (
         "id", "conversation_id", "caller", "callee", "media", "state", "outcome", "created_at", "answered_at",
         "ended_at", "duration_s",
