@@ -1,5 +1,6 @@
 """The actions of staff on accounts, in the list of users and on the page of a user."""
 
+from collections.abc import Callable
 from typing import Any, cast
 
 from django import forms
@@ -10,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.models import User
 from accounts.services import account_status as staff
 from accounts.services import audit, export, second_password
-from accounts.staff.actions import NoChange, NoForm, ReasonForm, confirmed_action
+from accounts.staff.actions import NoChange, NoForm, Perform, ReasonForm, confirmed_action
 from accounts.staff.downloads import confirmed_download
 from core.renderers import archive
 
@@ -36,23 +37,14 @@ def _is_not_erased(user: User) -> bool:
     return user.erased_at is None
 
 
-def _block(by: User, user: User, data: dict[str, Any]) -> None:
-    staff.block(user=user, reason=data["reason"], until=data["until"], actor=by)
-
-
-def _unblock(by: User, user: User, data: dict[str, Any]) -> None:
-    if user.blocked_at is None:
-        raise NoChange(_("This account is not blocked."))
-    staff.unblock(user=user, reason=data["reason"], actor=by)
-
-
 def _has_wrong_passwords(user: User) -> bool:
     """Whether there are wrong first or second passwords to forget."""
     return bool(user.wrong_passwords or second_password.wrong_guesses_today(user) or user.network_locks.all())
 
 
-def _unlock(by: User, user: User, data: dict[str, Any]) -> None:
-    staff.unlock(user=user, reason=data["reason"], actor=by)
+def _by(service: Callable[..., object]) -> Perform:
+    """Calls a service with the account, the staff member and the values of the form."""
+    return lambda by, user, data: service(user=user, actor=by, **data)
 
 
 def _resend(by: User, user: User, data: dict[str, Any]) -> None:
@@ -63,28 +55,8 @@ def _resend(by: User, user: User, data: dict[str, Any]) -> None:
     staff.send_code_again(user=user, actor=by)
 
 
-def _sign_out(by: User, user: User, data: dict[str, Any]) -> None:
-    staff.sign_out_everywhere(user=user, reason=data["reason"], actor=by)
-
-
-def _reset_two_step(by: User, user: User, data: dict[str, Any]) -> None:
-    if not user.two_step_enabled:
-        raise NoChange(_("Two-step verification is off for this account."))
-    staff.reset_two_step(user=user, reason=data["reason"], actor=by)
-
-
-def _erase(by: User, user: User, data: dict[str, Any]) -> None:
-    staff.erase(user=user, reason=data["reason"], actor=by)
-
-
 def _exported(by: User, user: User, data: dict[str, Any]) -> None:
     audit.record(action="user.exported", actor=by, target=user, reason=data["reason"])
-
-
-def _archived(by: User, user: User, data: dict[str, Any]) -> None:
-    if user.erased_at is not None:
-        raise NoChange(_("This account has already been erased."))
-    _exported(by, user, data)
 
 
 # Any, because a FileResponse is no HttpResponse.
@@ -121,7 +93,7 @@ class UserActions:
             _("The account receives no pushes and no messages."),
             _("The reason is kept in the audit log."),
         ],
-        perform=_block,
+        perform=_by(staff.block),
         is_dangerous=True,
         is_offered=_is_not_erased,
     )
@@ -130,15 +102,16 @@ class UserActions:
         label=_("Unblock"),
         permission="accounts.block_user",
         consequences=lambda rows: [_("The user can sign in again. Sessions that ended stay ended.")],
-        perform=_unblock,
+        perform=_by(staff.unblock),
         is_offered=lambda user: user.blocked_at is not None,
+        refusal=_("This account is not blocked."),
     )
     unlock = confirmed_action(
         name="unlock",
         label=_("Unlock"),
         permission="accounts.unlock_user",
         consequences=lambda rows: [_("The count of wrong passwords is reset; the user can sign in at once.")],
-        perform=_unlock,
+        perform=_by(staff.unlock),
         is_offered=_has_wrong_passwords,
     )
     resend_code = confirmed_action(
@@ -155,7 +128,7 @@ class UserActions:
         label=_("Sign out everywhere"),
         permission="accounts.sign_out_user",
         consequences=lambda rows: [_("All sessions end, and no device is trusted any longer."), _("Pushes stop.")],
-        perform=_sign_out,
+        perform=_by(staff.sign_out_everywhere),
         is_dangerous=True,
         is_offered=_is_not_erased,
     )
@@ -167,9 +140,10 @@ class UserActions:
             _("The second password and the recovery codes are removed."),
             _("The user is notified by mail."),
         ],
-        perform=_reset_two_step,
+        perform=_by(staff.reset_two_step),
         is_dangerous=True,
         is_offered=lambda user: user.two_step_enabled,
+        refusal=_("Two-step verification is off for this account."),
     )
     export = confirmed_action(
         name="export",
@@ -181,9 +155,10 @@ class UserActions:
             _("Messages are in it only if you may reveal them."),
             _("Your name and the reason are kept in the audit log."),
         ],
-        perform=_archived,
+        perform=_exported,
         on_success=_archive,
         is_offered=_is_not_erased,
+        refusal=_("This account has already been erased."),
     )
     erase = confirmed_action(
         name="erase",
@@ -192,7 +167,7 @@ class UserActions:
         consequences=lambda rows: [
             _("The account and everything personal is erased now. This cannot be undone."),
         ],
-        perform=_erase,
+        perform=_by(staff.erase),
         is_dangerous=True,
         is_offered=_is_not_erased,
     )

@@ -32,7 +32,7 @@ class NoForm(forms.Form):
     """The form of actions that need a confirmation only."""
 
 
-Perform = Callable[[User, Any, dict[str, Any]], None]
+Perform = Callable[[User, Any, dict[str, Any]], object]
 OnSuccess = Callable[[admin.ModelAdmin, HttpRequest, list[Any], dict[str, Any]], HttpResponse]
 Consequences = Callable[[QuerySet], Iterable[str | Promise]]
 
@@ -56,12 +56,14 @@ def confirmed_action(
     on_success: OnSuccess | None = None,
     is_dangerous: bool = False,
     is_offered: Callable[[Any], bool] = lambda row: True,
+    refusal: str | Promise = "",
 ) -> Callable[[StaffAdmin, HttpRequest, QuerySet], HttpResponse | None]:
     """An admin action with a confirmation page: its consequences and a form.
 
     `perform(staff_member, row, cleaned_data)` is called for each row; NoChange and what a service refuses are shown.
-    `on_success(admin, request, rows, cleaned_data)` answers with a page of its own instead of the list. The same action is a button on
-    the page of a row, where `is_offered(row)`; a dangerous one is red.
+    `on_success(admin, request, rows, cleaned_data)` answers with a page of its own instead of the list. The same action
+    is a button on the page of a row, where `is_offered(row)`; other rows of a list are left alone if there is a
+    `refusal`, which says why. A dangerous action is red.
     """
 
     @admin.action(description=cast(str, label), permissions=[permission.rsplit(".", 1)[-1]])
@@ -83,6 +85,8 @@ def confirmed_action(
             done = []
             for row in rows:
                 try:
+                    if refusal and not is_offered(row):
+                        raise NoChange(refusal)
                     perform(cast(User, request.user), row, form.cleaned_data)
                     done.append(row)
                 except NoChange as no_change:
