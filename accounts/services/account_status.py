@@ -33,26 +33,16 @@ def block(
     actor_label: str = "",
 ) -> int:
     """Blocks an account, for good or `until`. Returns how many sign-ins ended."""
-    with unit_of_work():
-        account = _locked(user, actor)
+    details: dict[str, Any] = {"until": until.isoformat() if until else None}
+    with _audited("user.blocked", user, reason, actor, actor_label, details) as account:
         account.blocked_at = timezone.now()
         account.blocked_until = until
         account.blocked_reason = reason[:500]
         account.save(update_fields=["blocked_at", "blocked_until", "blocked_reason"])
         one_time_tokens.end_all(user_id=account.id)
         trusted_devices.remove_all(user_id=account.id)
-        ended = sessions.revoke_all(user_id=account.id, reason="blocked")
-        audit.record(
-            action="user.blocked",
-            actor=actor,
-            actor_label=actor_label,
-            target=account,
-            reason=reason,
-            until=until.isoformat() if until else None,
-            sessions_ended=ended,
-        )
+        ended = details["sessions_ended"] = sessions.revoke_all(user_id=account.id, reason="blocked")
         account_status_changed.send(User, user_id=account.id, status="blocked")
-    user.refresh_from_db()
     return ended
 
 
@@ -87,31 +77,23 @@ def mark_verified(*, user: User, reason: str, actor_label: str) -> None:
 
 def sign_out_everywhere(*, user: User, reason: str = "", actor: User | None = None, actor_label: str = "") -> int:
     """Ends every sign-in and every trusted device. Returns how many sign-ins ended."""
-    with unit_of_work():
-        account = _locked(user, actor)
+    details: dict[str, Any] = {}
+    with _audited("user.signed_out", user, reason, actor, actor_label, details) as account:
         trusted_devices.remove_all(user_id=account.id)
-        ended = sessions.revoke_all(user_id=account.id, reason="staff")
-        audit.record(
-            action="user.signed_out",
-            actor=actor,
-            actor_label=actor_label,
-            target=account,
-            reason=reason,
-            sessions_ended=ended,
-        )
+        ended = details["sessions_ended"] = sessions.revoke_all(user_id=account.id, reason="staff")
     return ended
 
 
 def end_session(*, session: Session, reason: str, actor: User) -> None:
     """Ends one sign-in. NotFound when it has ended already."""
-    with _audited("session.ended", session.user, reason, actor, session_id=session.id) as account:
+    with _audited("session.ended", session.user, reason, actor, details={"session_id": session.id}) as account:
         sessions.end(user=account, session_id=session.id, reason="staff")
 
 
 def remove_device(*, device: TrustedDevice, reason: str, actor: User) -> None:
     """Ends the trust in one device and the sign-ins that it opened. NotFound when it is trusted no longer."""
-    name = device.device_name
-    with _audited("trusted_device.removed", device.user, reason, actor, device=name) as account:
+    details = {"device": device.device_name}
+    with _audited("trusted_device.removed", device.user, reason, actor, details=details) as account:
         trusted_devices.remove(user=account, device_id=device.id)
 
 
@@ -150,13 +132,21 @@ def may_change_rights(*, user: User, actor: User) -> bool:
 
 @contextmanager
 def _audited(
-    action: str, user: User, reason: str, actor: User | None, actor_label: str = "", **details: Any
+    action: str,
+    user: User,
+    reason: str,
+    actor: User | None,
+    actor_label: str = "",
+    details: dict[str, Any] | None = None,
 ) -> Iterator[User]:
-    """Locks the account for a change of its status, and adds the audit row in the same transaction."""
+    """Locks the account for a change of its status, and adds the audit row in the same transaction, with `details`
+    as the change leaves them."""
     with unit_of_work():
         account = _locked(user, actor)
         yield account
-        audit.record(action=action, actor=actor, actor_label=actor_label, target=account, reason=reason, **details)
+        audit.record(
+            action=action, actor=actor, actor_label=actor_label, target=account, reason=reason, **(details or {})
+        )
     user.refresh_from_db()
 
 

@@ -84,10 +84,7 @@ def disable(*, user: User, action_token: PendingToken, password: str) -> None:
     _check_current(user, action_token, password)
     with unit_of_work():
         step_up.consume(action_token)
-        user = User.objects.lock(user.id)
-        _set(user, "", "")
-        recovery_codes.delete_all(user=user)
-        emails.send_to(user, "two_step_disabled")
+        _remove(User.objects.lock(user.id))
 
 
 def new_recovery_codes(*, user: User, action_token: PendingToken) -> list[str]:
@@ -105,9 +102,7 @@ def reset(*, user: User) -> None:
     with unit_of_work():
         user = User.objects.lock(user.id)
         if user.two_step_enabled:
-            _set(user, "", "")
-            recovery_codes.delete_all(user=user)
-            emails.send_to(user, "two_step_disabled")
+            _remove(user)
 
 
 def undo_changes(*, user: User, since: datetime) -> None:
@@ -117,9 +112,7 @@ def undo_changes(*, user: User, since: datetime) -> None:
     """
     changed_at = user.second_password_changed_at
     if user.two_step_enabled and changed_at is not None and changed_at >= since:
-        _set(user, "", "")
-        recovery_codes.delete_all(user=user)
-        emails.send_to(user, "two_step_disabled")
+        _remove(user)
     else:
         recovery_codes.delete_all(user=user, made_since=since)
 
@@ -185,6 +178,12 @@ def _set(user: User, password_hash: str, hint: str) -> None:
     trusted_devices.remove_all(user_id=user.id)
     sessions.end_grace(user_id=user.id)
     one_time_tokens.end_all(user_id=user.id, kind=PendingToken.Kind.TWO_STEP)
+
+
+def _remove(user: User) -> None:
+    _set(user, "", "")
+    recovery_codes.delete_all(user=user)
+    emails.send_to(user, "two_step_disabled")
 
 
 def _require_enabled(user: User) -> None:
