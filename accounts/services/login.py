@@ -57,10 +57,7 @@ def with_password(*, email: str, password: str, caller: Caller, device_token: st
         _session, token = complete(user=user, caller=caller, trusted_device=device)
         return SignedIn(user, token)
 
-    network = network_of(caller.ip)
-    return _after_password(
-        email=email, password=password, network=network, device_token=device_token, on_success=on_success
-    )
+    return _after_password(email, password, network_of(caller.ip), on_success, device_token)
 
 
 def check_password(*, email: str, password: str, network: str) -> User:
@@ -68,11 +65,7 @@ def check_password(*, email: str, password: str, network: str) -> User:
 
     For entry points with a second step of their own (the admin).
     """
-
-    def on_success(user: User, device: TrustedDevice | None) -> User:
-        return user
-
-    return _after_password(email=email, password=password, network=network, device_token="", on_success=on_success)
+    return _after_password(email, password, network, lambda user, device: user)
 
 
 def complete(
@@ -106,9 +99,17 @@ def complete_in_admin(*, user: User, caller: Caller, lifetime: timedelta) -> Ses
 
 
 def _after_password(
-    *, email: str, password: str, network: str, device_token: str, on_success: Callable[[User, TrustedDevice | None], T]
+    email: str,
+    password: str,
+    network: str,
+    on_success: Callable[[User, TrustedDevice | None], T],
+    device_token: str = "",
 ) -> T:
-    """Checks a password; what follows from a right one happens in the same transaction."""
+    """Checks a password; what follows from a right one happens in the same transaction.
+
+    A result that arrives after a lockout has begun is not reported, so that parallel guesses gain nothing over
+    sequential ones.
+    """
     user = _with_email.first(email)
     device = trusted_devices.find_by_token(user=user, token=device_token) if user is not None else None
     lock = login_lockout.row_for(email, user, network)
@@ -117,19 +118,27 @@ def _after_password(
     if wait and not _may_try_while_locked(device):
         raise AccountLocked(retry_after=wait)
     is_right = _is_right(user, password)  # outside of the transaction: hashing takes its time
-    outcome = _apply_result(
-        email=email,
-        network=network,
-        user=user,
-        lock=lock,
-        is_right=is_right,
-        device=device,
-        exempt=exempt,
-        on_success=on_success,
-    )
-    if isinstance(outcome, APIException):
-        raise outcome
-    return outcome
+    now = timezone.now()
+    error: APIException
+    with unit_of_work():
+        account = _lock(user)
+        lock = login_lockout.locked_row_for(lock, email, account, network, is_wrong=not is_right)
+        if device is not None:
+            device = trusted_devices.lock_row(device)  # it may have been removed while the password was hashed
+            exempt = exempt and device is not None
+        wait = login_lockout.seconds_left(lock, now)
+        if wait and not exempt:
+            error = AccountLocked(retry_after=wait)
+        elif user is None or account is None or not is_right or account.password != user.password:
+            if not exempt and login_lockout.count_wrong(lock, now) and account is not None:
+                _announce_lock(account, lock)
+            error = InvalidCredentials()
+        elif account.is_blocked(now):
+            error = AccountBlocked()
+        else:
+            login_lockout.clear(lock)
+            return on_success(account, device)
+    raise error  # after the commit: the counted attempt stays
 
 
 @compiled
@@ -155,42 +164,6 @@ def _is_right(user: User | None, password: str) -> bool:
         make_password(password)
         return False
     return user.check_password(password)
-
-
-def _apply_result(
-    *,
-    email: str,
-    network: str,
-    user: User | None,
-    lock: PasswordLock,
-    is_right: bool,
-    device: TrustedDevice | None,
-    exempt: bool,
-    on_success: Callable[[User, TrustedDevice | None], T],
-) -> T | APIException:
-    """Applies the result of a password check while the row is locked.
-
-    Returns errors instead of raising them, so that the counted attempt is committed. A result that arrives after a
-    lockout has begun is not reported, so that parallel guesses gain nothing over sequential ones.
-    """
-    now = timezone.now()
-    with unit_of_work():
-        account = _lock(user)
-        lock = login_lockout.locked_row_for(lock, email, account, network, is_wrong=not is_right)
-        if device is not None:
-            device = trusted_devices.lock_row(device)  # it may have been removed while the password was hashed
-            exempt = exempt and device is not None
-        wait = login_lockout.seconds_left(lock, now)
-        if wait and not exempt:
-            return AccountLocked(retry_after=wait)
-        if user is None or account is None or not is_right or account.password != user.password:
-            if not exempt and login_lockout.count_wrong(lock, now) and account is not None:
-                _announce_lock(account, lock)
-            return InvalidCredentials()
-        if account.is_blocked(now):
-            return AccountBlocked()
-        login_lockout.clear(lock)
-        return on_success(account, device)
 
 
 def _may_try_while_locked(device: TrustedDevice | None) -> bool:
