@@ -20,36 +20,22 @@ BACKENDS = ("fcm", "console", "outbox", "off")
 
 @checks.register()
 def push(**options: Any) -> list[checks.CheckMessage]:
-    problems: list[checks.CheckMessage] = []
     if conf.PUSH_BACKEND not in BACKENDS:
-        problems.append(
-            checks.Error(
-                f"PUSH_BACKEND is {conf.PUSH_BACKEND!r}.",
-                hint=f"Choose one of {', '.join(BACKENDS)}.",
-                id="notifications.E001",
-            )
-        )
+        hint = f"Choose one of {', '.join(BACKENDS)}."
+        return [checks.Error(f"PUSH_BACKEND is {conf.PUSH_BACKEND!r}.", hint=hint, id="notifications.E001")]
+    problems: list[checks.CheckMessage] = []
     if conf.PUSH_BACKEND != "fcm":
         return problems
     if not _is_service_account(conf.FCM_CREDENTIALS):
-        problems.append(
-            checks.Error(
-                "PUSH_BACKEND=fcm without a service-account file.",
-                hint="Point PUSH_FCM_CREDENTIALS to the JSON file of a service account of your project.",
-                id="notifications.E002",
-            )
-        )
+        text = "PUSH_BACKEND=fcm without a service-account file."
+        hint = "Point PUSH_FCM_CREDENTIALS to the JSON file of a service account of your project."
+        problems.append(checks.Error(text, hint=hint, id="notifications.E002"))
     if conf.FCM_ENDPOINT:
         try:
             loopback_endpoint(conf.FCM_ENDPOINT)
         except ImproperlyConfigured as error:
-            problems.append(
-                checks.Error(
-                    str(error),
-                    hint="Leave PUSH_FCM_ENDPOINT unset to reach FCM itself.",
-                    id="notifications.E003",
-                )
-            )
+            hint = "Leave PUSH_FCM_ENDPOINT unset to reach FCM itself."
+            problems.append(checks.Error(str(error), hint=hint, id="notifications.E003"))
     return problems
 
 
@@ -58,13 +44,9 @@ def sender(**options: Any) -> list[checks.CheckMessage]:
     try:
         validate_email(parseaddr(settings.DEFAULT_FROM_EMAIL)[1])
     except ValidationError:
-        return [
-            checks.Error(
-                f"DEFAULT_FROM_EMAIL is {settings.DEFAULT_FROM_EMAIL!r}: no mail server takes that.",
-                hint="Set DEFAULT_FROM_EMAIL=Name <name@example.com>.",
-                id="notifications.E004",
-            )
-        ]
+        text = f"DEFAULT_FROM_EMAIL is {settings.DEFAULT_FROM_EMAIL!r}: no mail server takes that."
+        hint = "Set DEFAULT_FROM_EMAIL=Name <name@example.com>."
+        return [checks.Error(text, hint=hint, id="notifications.E004")]
     return []
 
 
@@ -72,21 +54,12 @@ def sender(**options: Any) -> list[checks.CheckMessage]:
 def production(**options: Any) -> list[checks.CheckMessage]:
     problems: list[checks.CheckMessage] = []
     if conf.PUSH_BACKEND in ("console", "outbox"):
-        problems.append(
-            checks.Warning(
-                f"PUSH_BACKEND={conf.PUSH_BACKEND} keeps pushes on this machine.",
-                hint="Set PUSH_BACKEND=fcm with PUSH_FCM_CREDENTIALS, or off.",
-                id="notifications.W001",
-            )
-        )
+        text = f"PUSH_BACKEND={conf.PUSH_BACKEND} keeps pushes on this machine."
+        hint = "Set PUSH_BACKEND=fcm with PUSH_FCM_CREDENTIALS, or off."
+        problems.append(checks.Warning(text, hint=hint, id="notifications.W001"))
     if "smtp" not in str(conf.MAIL_TRANSPORT.get("BACKEND", "")):
-        problems.append(
-            checks.Warning(
-                "Mail does not leave this machine.",
-                hint="Set EMAIL_URL=smtp://user:password@host:587.",
-                id="notifications.W002",
-            )
-        )
+        hint = "Set EMAIL_URL=smtp://user:password@host:587."
+        problems.append(checks.Warning("Mail does not leave this machine.", hint=hint, id="notifications.W002"))
     return problems
 
 
@@ -108,13 +81,9 @@ def event_keys(**options: Any) -> list[checks.CheckMessage]:
         return []
     if not short:
         return []
-    return [
-        checks.Error(
-            f"EVENT_SOURCES holds a key of less than {MIN_KEY_BYTES} bytes, or one with a comma: {', '.join(short)}.",
-            hint="Make one with: python -c 'import secrets; print(secrets.token_urlsafe(32))'",
-            id="notifications.E011",
-        )
-    ]
+    text = f"EVENT_SOURCES holds a key of less than {MIN_KEY_BYTES} bytes, or one with a comma: {', '.join(short)}."
+    hint = "Make one with: python -c 'import secrets; print(secrets.token_urlsafe(32))'"
+    return [checks.Error(text, hint=hint, id="notifications.E011")]
 
 
 def _is_service_account(path: str) -> bool:
@@ -130,12 +99,10 @@ def loopback_endpoint(endpoint: str) -> str:
     receives the access tokens and every push."""
     parts = urlsplit(endpoint)
     host = parts.hostname or ""
-    is_loopback = host == "localhost"
-    if not is_loopback:
-        try:
-            is_loopback = ipaddress.ip_address(host).is_loopback
-        except ValueError:
-            is_loopback = False
+    try:
+        is_loopback = host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        is_loopback = False
     if not is_loopback or parts.scheme not in ("http", "https") or parts.username or parts.query:
         raise ImproperlyConfigured("PUSH_FCM_ENDPOINT may only point to this machine, as http://127.0.0.1:<port>.")
     return endpoint.rstrip("/")
