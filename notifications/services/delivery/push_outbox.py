@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from core.database import as_parameter, on_postgresql, prepared
@@ -89,21 +89,17 @@ def enqueue_call_push(*, recipient_id: int, data: Mapping[str, str], expires_at:
         _cancel(Q(group_key=group, kind="incoming_call", recipient_id=recipient_id), "the call is over")
         rung = rings.filter(Q(state=State.SENT) | Q(state=State.LEASED) | Q(tries__gt=0))
         devices = devices.filter(id__in=rung.values("device_id"))
-    rows = [
-        _row(
-            kind=kind,
-            key=f"{group}:{kind}:{device_id}",
-            group=group,
-            priority=Delivery.Priority.CALL,
-            recipient_id=recipient_id,
-            device_id=device_id,
-            payload={"data": {name: str(value) for name, value in data.items()}},
-            now=now,
-            expires_at=expires_at,
-        )
-        for device_id in devices.order_by("id").values_list("id", flat=True)
-    ]
-    return _insert(rows)
+    return _enqueue(
+        devices,
+        now,
+        kind=kind,
+        group_key=group,
+        key=f"{group}:{kind}",
+        priority=Delivery.Priority.CALL,
+        recipient_id=recipient_id,
+        payload={"data": {name: str(value) for name, value in data.items()}},
+        expires_at=expires_at,
+    )
 
 
 def enqueue_test_push(*, recipient_id: int, device_ids: Iterable[int] | None = None) -> int:
@@ -112,21 +108,17 @@ def enqueue_test_push(*, recipient_id: int, device_ids: Iterable[int] | None = N
     devices = Device.objects.active().filter(user_id=recipient_id)
     if device_ids is not None:
         devices = devices.filter(id__in=list(device_ids))
-    rows = [
-        _row(
-            kind="test",
-            key=f"test:{device_id}:{now.timestamp()}",
-            group="test",
-            priority=Delivery.Priority.MESSAGE,
-            recipient_id=recipient_id,
-            device_id=device_id,
-            payload={},
-            now=now,
-            expires_at=now + timedelta(minutes=10),
-        )
-        for device_id in devices.order_by("id").values_list("id", flat=True)
-    ]
-    return _insert(rows)
+    return _enqueue(
+        devices,
+        now,
+        kind="test",
+        group_key="test",
+        key=f"test:{now.timestamp()}",
+        priority=Delivery.Priority.MESSAGE,
+        recipient_id=recipient_id,
+        payload={},
+        expires_at=now + timedelta(minutes=10),
+    )
 
 
 def cancel(
@@ -161,24 +153,15 @@ def _cancel(which: Q, reason: str) -> int:
     )
 
 
-def _insert(rows: list[Delivery]) -> int:
+def _enqueue(devices: QuerySet[Device], now: datetime, *, key: str, **values: Any) -> int:
+    """Queues a row for each device, unless it has one with this key already."""
+    values |= {"channel": Delivery.Channel.PUSH, "due_at": now, "created_at": now, "touched_at": now}
+    device_ids = devices.order_by("id").values_list("id", flat=True)
+    rows = [Delivery(device_id=device_id, dedupe_key=f"{key}:{device_id}", **values) for device_id in device_ids]
     Delivery.objects.bulk_create(rows, ignore_conflicts=True)
     if rows:
         wake_on_commit()
     return len(rows)
-
-
-def _row(*, kind: str, key: str, group: str, now: datetime, **values: Any) -> Delivery:
-    return Delivery(
-        channel=Delivery.Channel.PUSH,
-        kind=kind,
-        dedupe_key=key,
-        group_key=group,
-        due_at=now,
-        created_at=now,
-        touched_at=now,
-        **values,
-    )
 
 
 def _notification_statement() -> str:
