@@ -17,14 +17,7 @@ from django.db import DatabaseError, InterfaceError, connections
 from django.utils import timezone
 
 from core.database import leave_pool
-from notifications.channels import (
-    Dead,
-    DeviceGone,
-    Outcome,
-    Sent,
-    Unavailable,
-    WrongSender,
-)
+from notifications.channels import Dead, DeviceGone, Outcome, Sent, Unavailable, WrongSender
 from notifications.conf import conf
 from notifications.models import Delivery
 from notifications.services.delivery import claims, pauses, wakeups
@@ -78,12 +71,11 @@ class ChannelWorker:
     def _guarded(self, step: Callable[[], None]) -> None:
         try:
             step()
-        except (DatabaseError, InterfaceError) as error:
-            log.warning("Delivery by %s waits for the database (%s).", self.channel, type(error).__name__)
-            connections.close_all()
-            self._stopping.wait(1)
-        except Exception:
-            log.exception("Delivery by %s failed and goes on.", self.channel)
+        except Exception as error:
+            if isinstance(error, DatabaseError | InterfaceError):
+                log.warning("Delivery by %s waits for the database (%s).", self.channel, type(error).__name__)
+            else:
+                log.exception("Delivery by %s failed and goes on.", self.channel)
             connections.close_all()
             self._stopping.wait(1)
 
