@@ -115,9 +115,9 @@ class OperatorCommand(PlainCommand):
         if answer.strip().lower() not in ("y", "yes"):
             raise CommandError("Left as it was.")
 
-    def progress(self, items: Iterable[T], *, total: int | None = None, what: str = "") -> Iterator[T]:
+    def progress(self, items: Iterable[T], *, what: str = "") -> Iterator[T]:
         """The items, with a bar on a terminal."""
-        return iter(tqdm(items, total=total, desc=what, file=sys.stderr, disable=not sys.stderr.isatty()))
+        return iter(tqdm(items, desc=what, file=sys.stderr, disable=not sys.stderr.isatty()))
 
 
 def discard_output() -> None:
