@@ -85,9 +85,9 @@ def enqueue_call_push(*, recipient_id: int, data: Mapping[str, str], expires_at:
     devices = Device.objects.active().filter(user_id=recipient_id)
     if kind == "call_ended":
         expires_at = max(expires_at, now + timedelta(seconds=_CALL_ENDED_SECONDS))
-        rings = Delivery.objects.filter(group_key=group, kind="incoming_call", recipient_id=recipient_id)
-        _cancel(Q(group_key=group, kind="incoming_call", recipient_id=recipient_id), "the call is over")
-        rung = rings.filter(Q(state=State.SENT) | Q(state=State.LEASED) | Q(tries__gt=0))
+        rings = Q(group_key=group, kind="incoming_call", recipient_id=recipient_id)
+        _cancel(rings, "the call is over")
+        rung = Delivery.objects.filter(rings, Q(state__in=(State.SENT, State.LEASED)) | Q(tries__gt=0))
         devices = devices.filter(id__in=rung.values("device_id"))
     return _enqueue(
         devices,
@@ -126,7 +126,6 @@ def cancel(
     reason: str,
     device_ids: Iterable[int] | None = None,
     notification_ids: Iterable[int] | None = None,
-    recipient_id: int | None = None,
     queued_since: datetime | None = None,
 ) -> int:
     """Cancel the waiting pushes that match all arguments. Returns how many.
@@ -134,8 +133,6 @@ def cancel(
     A push that a worker is sending is not stopped, but not retried either.
     """
     which = Q(channel=Delivery.Channel.PUSH)
-    if recipient_id is not None:
-        which &= Q(recipient_id=recipient_id)
     if device_ids is not None:
         which &= Q(device_id__in=list(device_ids))
     if notification_ids is not None:
