@@ -90,6 +90,10 @@ class IceServersReply(OkReply):
     ice_transport_policy = serializers.ChoiceField(["all", "relay"])
 
 
+class CallRouteReply(CallReply, IceServersReply):
+    """A call with the servers for its media."""
+
+
 class OneOf(serializers.ChoiceField):
     """A choice that accepts JSON strings only."""
 
@@ -115,8 +119,3 @@ class CallSignalData(serializers.Serializer):
     call_id = serializers.IntegerField()
     kind = serializers.ChoiceField(["offer", "answer", "ice", "restart", "media"])
     payload = serializers.DictField()
-
-
-class CallRouteReply(CallReply):
-    ice_servers = IceServer(many=True)
-    ice_transport_policy = serializers.ChoiceField(["all", "relay"])

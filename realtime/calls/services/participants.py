@@ -132,13 +132,8 @@ def send_to_socket(participant: CallParticipant, type: str, data: dict[str, Any]
     """
     if not participant.socket_id:
         return
-    send = partial(
-        groups.send_frame,
-        participant.user_id,
-        {"type": type, "data": data},
-        only=participant.socket_id,
-        droppable=False,
-    )
+    frame = {"type": type, "data": data}
+    send = partial(groups.send_frame, participant.user_id, frame, only=participant.socket_id, droppable=False)
     transaction.on_commit(send, robust=True)
 
 
