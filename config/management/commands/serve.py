@@ -8,6 +8,7 @@ import os
 import socket
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any
 
 from django.conf import settings
@@ -69,12 +70,9 @@ class Command(PlainCommand):
         self.stdout.write(table(host=host, port=port, logins=logins))
         sys.stdout.flush()
 
-        if not options["no_deliver"] and (settings.EMBEDDED or options["deliver"] or options["prepare"]):
-            delivery.start_thread()
-        try:
+        deliver = not options["no_deliver"] and (settings.EMBEDDED or options["deliver"] or options["prepare"])
+        with delivery.run_in_thread() if deliver else nullcontext():
             server.serve(host=host, port=port, workers=workers, listener=listener, access_log=options["access_log"])
-        finally:
-            delivery.stop()
         self.report("Stopped.")
 
     def prepare(self, *, with_demo: bool, seed: int | None) -> list[demo.Login]:

@@ -15,4 +15,4 @@ from notifications.services.delivery.push_outbox import (
     enqueue_push,
     enqueue_test_push,
 )
-from notifications.services.delivery.supervisor import run, start_thread, stop
+from notifications.services.delivery.supervisor import run, run_in_thread

@@ -19,9 +19,6 @@ from notifications.services.delivery.worker import ChannelWorker
 
 log = logging.getLogger(__name__)
 
-_thread: "DeliveryThread | None" = None
-_thread_lock = threading.Lock()
-
 
 def channel_workers() -> list[ChannelWorker]:
     """Mail and push: neither waits for the other."""
@@ -54,31 +51,19 @@ def run(stopped: threading.Event) -> None:
             thread.join(conf.STOP_SECONDS + 3)
 
 
-class DeliveryThread(threading.Thread):
-    def __init__(self) -> None:
-        super().__init__(name="delivery", daemon=True)
-        self.stopped = threading.Event()
+@contextlib.contextmanager
+def run_in_thread() -> Iterator[None]:
+    """Deliver from a thread of this process while the block runs.
 
-    def run(self) -> None:
-        run(self.stopped)
-
-
-def start_thread() -> None:
-    """Deliver from a thread of this process; a second call changes nothing."""
-    global _thread
-    with _thread_lock:
-        if _thread is None or not _thread.is_alive():
-            _thread = DeliveryThread()
-            _thread.start()
-
-
-def stop() -> None:
-    """End the thread: what is being sent is finished, everything else goes back to the queue."""
-    global _thread
-    with _thread_lock:
-        thread, _thread = _thread, None
-    if thread is not None:
-        thread.stopped.set()
+    After it, what is being sent is finished; everything else goes back to the queue.
+    """
+    stopped = threading.Event()
+    thread = threading.Thread(target=run, args=[stopped], name="delivery", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stopped.set()
         thread.join(conf.STOP_SECONDS + 5)
 
 
