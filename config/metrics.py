@@ -41,14 +41,26 @@ POOL_FIGURES = {
 }
 
 
-class DatabaseCollector(Collector):
-    """Reads the database at each scrape; yields nothing while it is unavailable."""
+class StateCollector(Collector):
+    """Reads the database, Redis and the pool of database connections at each scrape."""
 
     def describe(self) -> list[GaugeMetricFamily]:
         # Registering asks for this; without it the registry would collect, and so query, at import.
         return []
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
+        yield from self._database()
+        if settings.REDIS_URL:
+            answers = channel_layer().state == OK
+            yield GaugeMetricFamily("parley_redis_up", "1 when every Redis server answers.", value=int(answers))
+        pool = getattr(connection, "pool", None)
+        if pool is not None:
+            stats = pool.get_stats()
+            for name, text in POOL_FIGURES.items():
+                yield GaugeMetricFamily(f"parley_database_{name}", text, value=stats.get(name, 0))
+
+    def _database(self) -> Iterator[GaugeMetricFamily]:
+        """Nothing while the database is unavailable."""
         try:
             lag = delivery_lag_seconds()
             deliveries = deliveries_by_state()
@@ -68,25 +80,7 @@ class DatabaseCollector(Collector):
         yield ended
 
 
-class ConnectionCollector(Collector):
-    """Redis, and the pool of database connections of this process."""
-
-    def describe(self) -> list[GaugeMetricFamily]:
-        return []
-
-    def collect(self) -> Iterator[GaugeMetricFamily]:
-        if settings.REDIS_URL:
-            answers = channel_layer().state == OK
-            yield GaugeMetricFamily("parley_redis_up", "1 when every Redis server answers.", value=int(answers))
-        pool = getattr(connection, "pool", None)
-        if pool is not None:
-            stats = pool.get_stats()
-            for name, text in POOL_FIGURES.items():
-                yield GaugeMetricFamily(f"parley_database_{name}", text, value=stats.get(name, 0))
-
-
-REGISTRY.register(DatabaseCollector())
-REGISTRY.register(ConnectionCollector())
+REGISTRY.register(StateCollector())
 
 
 @require_safe
