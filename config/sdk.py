@@ -21,7 +21,7 @@ FOLDER = settings.BASE_DIR / "static" / "sdk" / "parley"
 # Not methods of the SDK: images have signed addresses, events are sent by servers, the schema is a page.
 EXCLUDED = {"media_get", "media_get_thumb", "notifications_events", "realtime_schema"}
 HEADERS = {"X-Action-Token": "action_token"}
-# The SDK sends these by itself.
+# Headers that the SDK sends by itself.
 OWN_HEADERS = {"X-Device-Name", "X-Device-Token"}
 MULTIPART = "multipart/form-data"
 IS_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -75,14 +75,13 @@ def _operation(document: dict[str, Any], path: str, method: str, operation: dict
     kind = next(iter(content), "")
     body = resolved(content[kind]["schema"], document["components"]["schemas"]) if kind else {}
     # A parameter of both the query and the body is sent in the body.
-    parameters_in_use = [
-        row for row in operation.get("parameters", []) if row["name"] not in body.get("properties", {})
+    rows = [
+        row
+        for row in operation.get("parameters", [])
+        if row["name"] not in body.get("properties", {}) and row["name"] not in OWN_HEADERS
     ]
-    headers = [row["name"] for row in parameters_in_use if row["in"] == "header" and row["name"] not in OWN_HEADERS]
     required = body.get("required", [])
-    parameters = [
-        _parameter(row["name"], row["schema"], bool(row.get("required"))) for row in parameters_in_use if not _own(row)
-    ]
+    parameters = [_parameter(row["name"], row["schema"], bool(row.get("required"))) for row in rows]
     for name, schema in body.get("properties", {}).items():
         parameters.append(_parameter(name, schema, name in required, is_file=kind == MULTIPART and name == "file"))
     security = operation.get("security") or [{}]
@@ -90,18 +89,14 @@ def _operation(document: dict[str, Any], path: str, method: str, operation: dict
         id=operation["operationId"],
         method=method.upper(),
         path=path,
-        query=[row["name"] for row in parameters_in_use if row["in"] == "query"],
+        query=[row["name"] for row in rows if row["in"] == "query"],
         body=list(body.get("properties", {})),
-        headers=headers,
+        headers=[row["name"] for row in rows if row["in"] == "header"],
         multipart=kind == MULTIPART,
         bearer=next((name for row in security for name in row), ""),
         parameters=parameters,
         result=_result(operation),
     )
-
-
-def _own(row: dict[str, Any]) -> bool:
-    return row["in"] == "header" and row["name"] in OWN_HEADERS
 
 
 def _parameter(name: str, schema: dict[str, Any], required: bool, *, is_file: bool = False) -> str:
@@ -137,46 +132,45 @@ def _table(rows: list[Operation]) -> str:
 
 # --- TypeScript ------------------------------------------------------------------------------------
 
+CALL_OPTIONS = """
+export interface CallOptions {
+  signal?: AbortSignal;
+  /** How far an upload is, in bytes. */
+  onProgress?: (loaded: number, total: number) => void;
+  /** Tries of a call that may be repeated: 2 for reads unless said otherwise. */
+  retry?: number;
+  /** Another bearer token than that of the session. */
+  token?: string;
+}
+"""
+
 
 def _types(rows: list[Operation]) -> str:
     asyncapi = asyncapi_document()
     schemas = texts.document()["components"]["schemas"] | asyncapi["components"]["schemas"]
     parts = ["// Written by `manage.py write_sdk` from docs/openapi.json and the AsyncAPI document.", ""]
     parts += [f"export type {name} = {typescript(schema)};" for name, schema in sorted(schemas.items())]
-    parts += ["", *_interface("Events", _data_of(asyncapi, "send.", of="payload"))]
-    parts += ["", *_interface("Commands", _data_of(asyncapi, "receive.", of="payload"))]
+    parts += ["", *_interface("Events", _data_of(asyncapi, "send."))]
+    parts += ["", *_interface("Commands", _data_of(asyncapi, "receive."))]
     parts += ["", *_interface("Replies", _replies(asyncapi))]
     for namespace in sorted({row.namespace for row in rows}):
         operations_of_namespace = [row for row in rows if row.namespace == namespace]
         parts += ["", f"export interface {namespace.title()}Api {{", *map(_method, operations_of_namespace), "}"]
-    parts += [
-        "",
-        "export interface CallOptions {",
-        "  signal?: AbortSignal;",
-        "  /** How far an upload is, in bytes. */",
-        "  onProgress?: (loaded: number, total: number) => void;",
-        "  /** Tries of a call that may be repeated: 2 for reads unless said otherwise. */",
-        "  retry?: number;",
-        "  /** Another bearer token than that of the session. */",
-        "  token?: string;",
-        "}",
-        "",
-    ]
-    return "\n".join(parts)
+    return "\n".join([*parts, CALL_OPTIONS])
 
 
 def _interface(name: str, rows: dict[str, str]) -> list[str]:
     return [f"export interface {name} {{", *(f'  "{key}": {kind};' for key, kind in rows.items()), "}"]
 
 
-def _data_of(asyncapi: dict[str, Any], prefix: str, *, of: str) -> dict[str, str]:
+def _data_of(asyncapi: dict[str, Any], prefix: str) -> dict[str, str]:
     """The type of `data` in the first message of each operation, by the name of the operation."""
     messages = asyncapi["components"]["messages"]
     rows = {}
     for name, operation in asyncapi["operations"].items():
         if name.startswith(prefix):
             message = messages[component_name(operation["messages"][0])]
-            rows[name.removeprefix(prefix)] = typescript(message[of]["properties"]["data"])
+            rows[name.removeprefix(prefix)] = typescript(message["payload"]["properties"]["data"])
     return rows
 
 
