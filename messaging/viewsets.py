@@ -24,7 +24,6 @@ from messaging.serializers import inputs, outputs
 from messaging.services import conversations, messages, reactions, reports
 from messaging.text import clean_query
 
-MESSAGES_LIMIT = OpenApiParameter("limit", int, description="Larger values are clamped to 100.")
 BEFORE = OpenApiParameter("before", int, description="Only messages with lower ids.")
 
 
@@ -115,7 +114,7 @@ class MessageViewSet(ViewSet):
     @extend_schema(
         operation_id="messages_list",
         parameters=[
-            MESSAGES_LIMIT,
+            LIMIT,
             BEFORE,
             OpenApiParameter(
                 "after",
@@ -168,7 +167,7 @@ class MessageViewSet(ViewSet):
     @throttles(Throttle("search_inside", by=user))
     @extend_schema(
         operation_id="messages_search_inside",
-        parameters=[OpenApiParameter("q", str, required=True), MESSAGES_LIMIT, BEFORE],
+        parameters=[OpenApiParameter("q", str, required=True), LIMIT, BEFORE],
         responses=outputs.SearchReply,
     )
     def search(self, request: Request, conversation_id: str) -> Response:

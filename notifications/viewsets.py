@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from core.fields import checked, parse_id
-from core.pagination import decode_cursor, flag, page, page_size, whole_number
+from core.pagination import LIMIT, decode_cursor, flag, page, page_size, whole_number
 from core.serializers import OkReply
 from core.throttles import Throttle, network, throttles, user
 from notifications import selectors
@@ -44,7 +44,7 @@ MAX_LIMIT = 50
 MAX_OFFSET = 1_000_000
 
 _FEED_QUERY = [
-    OpenApiParameter("limit", int, description=f"1 to {MAX_LIMIT}, 20 without; more counts as {MAX_LIMIT}."),
+    LIMIT,
     OpenApiParameter("offset", int, description="Rows to leave out; unsteady while rows return to the top."),
     OpenApiParameter("cursor", str, description="`next_cursor` of the page before; then `offset` is ignored."),
     OpenApiParameter("unread", bool, description="Only unread rows."),

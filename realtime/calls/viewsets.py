@@ -6,7 +6,7 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from core.fields import checked
-from core.pagination import page_size, whole_number
+from core.pagination import LIMIT, page_size, whole_number
 from realtime.calls import selectors, services
 from realtime.calls.serializers import CallReply, CallsReply, DeclineInput, IceServersReply
 from realtime.conf import conf
@@ -18,11 +18,7 @@ CALL_ID = OpenApiParameter("call_id", int, OpenApiParameter.PATH)
 class CallViewSet(ViewSet):
     @extend_schema(
         operation_id="calls_list",
-        description="Newest first. The last id of a page is the next `before`.",
-        parameters=[
-            OpenApiParameter("limit", int, description="1 to 100, 30 when left out."),
-            OpenApiParameter("before", int, description="Only calls with a smaller id."),
-        ],
+        parameters=[LIMIT, OpenApiParameter("before", int, description="Only calls with a smaller id.")],
         responses=CallsReply,
     )
     def list(self, request: Request) -> Response:
@@ -39,7 +35,6 @@ class CallViewSet(ViewSet):
 
     @extend_schema(
         operation_id="calls_decline",
-        description="Declines a ringing call, for example from the lock screen. Returns `call_conflict` once it has stopped ringing.",
         parameters=[CALL_ID],
         request=DeclineInput,
         responses=CallReply,
@@ -51,7 +46,6 @@ class CallViewSet(ViewSet):
 
     @extend_schema(
         operation_id="calls_ice_servers",
-        description="STUN and TURN servers with credentials for an hour, while the call lives.",
         parameters=[CALL_ID],
         responses=IceServersReply,
     )
