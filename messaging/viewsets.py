@@ -52,9 +52,7 @@ class ConversationViewSet(ViewSet):
         return super().get_permissions()
 
     @extend_schema(
-        operation_id="messages_list_conversations",
-        parameters=[LIMIT, CURSOR],
-        responses=outputs.ConversationsReply,
+        operation_id="messages_list_conversations", parameters=[LIMIT, CURSOR], responses=outputs.ConversationsReply
     )
     def list(self, request: Request) -> Response:
         """Conversations, newest activity first."""
@@ -132,11 +130,7 @@ class MessageViewSet(ViewSet):
         if before is not None and after is not None:
             raise ValidationError({"after": [_("Use either before or after.")]})
         listed, has_more = selectors.message_page(
-            user_id=request.user.id,
-            conversation_id=conversation_id,
-            limit=limit,
-            before=before,
-            after=after,
+            user_id=request.user.id, conversation_id=conversation_id, limit=limit, before=before, after=after
         )
         return Response({"messages": listed, "has_more": has_more})
 
@@ -238,9 +232,6 @@ class ReportViewSet(ViewSet):
         """Reports a message to support."""
         data = checked(inputs.ReportInput, request.data)
         made = reports.report(
-            reporter=request.user,
-            message_id=message_id,
-            reason=data["reason"],
-            comment=data.get("comment") or "",
+            reporter=request.user, message_id=message_id, reason=data["reason"], comment=data.get("comment") or ""
         )
         return Response({"report_id": made.id}, status=201)

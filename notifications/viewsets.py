@@ -79,11 +79,7 @@ class FeedViewSet(ViewSet):
         counts = selectors.counts(user_id)
         etag = f'"{user_id}-{counts["unread_count"]}-{counts["message_unread_count"]}"'
         if_none_match = request.META.get("HTTP_IF_NONE_MATCH", "")
-        headers = {
-            "ETag": etag,
-            "X-Poll-Interval": str(conf.POLL_SECONDS),
-            "Cache-Control": "private, no-cache",
-        }
+        headers = {"ETag": etag, "X-Poll-Interval": str(conf.POLL_SECONDS), "Cache-Control": "private, no-cache"}
         if _matches_etag(if_none_match, etag):
             return HttpResponseNotModified(headers=headers)
         return Response(counts, headers=headers)

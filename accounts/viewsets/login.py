@@ -116,10 +116,7 @@ class TwoStepViewSet(ViewSet):
             _set_cookie(response, done.device_token)
         return response
 
-    @throttles(
-        Throttle("resend_two_step_network", by=network),
-        Throttle("resend_two_step", by=network_and_account),
-    )
+    @throttles(Throttle("resend_two_step_network", by=network), Throttle("resend_two_step", by=network_and_account))
     @extend_schema(operation_id="auth_two_step_resend", request=None, responses=NoticeOutput)
     def resend(self, request: Request) -> Response:
         two_step.resend(pending=request.auth, network=network(request))
@@ -130,9 +127,7 @@ class TwoStepViewSet(ViewSet):
     def recover(self, request: Request) -> Response:
         form = checked(RecoveryCodeInput, request.data)
         done = two_step.with_recovery_code(
-            pending=request.auth,
-            typed=form["recovery_code"],
-            caller=caller_of(request._request),
+            pending=request.auth, typed=form["recovery_code"], caller=caller_of(request._request)
         )
         return Response(
             {

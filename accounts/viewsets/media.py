@@ -60,10 +60,7 @@ class MediaViewSet(ViewSet):
 
     def _bytes(self, request: Request, token: str, *, thumb: bool) -> HttpResponseBase:
         signed = media.signature_is_valid(
-            token,
-            thumb=thumb,
-            expires=request.query_params.get("e", ""),
-            signature=request.query_params.get("s", ""),
+            token, thumb=thumb, expires=request.query_params.get("e", ""), signature=request.query_params.get("s", "")
         )
         viewer_id = request.user.id if request.user else None
         picture = image_by_token(token)

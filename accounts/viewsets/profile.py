@@ -58,11 +58,7 @@ class PrivacyViewSet(ViewSet):
 class BlockViewSet(ViewSet):
     permission_classes = [IsVerified]
 
-    @extend_schema(
-        operation_id="profile_blocks_list",
-        parameters=[LIMIT, CURSOR],
-        responses=BlocksOutput,
-    )
+    @extend_schema(operation_id="profile_blocks_list", parameters=[LIMIT, CURSOR], responses=BlocksOutput)
     def list(self, request: Request) -> Response:
         query = request.query_params
         rows, last_id = selectors.blocks_page(
@@ -71,10 +67,7 @@ class BlockViewSet(ViewSet):
             cursor=decode_cursor(query.get("cursor")),
         )
         return Response(
-            page(
-                None if last_id is None else (0, last_id),
-                blocks=[BlockSerializer.render(row) for row in rows],
-            )
+            page(None if last_id is None else (0, last_id), blocks=[BlockSerializer.render(row) for row in rows])
         )
 
     @throttles(Throttle("block", by=user))
@@ -96,9 +89,7 @@ class AvatarViewSet(ViewSet):
 
     @throttles(UPLOADS)
     @extend_schema(
-        operation_id="profile_avatar_set",
-        request={"multipart/form-data": SetAvatarInput},
-        responses=AvatarOutput,
+        operation_id="profile_avatar_set", request={"multipart/form-data": SetAvatarInput}, responses=AvatarOutput
     )
     def set(self, request: Request) -> Response:
         form = checked(SetAvatarInput, request.data)

@@ -55,10 +55,7 @@ class ForgottenPasswordViewSet(ViewSet):
     authentication_classes = []
     permission_classes = [AllowAny]
 
-    @throttles(
-        Throttle("forgot_password_network", by=network),
-        Throttle("forgot_password", by=network_and_email),
-    )
+    @throttles(Throttle("forgot_password_network", by=network), Throttle("forgot_password", by=network_and_email))
     @extend_schema(operation_id="auth_forgot_password", request=EmailInput, responses=NoticeOutput)
     def forgot(self, request: Request) -> Response:
         form = checked(EmailInput, request.data)

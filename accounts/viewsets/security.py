@@ -56,10 +56,7 @@ class ActionViewSet(ViewSet):
     def verify(self, request: Request) -> Response:
         form = checked(ActionVerifyInput, request.data)
         token = step_up.verify(
-            user=request.user,
-            session=request.auth,
-            network=network_of_request(request._request),
-            **form,
+            user=request.user, session=request.auth, network=network_of_request(request._request), **form
         )
         return Response({"action_token": token, "expires_in": conf.ACTION_TOKEN_MINUTES * 60})
 
@@ -67,44 +64,28 @@ class ActionViewSet(ViewSet):
 class SecurityViewSet(ViewSet):
     permission_classes = [IsVerified]
 
-    @extend_schema(
-        operation_id="auth_change_password",
-        request=ChangePasswordInput,
-        responses=PasswordChangedOutput,
-    )
+    @extend_schema(operation_id="auth_change_password", request=ChangePasswordInput, responses=PasswordChangedOutput)
     @needs_action_token(step_up.CHANGE_PASSWORD)
     def change_password(self, request: Request, action_token: PendingToken) -> Response:
         form = checked(ChangePasswordInput, request.data)
         token = password.change(user=request.user, session=request.auth, action_token=action_token, **form)
         return Response({"message": _("Your password was changed."), "token": token})
 
-    @extend_schema(
-        operation_id="auth_change_email",
-        request=ChangeEmailInput,
-        responses=NoticeOutput,
-    )
+    @extend_schema(operation_id="auth_change_email", request=ChangeEmailInput, responses=NoticeOutput)
     @needs_action_token(step_up.CHANGE_EMAIL)
     def change_email(self, request: Request, action_token: PendingToken) -> Response:
         form = checked(ChangeEmailInput, request.data)
         email_change.start(user=request.user, session=request.auth, action_token=action_token, **form)
         return Response({"message": _("A code was sent to the new address.")})
 
-    @extend_schema(
-        operation_id="auth_change_email_verify",
-        request=ChangeEmailVerifyInput,
-        responses=ChangeEmailOutput,
-    )
+    @extend_schema(operation_id="auth_change_email_verify", request=ChangeEmailVerifyInput, responses=ChangeEmailOutput)
     def verify_email(self, request: Request) -> Response:
         form = checked(ChangeEmailVerifyInput, request.data)
         network = network_of_request(request._request)
         user = email_change.verify(user=request.user, network=network, **form)
         return Response({"message": _("Your e-mail address was changed."), "email": user.email})
 
-    @extend_schema(
-        operation_id="auth_delete_account",
-        request=None,
-        responses=AccountDeletionOutput,
-    )
+    @extend_schema(operation_id="auth_delete_account", request=None, responses=AccountDeletionOutput)
     @needs_action_token(step_up.DELETE_ACCOUNT)
     def delete_account(self, request: Request, action_token: PendingToken) -> Response:
         erase_after = erasure.schedule(user=request.user, action_token=action_token)
@@ -116,10 +97,7 @@ class ExportViewSet(ViewSet):
     permission_classes = [IsVerified]
     content_negotiation_class = FileNegotiation
 
-    @extend_schema(
-        operation_id="auth_export",
-        responses={(200, "application/zip"): OpenApiTypes.BINARY},
-    )
+    @extend_schema(operation_id="auth_export", responses={(200, "application/zip"): OpenApiTypes.BINARY})
     @needs_action_token(step_up.EXPORT_DATA)
     def export(self, request: Request, action_token: PendingToken) -> FileResponse:
         file = export.export(user=request.user, action_token=action_token)
@@ -135,44 +113,28 @@ class SecondPasswordViewSet(ViewSet):
         user = request.user
         return Response(TwoStepStatusOutput.render(user, codes_left=recovery_codes.count_unused(user=user)))
 
-    @extend_schema(
-        operation_id="auth_two_step_enable",
-        request=TwoStepEnableInput,
-        responses=RecoveryCodesOutput,
-    )
+    @extend_schema(operation_id="auth_two_step_enable", request=TwoStepEnableInput, responses=RecoveryCodesOutput)
     @needs_action_token(step_up.TWO_STEP_ENABLE)
     def enable(self, request: Request, action_token: PendingToken) -> Response:
         form = checked(TwoStepEnableInput, request.data)
         codes = second_password.enable(user=request.user, action_token=action_token, **form)
         return Response({"recovery_codes": codes})
 
-    @extend_schema(
-        operation_id="auth_two_step_change",
-        request=TwoStepChangeInput,
-        responses=OkReply,
-    )
+    @extend_schema(operation_id="auth_two_step_change", request=TwoStepChangeInput, responses=OkReply)
     @needs_action_token(step_up.TWO_STEP_CHANGE)
     def change(self, request: Request, action_token: PendingToken) -> Response:
         form = checked(TwoStepChangeInput, request.data)
         second_password.change(user=request.user, session=request.auth, action_token=action_token, **form)
         return Response({})
 
-    @extend_schema(
-        operation_id="auth_two_step_disable",
-        request=TwoStepDisableInput,
-        responses=OkReply,
-    )
+    @extend_schema(operation_id="auth_two_step_disable", request=TwoStepDisableInput, responses=OkReply)
     @needs_action_token(step_up.TWO_STEP_DISABLE)
     def disable(self, request: Request, action_token: PendingToken) -> Response:
         form = checked(TwoStepDisableInput, request.data)
         second_password.disable(user=request.user, action_token=action_token, **form)
         return Response({})
 
-    @extend_schema(
-        operation_id="auth_two_step_recovery_codes",
-        request=None,
-        responses=RecoveryCodesOutput,
-    )
+    @extend_schema(operation_id="auth_two_step_recovery_codes", request=None, responses=RecoveryCodesOutput)
     @needs_action_token(step_up.RECOVERY_CODES)
     def recovery_codes(self, request: Request, action_token: PendingToken) -> Response:
         codes = second_password.new_recovery_codes(user=request.user, action_token=action_token)

@@ -33,22 +33,13 @@ class CallViewSet(ViewSet):
         services.end_overdue_of(user_id=request.user.id)
         return Response({"call": selectors.call_for(request.user.id, call_id, _device(request))})
 
-    @extend_schema(
-        operation_id="calls_decline",
-        parameters=[CALL_ID],
-        request=DeclineInput,
-        responses=CallReply,
-    )
+    @extend_schema(operation_id="calls_decline", parameters=[CALL_ID], request=DeclineInput, responses=CallReply)
     def decline(self, request: Request, call_id: str) -> Response:
         data = checked(DeclineInput, request.data)
         services.decline(user_id=request.user.id, call_id=call_id, reason=data["reason"])
         return Response({"call": selectors.call_for(request.user.id, call_id, _device(request))})
 
-    @extend_schema(
-        operation_id="calls_ice_servers",
-        parameters=[CALL_ID],
-        responses=IceServersReply,
-    )
+    @extend_schema(operation_id="calls_ice_servers", parameters=[CALL_ID], responses=IceServersReply)
     def ice_servers(self, request: Request, call_id: str) -> Response:
         return Response(services.ice_servers(actor=request.user, call_id=call_id))
 
