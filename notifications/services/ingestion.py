@@ -27,8 +27,8 @@ _EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 # INSERT … ON CONFLICT: a concurrent second insert waits for the first, and then finds the conflict.
-_INSERT_EVENT_ID = """
-INSERT INTO {table} (source, event_id, digest, created_at) VALUES (%s, %s, %s, %s)
+_INSERT_EVENT_ID = f"""
+INSERT INTO {IngestedEvent._meta.db_table} (source, event_id, digest, created_at) VALUES (%s, %s, %s, %s)
 ON CONFLICT (source, event_id) DO NOTHING
 """
 
@@ -89,8 +89,7 @@ def _ingest_event(source: Source, event: _Event) -> str:
     now = as_parameter(timezone.now())
     with unit_of_work():
         with connection.cursor() as cursor:
-            statement = _INSERT_EVENT_ID.format(table=IngestedEvent._meta.db_table)
-            cursor.execute(statement, [source.name, event.event_id, digest, now])
+            cursor.execute(_INSERT_EVENT_ID, [source.name, event.event_id, digest, now])
             is_new = cursor.rowcount == 1
         if not is_new:
             stored = IngestedEvent.objects.filter(source=source.name, event_id=event.event_id).first()

@@ -6,7 +6,6 @@ every message, so they are hand-written statements, the same for both databases.
 """
 
 from datetime import datetime
-from functools import cache
 from typing import Any
 
 from django.db import connection
@@ -23,28 +22,32 @@ from notifications.services import delivery
 from notifications.services.feed.rows import remove
 from notifications.signals import notification_changed
 
+_ROW = Notification._meta.db_table
+_DEVICE = Device._meta.db_table
+_PREFERENCES = Preferences._meta.db_table
+
 # Preferences and the recipient's account status are checked by the same statement that writes.
-_ARRIVE = """
-INSERT INTO {row} (recipient_id, kind, group_key, is_open, actor_id, target_id, target_title, count,
+_ARRIVE = f"""
+INSERT INTO {_ROW} (recipient_id, kind, group_key, is_open, actor_id, target_id, target_title, count,
                    first_message_id, is_read, first_at, created_at)
 SELECT person.id, 'message', %s, true, %s, %s, '', 1, %s, false, %s, %s
-FROM {user} person LEFT JOIN {preferences} choice ON choice.user_id = person.id
+FROM {sql.USERS} person LEFT JOIN {_PREFERENCES} choice ON choice.user_id = person.id
 WHERE person.id = %s AND COALESCE(choice.enabled AND choice.messages, true)
-  AND {is_active}
+  AND {sql.is_active("person")}
 ON CONFLICT (recipient_id, kind, group_key) WHERE is_open
-DO UPDATE SET count = {row}.count + 1, created_at = excluded.created_at
-RETURNING id, COALESCE((SELECT quiet_mode FROM {preferences} WHERE user_id = {row}.recipient_id), false),
-          EXISTS (SELECT 1 FROM {device} WHERE user_id = {row}.recipient_id AND active)
+DO UPDATE SET count = {_ROW}.count + 1, created_at = excluded.created_at
+RETURNING id, COALESCE((SELECT quiet_mode FROM {_PREFERENCES} WHERE user_id = {_ROW}.recipient_id), false),
+          EXISTS (SELECT 1 FROM {_DEVICE} WHERE user_id = {_ROW}.recipient_id AND active)
 """
 
-_RESOLVE = """
-UPDATE {row} SET is_read = true, is_open = false, read_at = %s
+_RESOLVE = f"""
+UPDATE {_ROW} SET is_read = true, is_open = false, read_at = %s
 WHERE recipient_id = %s AND kind = 'message' AND group_key = %s AND is_open
 RETURNING id
 """
 
-_REDUCE = """
-UPDATE {row} SET count = %s
+_REDUCE = f"""
+UPDATE {_ROW} SET count = %s
 WHERE recipient_id = %s AND kind = 'message' AND group_key = %s AND is_open AND count > %s
 RETURNING id
 """
@@ -59,7 +62,7 @@ def message_arrived(*, recipient_id: int, sender_id: int, conversation_id: int, 
         _key(conversation_id), sender_id, conversation_id, message_id, moment, moment, recipient_id, now,
     ]  # fmt: skip
     with unit_of_work(savepoint=False):
-        stored = read_row(_with_table_names(_ARRIVE), values)
+        stored = read_row(_ARRIVE, values)
         if stored is None:
             return
         notification_id, is_silent, has_device = stored[0], bool(stored[1]), bool(stored[2])
@@ -119,9 +122,9 @@ def conversation_read(*, reader_id: int, conversation_id: int, unread_count: int
         with connection.cursor() as cursor:
             if unread_count == 0:
                 now = as_parameter(timezone.now())
-                cursor.execute(_with_table_names(_RESOLVE), [now, reader_id, key])
+                cursor.execute(_RESOLVE, [now, reader_id, key])
             else:
-                cursor.execute(_with_table_names(_REDUCE), [unread_count, reader_id, key, unread_count])
+                cursor.execute(_REDUCE, [unread_count, reader_id, key, unread_count])
             changed = cursor.fetchone()
         if changed is None:
             return
@@ -132,14 +135,3 @@ def conversation_read(*, reader_id: int, conversation_id: int, unread_count: int
 
 def _key(conversation_id: int) -> str:
     return f"conversation:{conversation_id}"
-
-
-@cache
-def _with_table_names(statement: str) -> str:
-    return (
-        statement.replace("{row}", Notification._meta.db_table)
-        .replace("{user}", sql.USERS)
-        .replace("{is_active}", sql.is_active("person"))
-        .replace("{device}", Device._meta.db_table)
-        .replace("{preferences}", Preferences._meta.db_table)
-    )
