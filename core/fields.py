@@ -32,27 +32,33 @@ def parse_id(value: object) -> int | None:
     return None
 
 
-class TextField(serializers.CharField):
-    """A JSON string in composed form. NUL and lone surrogates are refused (by CharField); not trimmed."""
+class StrictCharField(serializers.CharField):
+    """A JSON string as sent, not trimmed. NUL and lone surrogates are refused (by CharField)."""
 
     default_error_messages = {"not_text": _("This must be text.")}
+    # Of the arguments that a field leaves out.
+    defaults: dict[str, Any] = {}
 
     def __init__(self, **kwargs: Any) -> None:
-        kwargs.setdefault("trim_whitespace", False)
-        super().__init__(**kwargs)
+        super().__init__(**{"trim_whitespace": False, **self.defaults, **kwargs})
 
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str):
             self.fail("not_text")
+        return super().to_internal_value(data)
+
+
+class TextField(StrictCharField):
+    """A JSON string in composed form."""
+
+    def to_internal_value(self, data: Any) -> str:
         return normalise(super().to_internal_value(data))
 
 
 class NameField(TextField):
     """A first or last name: one line without control characters, 1 to 50 of them."""
 
-    def __init__(self, **kwargs: Any) -> None:
-        kwargs.setdefault("max_length", 50)
-        super().__init__(**kwargs)
+    defaults = {"max_length": 50}
 
     def to_internal_value(self, data: Any) -> str:
         text = super().to_internal_value(data)
@@ -67,10 +73,7 @@ class AddressField(TextField):
     """An e-mail address in the one spelling under which it is stored."""
 
     default_error_messages = {"not_an_address": _("This is not an e-mail address.")}
-
-    def __init__(self, **kwargs: Any) -> None:
-        kwargs.setdefault("max_length", MAX_ADDRESS)
-        super().__init__(**kwargs)
+    defaults = {"max_length": MAX_ADDRESS}
 
     def to_internal_value(self, data: Any) -> str:
         try:
@@ -92,28 +95,16 @@ class LanguageField(serializers.CharField):
 class CodeField(TextField):
     """A one-time code as people type it: digits, perhaps in groups."""
 
-    def __init__(self, **kwargs: Any) -> None:
-        kwargs.setdefault("max_length", 64)
-        super().__init__(**kwargs)
+    defaults = {"max_length": 64}
 
     def to_internal_value(self, data: Any) -> str:
         return "".join(super().to_internal_value(data).split()).replace("-", "")
 
 
-class PasswordField(serializers.CharField):
-    """A password exactly as typed, not trimmed; the hasher composes it."""
+class PasswordField(StrictCharField):
+    """A password exactly as typed; the hasher composes it."""
 
-    default_error_messages = {"not_text": _("This must be text.")}
-
-    def __init__(self, **kwargs: Any) -> None:
-        kwargs.setdefault("trim_whitespace", False)
-        kwargs.setdefault("max_length", 256)
-        super().__init__(**kwargs)
-
-    def to_internal_value(self, data: Any) -> str:
-        if not isinstance(data, str):
-            self.fail("not_text")
-        return super().to_internal_value(data)
+    defaults = {"max_length": 256}
 
 
 class StrictIntegerField(serializers.IntegerField):
