@@ -5,7 +5,6 @@ erased user wrote is removed: each app that stores it receives `account_erased`.
 """
 
 import secrets
-from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from django.contrib.admin.models import LogEntry
@@ -83,12 +82,8 @@ def erase_due(*, now: datetime, batch: int) -> int:
 
 def _delete_rows(user_id: int) -> None:
     pictures.discard(Image.objects.filter(owner_id=user_id).values_list("id", flat=True))
-    deletions: tuple[Callable[[], object], ...] = tuple(
-        model.objects.filter(user_id=user_id).delete
-        for model in (PendingToken, Session, TrustedDevice, Code, RecoveryCode, EmailChange, NetworkLock)
-    )
-    for delete in deletions:
-        delete()
+    for model in (PendingToken, Session, TrustedDevice, Code, RecoveryCode, EmailChange, NetworkLock):
+        model._default_manager.filter(user_id=user_id).delete()
     Block.objects.filter(blocker_id=user_id).delete()
     Block.objects.filter(blocked_id=user_id).delete()
     LogEntry.objects.filter(user_id=user_id).delete()
