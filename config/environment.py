@@ -176,7 +176,6 @@ def media(name: str, value: str | None = None) -> dict[str, Any]:
 
 
 def prefix(name: str) -> str:
-    """A URL path prefix."""
     value = env.str(name, default="").strip()
     if value and not value.startswith("/"):
         raise ImproperlyConfigured(f"{name} is the beginning of a path, /like-this/, not {value!r}.")

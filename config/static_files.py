@@ -36,7 +36,6 @@ FOREVER = "max-age=31536000, public, immutable"
 
 
 def find(name: str) -> str | None:
-    """The path of a static file, or None."""
     try:
         path = finders.find(name)
     except (SuspiciousFileOperation, ValueError):

@@ -28,7 +28,6 @@ def start_sentry(dsn: str) -> None:
 
 
 def clean(event: Any, hint: Any) -> Any:
-    """Removes secrets from the report."""
     request = event.get("request") or {}
     request.pop("data", None)
     request.pop("cookies", None)

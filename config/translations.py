@@ -179,7 +179,6 @@ def _flags(message: object) -> tuple[str, ...]:
 
 
 def empty_catalog(app: str, locale: str, domain: str | None) -> Catalog:
-    """An empty catalog."""
     header = f"# Parley: {app if domain == 'django' else domain}."
     catalog = Catalog(locale, domain, header, "Parley", "1.0", charset="utf-8", fuzzy=False)
     catalog.msgid_bugs_address = catalog.last_translator = catalog.language_team = ""

@@ -181,5 +181,4 @@ def expect_few_threads() -> None:
 
 
 def decoder_pids() -> list[int]:
-    """The pids of idle processes."""
     return [decoder.pid for decoder in _pool.idle]

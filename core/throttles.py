@@ -29,7 +29,6 @@ class Throttle(NamedTuple):
 
 
 def network(request: Request) -> str:
-    """The client's network."""
     return request_context.network_of_request(request._request)
 
 

@@ -76,7 +76,6 @@ class ConversationViewSet(ViewSet):
 
     @extend_schema(operation_id="messages_get_conversation", responses=outputs.ConversationReply)
     def retrieve(self, request: Request, conversation_id: str) -> Response:
-        """One conversation."""
         number = selectors.conversation_for(request.user, conversation_id).id
         by_id = selectors.conversations_for(request.user.id, [number])
         if number not in by_id:
@@ -149,7 +148,6 @@ class MessageViewSet(ViewSet):
     @throttles(Throttle("edit", by=user))
     @extend_schema(operation_id="messages_edit", request=inputs.EditMessageInput, responses=outputs.MessageReply)
     def partial_update(self, request: Request, message_id: str) -> Response:
-        """Changes the text of one's own message."""
         body = checked(inputs.EditMessageInput, request.data)["body"]
         return Response({"message": messages.edit(editor=request.user, message_id=message_id, body=body)})
 
@@ -218,7 +216,6 @@ class ReactionViewSet(ViewSet):
         responses=outputs.ReactionsReply,
     )
     def destroy(self, request: Request, message_id: str) -> Response:
-        """Takes a reaction back."""
         emoji: Any = request.query_params.get("emoji")
         if emoji is None:
             emoji = checked(inputs.ReactionInput, request.data)["emoji"]
@@ -229,7 +226,6 @@ class ReactionViewSet(ViewSet):
 class ReportViewSet(ViewSet):
     @extend_schema(operation_id="messages_report", request=inputs.ReportInput, responses={201: outputs.ReportReply})
     def create(self, request: Request, message_id: str) -> Response:
-        """Reports a message to support."""
         data = checked(inputs.ReportInput, request.data)
         made = reports.report(
             reporter=request.user, message_id=message_id, reason=data["reason"], comment=data.get("comment") or ""

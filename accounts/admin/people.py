@@ -208,8 +208,6 @@ class UserAdmin(UserActions, AuditedAdmin):
 
 @admin.register(Block)
 class BlockAdmin(StaffAdmin):
-    """The blocks between users."""
-
     task = tasks.PEOPLE
     search_fields = ("=blocker__id", "=blocker__email", "=blocked__id", "=blocked__email")
     list_display = ("id", "blocker", "blocked", "created_at")

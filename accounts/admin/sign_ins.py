@@ -18,8 +18,6 @@ from core.exceptions import NotFound
 
 
 class LiveFilter(SimpleListFilter):
-    """Filters sessions by whether they are still valid."""
-
     title = _("state")
     parameter_name = "state"
 

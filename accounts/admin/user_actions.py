@@ -80,8 +80,6 @@ def _download(kind: str) -> Any:
 
 
 class UserActions:
-    """The actions of the users' admin."""
-
     block = confirmed_action(
         name="block",
         label=_("Block"),

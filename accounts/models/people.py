@@ -255,8 +255,6 @@ class BlockQuerySet(models.QuerySet["Block"]):
 
 
 class Block(models.Model):
-    """One user has blocked another."""
-
     blocker = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.CASCADE, related_name="blocks_made", verbose_name=_("blocked by")
     )

@@ -119,14 +119,10 @@ class MeOutput(OkReply):
 
 
 class NoticeOutput(OkReply):
-    """A reply with a sentence for the user."""
-
     message = serializers.CharField()
 
 
 class SignInOutput(OkReply):
-    """A session token and its user."""
-
     token = serializers.CharField()
     user = AccountOutput()
 

@@ -126,7 +126,6 @@ def consume(code: Code) -> None:
 
 
 def end_all(*, user_id: int) -> None:
-    """Invalidates every code of the user."""
     Code.objects.filter(user_id=user_id).delete()
 
 

@@ -43,7 +43,6 @@ def consume(code: RecoveryCode) -> bool:
 
 
 def count_unused(*, user: User) -> int:
-    """The number of unused codes."""
     return RecoveryCode.objects.unused().filter(user=user).count()
 
 

@@ -175,5 +175,4 @@ def _mail_code(user: User) -> None:
 
 
 def _mark_contested(email: str) -> None:
-    """Marks an unconfirmed address as contested."""
     User.objects.unverified().filter(email=email).update(contested_at=timezone.now())

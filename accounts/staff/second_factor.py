@@ -25,7 +25,6 @@ _SECOND_PASSWORD = "second_factor_second_password"
 
 
 def has_device(user: User) -> bool:
-    """The user has a confirmed device."""
     return any(True for _ in devices_for_user(user, confirmed=True))
 
 

@@ -85,8 +85,6 @@ class LoginViewSet(ViewSet):
 
 
 class OwnSessionViewSet(ViewSet):
-    """Endpoints of the current session."""
-
     @extend_schema(operation_id="auth_me", responses=MeOutput)
     def me(self, request: Request) -> Response:
         return Response({"user": OwnAccountOutput.render(request.user)})

@@ -49,7 +49,6 @@ def tags() -> dict[str, Text]:
 
 @cache
 def operations() -> dict[str, Text]:
-    """Operation id → its text."""
     return {text.name: text for name in TAGS for text in _sections(name)[1:]}
 
 

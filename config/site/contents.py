@@ -98,5 +98,4 @@ def guides() -> list[Page]:
 
 
 def read(name: str) -> str:
-    """The text of a file of the project."""
     return (settings.BASE_DIR / name).read_text(encoding="utf-8")

@@ -64,7 +64,6 @@ def _word(answer: str, messages: dict[str, Any]) -> str:
 
 
 def _data(message: dict[str, Any]) -> dict[str, Any]:
-    """The schema of `data`."""
     return resolved(message["payload"]["properties"]["data"], _schemas())
 
 

@@ -19,8 +19,6 @@ _MARKS = re.compile(r"[`*#|>\[\]]|\(/[^)]*\)|^-+$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A page or a section of one."""
-
     title: str
     where: str
     address: str

@@ -66,12 +66,10 @@ def remove(*, user_id: int, token: str) -> None:
 
 
 def remove_of_sessions(*, session_ids: Iterable[int]) -> None:
-    """Deletes the devices of sessions that have ended."""
     _delete(Q(session_id__in=list(session_ids)), "session ended")
 
 
 def remove_all(*, user_id: int) -> None:
-    """Deletes all devices of this user."""
     _delete(Q(user_id=user_id), "account blocked")
 
 

@@ -129,7 +129,6 @@ def _plain(schema: Any) -> Any:
 
 
 def _without_description(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema without the docstring of its class."""
     return {key: value for key, value in schema.items() if key != "description"}
 
 

@@ -109,7 +109,6 @@ def devices_of(user_id: int, device_ids: Iterable[int] | None = None) -> list[De
 
 
 def figures() -> dict[str, Any]:
-    """Counts of the queue and of devices."""
     deliveries: dict[str, dict[str, int]] = {
         str(channel): dict.fromkeys(State.values, 0) for channel in Delivery.Channel.values
     }

@@ -159,7 +159,6 @@ def push_incoming(call: Call) -> None:
 
 
 def push_ended(call: Call) -> None:
-    """Sends the push that stops the ringing."""
     delivery.enqueue_call_push(
         recipient_id=call.callee_id,
         data={"type": "call_ended", "call_id": str(call.id), "outcome": call.outcome},
