@@ -14,8 +14,8 @@ from accounts.services.audit import name_actions
 from accounts.staff import tasks
 from accounts.staff.actions import ReasonForm, confirmed_action
 from accounts.staff.lists import StaffAdmin
-from accounts.staff.overview import Chart, Figure, add_chart, add_figures, capped_count
-from accounts.staff.panels import Panel, add_panel
+from accounts.staff.overview import Chart, Figure, add_charts, add_figures, capped_count
+from accounts.staff.panels import Panel, add_panels
 from messaging.models import Conversation, Message, Report
 from messaging.selectors.messages import first_id_since, messages_around
 from messaging.services import reports
@@ -166,7 +166,7 @@ add_figures(
         "/admin/messaging/report/?state__exact=open",
     )
 )
-add_panel(
+add_panels(
     Panel(
         Report,
         lambda user: Report.objects.filter(Q(reported=user) | Q(reporter=user)).order_by("-id"),
@@ -174,7 +174,7 @@ add_panel(
         position=4,
     )
 )
-add_chart(
+add_charts(
     Chart(
         "messages",
         _("Messages"),

@@ -11,8 +11,8 @@ from accounts.services.audit import name_actions
 from accounts.staff import tasks
 from accounts.staff.actions import NoChange, NoForm, ReasonForm, confirmed_action
 from accounts.staff.lists import StaffAdmin
-from accounts.staff.overview import Chart, Figure, add_chart, add_figures, capped_count
-from accounts.staff.panels import Panel, add_panel
+from accounts.staff.overview import Chart, Figure, add_charts, add_figures, capped_count
+from accounts.staff.panels import Panel, add_panels
 from core.transactions import unit_of_work
 from notifications.models import ChannelPause, Delivery, Device, Notification
 from notifications.services import delivery
@@ -147,7 +147,7 @@ add_figures(
         "/admin/notifications/channelpause/",
     ),
 )
-add_panel(
+add_panels(
     Panel(
         Delivery,
         # Not the payload: nothing on the page is read from it.
@@ -156,7 +156,7 @@ add_panel(
         position=5,
     )
 )
-add_chart(
+add_charts(
     Chart(
         "deliveries",
         _("Deliveries by result"),

@@ -21,8 +21,8 @@ from accounts.services.login_lockout import is_locked, locked_until
 from accounts.staff import panels, tasks
 from accounts.staff.lists import AuditedAdmin, ReasonModelForm, StaffAdmin
 from accounts.staff.lookups import MAX_SEARCH
-from accounts.staff.overview import Chart, add_chart
-from accounts.staff.panels import Panel, add_panel
+from accounts.staff.overview import Chart, add_charts
+from accounts.staff.panels import Panel, add_panels
 from core.fields import parse_id
 from core.text import fold, normalise_address
 
@@ -214,46 +214,40 @@ class BlockAdmin(StaffAdmin):
     list_select_related = ("blocker", "blocked")
 
 
-add_panel(
+add_panels(
     Panel(
         Session,
         lambda user: Session.objects.filter(user=user).order_by("-last_used_at"),
         ("id", "kind", "device_name", "ip", "created_at", "last_used_at", "ended_at", "ended_reason"),
         position=1,
-    )
-)
-add_panel(
+    ),
     Panel(
         TrustedDevice,
         lambda user: TrustedDevice.objects.filter(user=user).order_by("-id"),
         ("id", "device_name", "created_at", "last_used_at", "expires_at"),
         position=2,
-    )
-)
-add_panel(
+    ),
     Panel(
         Block,
         lambda user: Block.objects.filter(Q(blocker=user) | Q(blocked=user)).order_by("-id"),
         ("id", "blocker", "blocked", "created_at"),
         position=3,
-    )
-)
-add_panel(
+    ),
     Panel(
         AuditEntry,
         lambda user: AuditEntry.objects.filter(target=user).order_by("-id"),
         ("created_at", "action_name", "reason", "actor_label", "ip"),
         position=6,
-    )
+    ),
 )
 
-add_chart(Chart("sign-ups", _("Sign-ups"), "accounts.view_user", 1, lambda start: User.objects.all()))
-add_chart(
+add_charts(
+    Chart("sign-ups", _("Sign-ups"), "accounts.view_user", 1, lambda start: User.objects.all()),
     Chart(
         "lock-outs",
         _("Login lockouts"),
         "accounts.view_auditentry",
         5,
         lambda start: AuditEntry.objects.filter(action="user.locked"),
-    )
+    ),
 )

@@ -113,9 +113,9 @@ class Chart:
 _charts: list[Chart] = []
 
 
-def add_chart(chart: Chart) -> None:
-    """Adds a chart of an app to the index page."""
-    _charts.append(chart)
+def add_charts(*charts: Chart) -> None:
+    """Adds charts of an app to the index page."""
+    _charts.extend(charts)
     _charts.sort(key=lambda chart: chart.position)
 
 

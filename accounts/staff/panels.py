@@ -33,9 +33,9 @@ class Panel:
 _panels: list[Panel] = []
 
 
-def add_panel(panel: Panel) -> None:
-    """Adds a panel of an app to the page of a user."""
-    _panels.append(panel)
+def add_panels(*panels: Panel) -> None:
+    """Adds panels of an app to the page of a user."""
+    _panels.extend(panels)
     _panels.sort(key=lambda panel: panel.position)
 
 

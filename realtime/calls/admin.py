@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.services.audit import name_actions
 from accounts.staff import tasks
 from accounts.staff.lists import StaffAdmin
-from accounts.staff.overview import Chart, Figure, add_chart, add_figures, capped_count
+from accounts.staff.overview import Chart, Figure, add_charts, add_figures, capped_count
 from realtime.calls.models import Call
 
 name_actions({"log.new_epoch": _("New epoch of the event log")})
@@ -40,7 +40,7 @@ add_figures(
         "/admin/realtime/call/",
     )
 )
-add_chart(
+add_charts(
     Chart(
         "calls",
         _("Calls by outcome"),
