@@ -37,17 +37,18 @@ FOLDERS = ("app", "sdk", "vendor")
 IMPORT = re.compile(r"""^\s*(?:import|export)\b[^"';]*?from\s*["']([^"']+)["']|^\s*import\s*["']([^"']+)["']""", re.M)
 
 
+ROOT = settings.BASE_DIR / "static"
+
+
 def modules() -> list[str]:
     """Static names of all modules of the client."""
-    root = Path(settings.BASE_DIR) / "static"
-    paths = [path for folder in FOLDERS for path in (root / folder).rglob("*") if path.suffix in {".js", ".mjs"}]
-    return sorted(path.relative_to(root).as_posix() for path in paths)
+    paths = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.suffix in {".js", ".mjs"}]
+    return sorted(path.relative_to(ROOT).as_posix() for path in paths)
 
 
 def sheets() -> tuple[list[str], list[str]]:
     """Addresses of the style sheets of the first page, and of those for signed-in users."""
-    root = Path(settings.BASE_DIR) / "static"
-    names = sorted(path.relative_to(root).as_posix() for path in (root / "app/css").glob("*.css"))
+    names = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "app/css").glob("*.css"))
     later = [name for name in names if name not in FIRST_SHEETS]
     return [staticfiles_storage.url(name) for name in FIRST_SHEETS], [staticfiles_storage.url(name) for name in later]
 
@@ -60,15 +61,14 @@ def import_map() -> dict[str, dict[str, str]]:
 
 def imported(name: str) -> list[str]:
     """Every module that `name` needs before it runs, itself included; dynamic imports are left out."""
-    root = Path(settings.BASE_DIR) / "static"
     modules: list[str] = []
     waiting = [name]
     while waiting:
         current = waiting.pop(0)
-        if current in modules or not (root / current).is_file():
+        if current in modules or not (ROOT / current).is_file():
             continue
         modules.append(current)
-        for match in IMPORT.finditer((root / current).read_text(encoding="utf-8")):
+        for match in IMPORT.finditer((ROOT / current).read_text(encoding="utf-8")):
             target = match[1] or match[2]
             relative = Path(current).parent / target
             waiting.append(PACKAGES.get(target) or posixpath.normpath(relative.as_posix()))

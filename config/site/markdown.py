@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, Any
 
 from django.utils.html import escape
@@ -67,11 +67,11 @@ def render(text: str) -> SafeString:
 
 def document(text: str) -> Document:
     """The document as HTML, and its headings of the second and third level."""
-    tokens = _parser().parse(text)
+    parser = _parser()
+    tokens = parser.parse(text)
     headings = _name_headings(tokens)
     _name_tables(tokens)
     _group_tabs(tokens)
-    parser = _parser()
     html = parser.renderer.render(tokens, parser.options, {})
     return Document(mark_safe(html), [one for one in headings if one.level in (2, 3)])
 
@@ -108,13 +108,9 @@ def _name_tables(tokens: Sequence[Token]) -> None:
     """Gives each table region an accessible name: its heading cells and its first cell."""
     for at, token in enumerate(tokens):
         if token.type == "table_open":
-            cells = []
-            for inner in tokens[at:]:
-                if inner.type == "inline":
-                    cells.append(_plain(inner))
-                if inner.type in ("td_close", "table_close"):
-                    break
-            token.meta["name"] = "Table: " + ", ".join(cell for cell in cells if cell)
+            start = takewhile(lambda inner: inner.type not in ("td_close", "table_close"), tokens[at:])
+            cells = [_plain(inner) for inner in start if inner.type == "inline"]
+            token.meta["name"] = "Table: " + ", ".join(filter(None, cells))
 
 
 def _group_tabs(tokens: list[Token]) -> None:
