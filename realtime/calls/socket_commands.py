@@ -1,5 +1,6 @@
 """Commands for calls, signaling included."""
 
+from collections.abc import Callable
 from typing import Any
 
 from rest_framework import serializers
@@ -11,6 +12,7 @@ from realtime.calls.serializers import CallReply, CallRouteReply, DeclineInput, 
 from realtime.kinds import CommandContext, CommandSpec
 
 Data = dict[str, Any]
+Command = Callable[[CommandContext, Data], Data]
 
 
 class InviteInput(serializers.Serializer):
@@ -39,33 +41,19 @@ def invite(caller: CommandContext, data: Data) -> Data:
     return _render_call(caller, call) | services.ice_for(actor=caller.user, call=call)
 
 
-def ringing(caller: CommandContext, data: Data) -> Data:
-    return _render_call(caller, services.ringing(user_id=caller.user.id, **data))
-
-
 def accept(caller: CommandContext, data: Data) -> Data:
     call = services.accept(user_id=caller.user.id, device=caller.device, **data)
     return _render_call(caller, call) | services.ice_for(actor=caller.user, call=call)
 
 
-def decline(caller: CommandContext, data: Data) -> Data:
-    return _render_call(caller, services.decline(user_id=caller.user.id, **data))
+def _by_user(service: Callable[..., Call]) -> Command:
+    """A command that the user may send from any device."""
+    return lambda caller, data: _render_call(caller, service(user_id=caller.user.id, **data))
 
 
-def cancel(caller: CommandContext, data: Data) -> Data:
-    return _render_call(caller, services.cancel(user_id=caller.user.id, **data))
-
-
-def signal(caller: CommandContext, data: Data) -> Data:
-    return _render_call(caller, services.signal(user_id=caller.user.id, device=caller.device, **data))
-
-
-def connected(caller: CommandContext, data: Data) -> Data:
-    return _render_call(caller, services.connected(user_id=caller.user.id, device=caller.device, **data))
-
-
-def hangup(caller: CommandContext, data: Data) -> Data:
-    return _render_call(caller, services.hangup(user_id=caller.user.id, device=caller.device, **data))
+def _by_device(service: Callable[..., Call]) -> Command:
+    """A command of the device that is bound to the call."""
+    return lambda caller, data: _render_call(caller, service(user_id=caller.user.id, device=caller.device, **data))
 
 
 def _render_call(caller: CommandContext, call: Call) -> Data:
@@ -74,11 +62,11 @@ def _render_call(caller: CommandContext, call: Call) -> Data:
 
 COMMANDS = {
     "call.invite": CommandSpec(InviteInput, invite, CallRouteReply),
-    "call.ringing": CommandSpec(CallInput, ringing, CallReply),
+    "call.ringing": CommandSpec(CallInput, _by_user(services.ringing), CallReply),
     "call.accept": CommandSpec(CallInput, accept, CallRouteReply),
-    "call.decline": CommandSpec(CallDeclineInput, decline, CallReply),
-    "call.cancel": CommandSpec(CallInput, cancel, CallReply),
-    "call.signal": CommandSpec(SignalInput, signal, CallReply),
-    "call.connected": CommandSpec(CallInput, connected, CallReply),
-    "call.hangup": CommandSpec(CallInput, hangup, CallReply),
+    "call.decline": CommandSpec(CallDeclineInput, _by_user(services.decline), CallReply),
+    "call.cancel": CommandSpec(CallInput, _by_user(services.cancel), CallReply),
+    "call.signal": CommandSpec(SignalInput, _by_device(services.signal), CallReply),
+    "call.connected": CommandSpec(CallInput, _by_device(services.connected), CallReply),
+    "call.hangup": CommandSpec(CallInput, _by_device(services.hangup), CallReply),
 }
