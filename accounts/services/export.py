@@ -14,16 +14,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.text import slugify
 
-from accounts.models import (
-    AuditEntry,
-    EmailChange,
-    Image,
-    PendingToken,
-    RecoveryCode,
-    Session,
-    TrustedDevice,
-    User,
-)
+from accounts.models import AuditEntry, EmailChange, Image, PendingToken, RecoveryCode, Session, TrustedDevice, User
 from accounts.selectors import blocks_made_by
 from accounts.services import pictures, step_up
 from core.conf import project
@@ -50,6 +41,9 @@ PROFILE = (
 SESSION = (
     "id", "device_name", "ip", "user_agent", "created_at", "last_used_at", "expires_at", "ended_at", "ended_reason",
 )  # fmt: skip
+TRUSTED_DEVICE = ("id", "device_name", "created_at", "last_used_at", "expires_at")
+EMAIL_CHANGE = ("old_email", "new_email", "created_at", "confirmed_at", "undone_at")
+PENDING_TOKEN = ("kind", "action", "created_at", "expires_at", "used_at")
 
 
 def file_name(username: str, suffix: str = "") -> str:
@@ -102,41 +96,24 @@ def rows(queryset: QuerySet[Any], *fields: str) -> Iterator[dict[str, Any]]:
 
 def _account(user_id: int) -> Files:
     user = User.objects.get(id=user_id)
-    yield (
-        "profile.json",
-        {name: getattr(user, name) for name in PROFILE}
-        | {
-            "two_step_enabled": user.two_step_enabled,
-            "recovery_codes_left": RecoveryCode.objects.unused().filter(user=user).count(),
-            "exported_at": timezone.now(),
-        },
-    )
+    profile = {name: getattr(user, name) for name in PROFILE}
+    profile["two_step_enabled"] = user.two_step_enabled
+    profile["recovery_codes_left"] = RecoveryCode.objects.unused().filter(user=user).count()
+    profile["exported_at"] = timezone.now()
+    yield "profile.json", profile
     yield "sessions.json", rows(Session.objects.filter(user=user), *SESSION)
-    yield (
-        "trusted_devices.json",
-        rows(TrustedDevice.objects.filter(user=user), "id", "device_name", "created_at", "last_used_at", "expires_at"),
-    )
-    yield (
-        "email_changes.json",
-        rows(
-            EmailChange.objects.filter(user=user), "old_email", "new_email", "created_at", "confirmed_at", "undone_at"
-        ),
-    )
-    yield (
-        "blocks.json",
-        [
-            {
-                "blocked_id": block.blocked_id,
-                "blocked__username": None if block.card_is_hidden else block.blocked.username,  # type: ignore[attr-defined]
-                "created_at": block.created_at,
-            }
-            for block in blocks_made_by(user.id).order_by("id")
-        ],
-    )
-    yield (
-        "unfinished_steps.json",
-        rows(PendingToken.objects.filter(user=user), "kind", "action", "created_at", "expires_at", "used_at"),
-    )
+    yield "trusted_devices.json", rows(TrustedDevice.objects.filter(user=user), *TRUSTED_DEVICE)
+    yield "email_changes.json", rows(EmailChange.objects.filter(user=user), *EMAIL_CHANGE)
+    blocks = [
+        {
+            "blocked_id": block.blocked_id,
+            "blocked__username": None if block.card_is_hidden else block.blocked.username,  # type: ignore[attr-defined]
+            "created_at": block.created_at,
+        }
+        for block in blocks_made_by(user.id).order_by("id")
+    ]
+    yield "blocks.json", blocks
+    yield "unfinished_steps.json", rows(PendingToken.objects.filter(user=user), *PENDING_TOKEN)
     yield "log.json", rows(AuditEntry.objects.filter(target=user), "action", "reason", "created_at")
     for picture in Image.objects.filter(owner=user, kind=Image.Kind.AVATAR):
         yield f"avatar-{picture.id}.{picture.mime.rsplit('/', 1)[-1]}", _bytes_of(picture)
