@@ -133,7 +133,7 @@ class ReportAdmin(StaffAdmin):
         permission="messaging.resolve_report",
         form_class=ResolutionForm,
         consequences=lambda rows: [_("The report is closed as justified. Nothing else happens automatically.")],
-        perform=lambda by, report, data: _close(by, report, Report.State.RESOLVED, data),
+        perform=lambda by, report, data: reports.close(report=report, staff=by, state=Report.State.RESOLVED, **data),
         is_offered=lambda report: report.state != Report.State.RESOLVED,
     )
     dismiss = confirmed_action(
@@ -142,7 +142,7 @@ class ReportAdmin(StaffAdmin):
         permission="messaging.resolve_report",
         form_class=ResolutionForm,
         consequences=lambda rows: [_("The report is closed as unjustified.")],
-        perform=lambda by, report, data: _close(by, report, Report.State.DISMISSED, data),
+        perform=lambda by, report, data: reports.close(report=report, staff=by, state=Report.State.DISMISSED, **data),
         is_offered=lambda report: report.state != Report.State.DISMISSED,
     )
     actions = ("resolve", "dismiss")
@@ -152,10 +152,6 @@ class ReportAdmin(StaffAdmin):
         """The text of the message when it was reported, or its kind without a text."""
         snapshot = report.snapshot
         return str(snapshot.get("body") or (Message.Kind(snapshot["kind"]).label if snapshot.get("kind") else ""))
-
-
-def _close(by: "User", report: Report, state: str, data: dict[str, Any]) -> None:
-    reports.close(report=report, staff=by, state=state, resolution=data["resolution"])
 
 
 add_figures(

@@ -71,10 +71,6 @@ class SessionAdmin(StaffAdmin):
     actions = ("end",)
 
 
-def _forget(by: User, device: TrustedDevice, data: dict[str, Any]) -> None:
-    account_status.remove_device(device=device, reason=data["reason"], actor=by)
-
-
 @admin.register(TrustedDevice)
 class TrustedDeviceAdmin(StaffAdmin):
     task = tasks.PEOPLE
@@ -90,7 +86,7 @@ class TrustedDeviceAdmin(StaffAdmin):
             _("The next sign-in there asks for the second password again."),
             _("Sessions that skipped the second step on these devices end."),
         ],
-        perform=_forget,
+        perform=lambda by, device, data: account_status.remove_device(device=device, actor=by, **data),
     )
     actions = ("forget",)
 

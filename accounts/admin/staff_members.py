@@ -78,10 +78,6 @@ class GroupAdmin(AuditedAdmin, DjangosGroupAdmin):
         return {"permissions": sorted(row.permissions.values_list("codename", flat=True))}
 
 
-def _remove_factor(by: User, device: TOTPDevice, data: dict[str, Any]) -> None:
-    second_factor.remove(user=device.user, reason=data["reason"], actor=by)
-
-
 # django-otp has no translations. Migrations compare what a table was made with, not these names.
 NAMES_OF_TABLES = {
     TOTPDevice: (_("authenticator app"), _("authenticator apps")),
@@ -133,7 +129,7 @@ class AppAdmin(StaffAdmin):
             ),
             _("At the next sign-in, the user sets up a new app; until then, the password alone opens that page."),
         ],
-        perform=_remove_factor,
+        perform=lambda by, device, data: second_factor.remove(user=device.user, actor=by, **data),
     )
     actions = ("remove",)
 
