@@ -97,7 +97,7 @@ class MessageAdmin(StaffAdmin):
         permission="messaging.reveal_message",
         form_class=RevealForm,
         max_rows=50,
-        consequences=lambda rows: [
+        consequences=[
             _("You see the text of these messages and their earlier versions."),
             _("Your name and the reason are kept in the audit log."),
         ],
@@ -132,7 +132,7 @@ class ReportAdmin(StaffAdmin):
         label=_("Resolve"),
         permission="messaging.resolve_report",
         form_class=ResolutionForm,
-        consequences=lambda rows: [_("The report is closed as justified. Nothing else happens automatically.")],
+        consequences=[_("The report is closed as justified. Nothing else happens automatically.")],
         perform=lambda by, report, data: reports.close(report=report, staff=by, state=Report.State.RESOLVED, **data),
         is_offered=lambda report: report.state != Report.State.RESOLVED,
     )
@@ -141,7 +141,7 @@ class ReportAdmin(StaffAdmin):
         label=_("Dismiss"),
         permission="messaging.resolve_report",
         form_class=ResolutionForm,
-        consequences=lambda rows: [_("The report is closed as unjustified.")],
+        consequences=[_("The report is closed as unjustified.")],
         perform=lambda by, report, data: reports.close(report=report, staff=by, state=Report.State.DISMISSED, **data),
         is_offered=lambda report: report.state != Report.State.DISMISSED,
     )

@@ -80,7 +80,7 @@ class DeviceAdmin(StaffAdmin):
         label=_("Send a test push"),
         permission="notifications.send_test_push",
         form_class=NoForm,
-        consequences=lambda rows: [_("The device shows a notification that says it is a test.")],
+        consequences=[_("The device shows a notification that says it is a test.")],
         perform=_test_push,
         is_offered=lambda device: device.active,
     )
@@ -110,7 +110,7 @@ class DeliveryAdmin(StaffAdmin):
         label=_("Try again"),
         permission="notifications.retry_delivery",
         form_class=ReasonForm,
-        consequences=lambda rows: [_("Failed pushes are retried now, unless they have expired.")],
+        consequences=[_("Failed pushes are retried now, unless they have expired.")],
         perform=_retry,
         is_offered=_can_be_retried,
     )

@@ -64,7 +64,7 @@ class SessionAdmin(StaffAdmin):
         name="end",
         label=_("End these sessions"),
         permission="accounts.sign_out_user",
-        consequences=lambda rows: [_("The token stops working, sockets close, pushes to this device stop.")],
+        consequences=[_("The token stops working, sockets close, pushes to this device stop.")],
         perform=_end,
         is_offered=lambda session: session.ended_at is None,
     )
@@ -82,7 +82,7 @@ class TrustedDeviceAdmin(StaffAdmin):
         name="forget",
         label=_("Stop trusting these devices"),
         permission="accounts.sign_out_user",
-        consequences=lambda rows: [
+        consequences=[
             _("The next sign-in there asks for the second password again."),
             _("Sessions that skipped the second step on these devices end."),
         ],

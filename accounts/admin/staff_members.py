@@ -52,7 +52,7 @@ class GroupAdmin(AuditedAdmin, DjangosGroupAdmin):
         name="remove",
         label=_("Remove these groups"),
         permission="auth.delete_group",
-        consequences=lambda rows: [_("Users who have their permissions only from these groups lose them immediately.")],
+        consequences=[_("Users who have their permissions only from these groups lose them immediately.")],
         perform=_remove_group,
     )
     actions = ("remove",)
@@ -123,7 +123,7 @@ class AppAdmin(StaffAdmin):
         name="remove",
         label=_("Remove the second factor"),
         permission="otp_totp.delete_totpdevice",
-        consequences=lambda rows: [
+        consequences=[
             _(
                 "The authenticator apps and recovery codes of these users stop working, and they are signed out of the support pages immediately."
             ),

@@ -71,7 +71,7 @@ def _download(kind: str) -> Any:
         kind=kind,
         columns=EXPORTED,
         permission="accounts.export_user",
-        consequences=lambda rows: [
+        consequences=[
             _("You download a file with the names and addresses of these users."),
             _("Your name and the reason are kept in the audit log, for each user."),
         ],
@@ -85,7 +85,7 @@ class UserActions:
         label=_("Block"),
         permission="accounts.block_user",
         form_class=BlockForm,
-        consequences=lambda rows: [
+        consequences=[
             _("All sessions end immediately, on phones and in browsers."),
             _("Sign-in attempts are refused with a notice that the account is blocked."),
             _("The account receives no pushes and no messages."),
@@ -99,7 +99,7 @@ class UserActions:
         name="unblock",
         label=_("Unblock"),
         permission="accounts.block_user",
-        consequences=lambda rows: [_("The user can sign in again. Sessions that ended stay ended.")],
+        consequences=[_("The user can sign in again. Sessions that ended stay ended.")],
         perform=_by(staff.unblock),
         is_offered=lambda user: user.blocked_at is not None,
         refusal=_("This account is not blocked."),
@@ -108,7 +108,7 @@ class UserActions:
         name="unlock",
         label=_("Unlock"),
         permission="accounts.unlock_user",
-        consequences=lambda rows: [_("The count of wrong passwords is reset; the user can sign in at once.")],
+        consequences=[_("The count of wrong passwords is reset; the user can sign in at once.")],
         perform=_by(staff.unlock),
         is_offered=_has_wrong_passwords,
     )
@@ -117,7 +117,7 @@ class UserActions:
         label=_("Send the confirmation code again"),
         permission="accounts.unlock_user",
         form_class=NoForm,
-        consequences=lambda rows: [_("A new code is sent by e-mail; the previous one stops working.")],
+        consequences=[_("A new code is sent by e-mail; the previous one stops working.")],
         perform=_resend,
         is_offered=lambda user: not user.has_verified_email and _is_not_erased(user),
     )
@@ -125,7 +125,7 @@ class UserActions:
         name="sign_out",
         label=_("Sign out everywhere"),
         permission="accounts.sign_out_user",
-        consequences=lambda rows: [_("All sessions end, and no device is trusted any longer."), _("Pushes stop.")],
+        consequences=[_("All sessions end, and no device is trusted any longer."), _("Pushes stop.")],
         perform=_by(staff.sign_out_everywhere),
         is_dangerous=True,
         is_offered=_is_not_erased,
@@ -134,7 +134,7 @@ class UserActions:
         name="reset_two_step",
         label=_("Turn off two-step verification"),
         permission="accounts.reset_two_step",
-        consequences=lambda rows: [
+        consequences=[
             _("The second password and the recovery codes are removed."),
             _("The user is notified by mail."),
         ],
@@ -148,7 +148,7 @@ class UserActions:
         label=_("Export all data"),
         permission="accounts.export_user",
         max_rows=1,
-        consequences=lambda rows: [
+        consequences=[
             _("You download the archive that the user can download themselves."),
             _("Messages are in it only if you may reveal them."),
             _("Your name and the reason are kept in the audit log."),
@@ -162,7 +162,7 @@ class UserActions:
         name="erase",
         label=_("Erase"),
         permission="accounts.erase_user",
-        consequences=lambda rows: [
+        consequences=[
             _("The account and everything personal is erased now. This cannot be undone."),
         ],
         perform=_by(staff.erase),

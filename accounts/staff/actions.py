@@ -1,6 +1,6 @@
 """Confirmed admin actions: a page with the consequences and a form, then confirm or cancel."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from django import forms
@@ -34,7 +34,7 @@ class NoForm(forms.Form):
 
 Perform = Callable[[User, Any, dict[str, Any]], object]
 OnSuccess = Callable[[admin.ModelAdmin, HttpRequest, list[Any], dict[str, Any]], HttpResponse]
-Consequences = Callable[[QuerySet], Iterable[str | Promise]]
+Consequences = Sequence[str | Promise]
 
 
 def _row_page(page: admin.ModelAdmin, request: HttpRequest, rows: list[Any]) -> str:
@@ -108,7 +108,7 @@ def confirmed_action(
             "title": label,
             "opts": self.opts,
             "rows": [(row.pk, self.display_name(row)) for row in rows],
-            "consequences": list(consequences(queryset)),
+            "consequences": consequences,
             "form": form,
             "action": name,
             "is_dangerous": is_dangerous,
