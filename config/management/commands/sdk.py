@@ -9,7 +9,6 @@ import json
 import re
 import shutil
 import subprocess
-import sys
 import venv
 from collections.abc import Callable
 from pathlib import Path
@@ -60,7 +59,7 @@ class Command(PlainCommand):
     def python(self, folder: Path) -> None:
         """A package with a function for each operation."""
         folder_path = tools() / "python"
-        program = folder_path / ("Scripts" if sys.platform == "win32" else "bin") / "openapi-python-client"
+        program = folder_path / "bin" / "openapi-python-client"
         if not program.exists():
             self.report("Installing openapi-python-client …")
             venv.create(folder_path, with_pip=True)

@@ -1,9 +1,10 @@
 """Starting and stopping workers: `manage.py deliver`, or a thread beside the server."""
 
 import contextlib
+import fcntl
 import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from django.db import DatabaseError, connection, connections
@@ -77,22 +78,20 @@ def _exclusive(stopped: threading.Event) -> Iterator[bool]:
     if on_postgresql():
         yield True
         return
-    path = Path(f"{connection.settings_dict['NAME']}.delivery")
-    lock = _file_lock(path)
     has_warned = False
-    while not stopped.is_set():
-        release = lock()
-        if release is not None:
+    with Path(f"{connection.settings_dict['NAME']}.delivery").open("a") as lock:
+        while not stopped.is_set():
             try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                if not has_warned:
+                    log.warning("Another process delivers from this database; waiting for it to end.")
+                    has_warned = True
+                stopped.wait(1)
+            else:
                 yield _release_old_leases(stopped)
-            finally:
-                release()
-            return
-        if not has_warned:
-            log.warning("Another process delivers from this database; waiting for it to end.")
-            has_warned = True
-        stopped.wait(1)
-    yield False
+                return
+        yield False
 
 
 def _release_old_leases(stopped: threading.Event) -> bool:
@@ -110,21 +109,3 @@ def _release_old_leases(stopped: threading.Event) -> bool:
         else:
             return True
     return False
-
-
-def _file_lock(path: Path) -> Callable[[], Callable[[], None] | None]:
-    try:
-        import fcntl
-    except ImportError:  # This system has no such locks: the operator must start one process only.
-        return lambda: lambda: None
-
-    def take() -> Callable[[], None] | None:
-        handle = path.open("a")
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            handle.close()
-            return None
-        return handle.close
-
-    return take
