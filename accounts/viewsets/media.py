@@ -18,6 +18,10 @@ from core.exceptions import ApiError, NotFound, ServiceUnavailable
 from core.renderers import FileNegotiation
 
 STORE_RETRY_SECONDS = 5
+IMAGE: dict[str, Any] = {
+    "parameters": [OpenApiParameter("e", str), OpenApiParameter("s", str)],
+    "responses": {(200, "image/*"): OpenApiTypes.BINARY},
+}
 
 
 class SignatureOrBearer(BearerAuthentication):
@@ -42,19 +46,11 @@ class MediaViewSet(ViewSet):
     permission_classes = []
     content_negotiation_class = FileNegotiation
 
-    @extend_schema(
-        operation_id="media_get",
-        parameters=[OpenApiParameter("e", str), OpenApiParameter("s", str)],
-        responses={(200, "image/*"): OpenApiTypes.BINARY},
-    )
+    @extend_schema(operation_id="media_get", **IMAGE)
     def full(self, request: Request, token: str) -> HttpResponseBase:
         return self._bytes(request, token, thumb=False)
 
-    @extend_schema(
-        operation_id="media_get_thumb",
-        parameters=[OpenApiParameter("e", str), OpenApiParameter("s", str)],
-        responses={(200, "image/*"): OpenApiTypes.BINARY},
-    )
+    @extend_schema(operation_id="media_get_thumb", **IMAGE)
     def thumb(self, request: Request, token: str) -> HttpResponseBase:
         return self._bytes(request, token, thumb=True)
 
