@@ -65,10 +65,7 @@ def parse_object(text: str) -> dict[str, Any]:
 
 class StrictJSONParser(JSONParser):
     def parse(
-        self,
-        stream: IO[Any],
-        media_type: str | None = None,
-        parser_context: Mapping[str, Any] | None = None,
+        self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
         try:
             text = codecs.decode(stream.read(), "utf-8-sig")
@@ -97,10 +94,7 @@ class PictureFormParser(MultiPartParser):
     """multipart/form-data with a `file` of at most 5 MB. FileTooLarge for more."""
 
     def parse(
-        self,
-        stream: IO[Any],
-        media_type: str | None = None,
-        parser_context: Mapping[str, Any] | None = None,
+        self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> Any:
         request = (parser_context or {})["request"]
         try:

@@ -68,9 +68,7 @@ class Participant(models.Model):
 
     class Meta:
         verbose_name = _("participant")
-        constraints = [
-            models.UniqueConstraint(fields=["conversation", "user"], name="participant_once"),
-        ]
+        constraints = [models.UniqueConstraint(fields=["conversation", "user"], name="participant_once")]
 
     @property
     def read_up_to(self) -> int:
@@ -166,9 +164,7 @@ class Reaction(models.Model):
 
     class Meta:
         verbose_name = _("reaction")
-        constraints = [
-            models.UniqueConstraint(fields=["message", "user", "emoji"], name="reaction_once"),
-        ]
+        constraints = [models.UniqueConstraint(fields=["message", "user", "emoji"], name="reaction_once")]
 
 
 class Report(models.Model):
@@ -218,9 +214,7 @@ class Report(models.Model):
         verbose_name = _("report")
         verbose_name_plural = _("reports")
         permissions = [("resolve_report", _("Can close reports"))]
-        constraints = [
-            models.UniqueConstraint(fields=["message", "reporter"], name="report_once"),
-        ]
+        constraints = [models.UniqueConstraint(fields=["message", "reporter"], name="report_once")]
 
     __str__ = row_name
 

@@ -162,9 +162,7 @@ class UserActions:
         name="erase",
         label=_("Erase"),
         permission="accounts.erase_user",
-        consequences=[
-            _("The account and everything personal is erased now. This cannot be undone."),
-        ],
+        consequences=[_("The account and everything personal is erased now. This cannot be undone.")],
         perform=_by(staff.erase),
         is_dangerous=True,
         is_offered=_is_not_erased,

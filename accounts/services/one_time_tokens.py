@@ -10,12 +10,7 @@ from accounts.tokens import new_opaque_token, opaque_digest
 
 
 def issue(
-    *,
-    kind: PendingToken.Kind,
-    user: User,
-    minutes: int,
-    session: Session | None = None,
-    action: str = "",
+    *, kind: PendingToken.Kind, user: User, minutes: int, session: Session | None = None, action: str = ""
 ) -> str:
     """A new token of `kind`, good for `minutes`; only its digest is stored."""
     token, digest = new_opaque_token()

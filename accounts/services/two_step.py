@@ -12,14 +12,7 @@ from accounts import emails
 from accounts.conf import conf
 from accounts.exceptions import AccountBlocked, AccountLocked, InvalidOtp, InvalidTwoStep, TokenInvalid, TokenRevoked
 from accounts.models import Code, PendingToken, User
-from accounts.services import (
-    codes,
-    login,
-    one_time_tokens,
-    recovery_codes,
-    second_password,
-    trusted_devices,
-)
+from accounts.services import codes, login, one_time_tokens, recovery_codes, second_password, trusted_devices
 from core.request_context import Caller, network_of
 from core.transactions import unit_of_work
 

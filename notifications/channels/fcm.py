@@ -14,15 +14,7 @@ from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 
-from notifications.channels import (
-    Dead,
-    DeviceGone,
-    Outcome,
-    Retry,
-    Sent,
-    Unavailable,
-    WrongSender,
-)
+from notifications.channels import Dead, DeviceGone, Outcome, Retry, Sent, Unavailable, WrongSender
 from notifications.checks import loopback_endpoint
 from notifications.conf import conf
 

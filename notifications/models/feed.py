@@ -72,7 +72,7 @@ class Notification(models.Model):
         indexes = [
             # A feed has KEEP_PER_USER rows at most and is sorted when it is read: with created_at in the
             # index, every message would write new entries for its row.
-            models.Index(fields=["recipient", "is_read"], name="notification_feed"),
+            models.Index(fields=["recipient", "is_read"], name="notification_feed")
         ]
 
     __str__ = row_name
@@ -92,24 +92,17 @@ class Member(models.Model):
         verbose_name = _("occurrence in a notification")
         constraints = [
             models.UniqueConstraint(
-                fields=["notification", "actor"],
-                condition=models.Q(is_single=True),
-                name="member_single",
+                fields=["notification", "actor"], condition=models.Q(is_single=True), name="member_single"
             )
         ]
-        indexes = [
-            models.Index(fields=["notification", "-occurred_at", "-id"], name="member_latest"),
-        ]
+        indexes = [models.Index(fields=["notification", "-occurred_at", "-id"], name="member_latest")]
 
 
 class Preferences(models.Model):
     """A user's notification preferences. Without a row everything is on."""
 
     user = models.OneToOneField(
-        settings.AUTH_USER_MODEL,
-        models.CASCADE,
-        primary_key=True,
-        related_name="notification_preferences",
+        settings.AUTH_USER_MODEL, models.CASCADE, primary_key=True, related_name="notification_preferences"
     )
     enabled = models.BooleanField(default=True)
     quiet_mode = models.BooleanField(default=False)

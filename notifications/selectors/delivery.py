@@ -107,11 +107,7 @@ def _content(row: _Row, language: str) -> PushContent:
         kind=kind,
         title=title,
         body=body,
-        data={
-            "type": row.kind,
-            "notification_id": str(row.id),
-            f"{kind.target_type}_id": str(target_id),
-        },
+        data={"type": row.kind, "notification_id": str(row.id), f"{kind.target_type}_id": str(target_id)},
         tag=f"{row.kind}:{row.group_key or row.id}",
         count=row.occurrences,
         occurred_at=row.created_at,

@@ -50,9 +50,7 @@ class Command(PlainCommand):
         endpoint = f"http://{host!s}:{port}"
         fake.token_uri = f"{endpoint}/token"
         private = key.private_bytes(
-            serialization.Encoding.PEM,
-            serialization.PrivateFormat.PKCS8,
-            serialization.NoEncryption(),
+            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
         )
         account = {
             "type": "service_account",

@@ -1,10 +1,6 @@
 """The feed: adding, retracting and reading notifications. All entry points call the same functions."""
 
-from notifications.services.feed.messages import (
-    conversation_read,
-    message_arrived,
-    message_withdrawn,
-)
+from notifications.services.feed.messages import conversation_read, message_arrived, message_withdrawn
 from notifications.services.feed.rows import (
     change_preferences,
     delete,

@@ -69,10 +69,7 @@ def message_arrived(*, recipient_id: int, sender_id: int, conversation_id: int, 
         if has_device and not is_silent:
             delivery.enqueue_push(recipient_id=recipient_id, notification_id=notification_id)
         notification_changed.send(
-            Notification,
-            recipient_id=recipient_id,
-            notification_id=notification_id,
-            silent=is_silent,
+            Notification, recipient_id=recipient_id, notification_id=notification_id, silent=is_silent
         )
 
 
