@@ -4,12 +4,7 @@ import logging
 from typing import Any
 
 from django.contrib import admin
-from django.core.exceptions import (
-    ImproperlyConfigured,
-    PermissionDenied,
-    RequestDataTooBig,
-    SuspiciousOperation,
-)
+from django.core.exceptions import ImproperlyConfigured, PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.db import DatabaseError, InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render

@@ -12,15 +12,7 @@ from accounts.conf import conf
 from accounts.exceptions import EmailTaken, InvalidOtp
 from accounts.models import Code, EmailChange, PendingToken, Session, User
 from accounts.selectors import address_is_taken
-from accounts.services import (
-    codes,
-    one_time_tokens,
-    password,
-    second_password,
-    sessions,
-    step_up,
-    trusted_devices,
-)
+from accounts.services import codes, one_time_tokens, password, second_password, sessions, step_up, trusted_devices
 from accounts.signals import profile_changed
 from accounts.tokens import new_opaque_token, opaque_digest
 from core.exceptions import NotFound
