@@ -12,40 +12,30 @@ class Sent:
 
 
 @dataclass(frozen=True, slots=True)
-class Retry:
-    """The attempt failed and may succeed later. `after` is the wait in seconds that the service requested."""
-
+class Failed:
     error: str
+    # The wait in seconds that the service requested, of those that may succeed later.
     after: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Unavailable:
+class Retry(Failed):
+    """The attempt failed and may succeed later."""
+
+
+class Unavailable(Failed):
     """The service refuses all requests. The delivery is not at fault, so the attempt does not count."""
 
-    error: str
-    after: float | None = None
 
-
-@dataclass(frozen=True, slots=True)
-class Dead:
+class Dead(Failed):
     """The service will never accept this delivery."""
 
-    error: str
 
-
-@dataclass(frozen=True, slots=True)
-class DeviceGone:
+class DeviceGone(Failed):
     """The token is no longer valid."""
 
-    error: str
 
-
-@dataclass(frozen=True, slots=True)
-class WrongSender:
+class WrongSender(Failed):
     """The token belongs to another Firebase project: either the token or the credentials are wrong."""
-
-    error: str
 
 
 Outcome = Sent | Retry | Unavailable | Dead | DeviceGone | WrongSender
