@@ -7,6 +7,7 @@ the reply is buffered until the client has read it.
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
+from functools import partial
 from tempfile import SpooledTemporaryFile
 from typing import Any
 from urllib.parse import quote
@@ -35,6 +36,9 @@ IN_MEMORY = 262_144
 # A reply larger than this keeps its thread until the client has read it.
 MAX_BUFFERED_BYTES = 64 * 1024 * 1024
 
+TOO_LARGE = partial(errors.bad_request, HttpRequest(), RequestDataTooBig())
+UNREADABLE = partial(errors.bad_request, HttpRequest())
+
 
 def with_rooted_path(scope: dict[str, Any]) -> dict[str, Any]:
     """The scope with a path that begins with "/", as Django's urls expect it.
@@ -58,7 +62,7 @@ class BodiesFirst:
         limit = _limit_for(headers)
         declared = _declared(headers)
         if declared > limit:
-            await _refuse(scope, receive, send, _too_large)
+            await _refuse(scope, receive, send, TOO_LARGE)
             return
         body = None
         if declared or b"transfer-encoding" in headers:
@@ -67,12 +71,12 @@ class BodiesFirst:
                 async with asyncio.timeout(BODY_SECONDS):
                     is_complete = await _receive_into(body, receive, limit)
             except TimeoutError:
-                await _refuse(scope, receive, send, _unreadable, read=False)
+                await _refuse(scope, receive, send, UNREADABLE, read=False)
                 return
             except _ClientDisconnected:
                 return
             if not is_complete:
-                await _refuse(scope, receive, send, _too_large)
+                await _refuse(scope, receive, send, TOO_LARGE)
                 return
             scope = _with_length(scope, body.tell())
             body.seek(0)
@@ -115,14 +119,6 @@ async def _refuse(
     if read:
         await _read_the_rest(receive)
     await send({"type": "http.response.body", "body": b""})
-
-
-def _too_large() -> HttpResponse:
-    return errors.bad_request(HttpRequest(), RequestDataTooBig())
-
-
-def _unreadable() -> HttpResponse:
-    return errors.bad_request(HttpRequest())
 
 
 def _method_not_allowed(method: str) -> HttpResponse:
