@@ -3,11 +3,9 @@ Confirmed actions make changes.
 """
 
 import contextlib
-from collections.abc import Callable
 from typing import Any, cast
 
 from django.contrib import admin
-from django.contrib.admin import SimpleListFilter
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
@@ -19,7 +17,7 @@ from accounts.selectors import full_name_begins
 from accounts.services import account_status, recovery_codes, second_password
 from accounts.services.login_lockout import is_locked, locked_until
 from accounts.staff import panels, tasks
-from accounts.staff.lists import AuditedAdmin, ReasonModelForm, StaffAdmin
+from accounts.staff.lists import AuditedAdmin, ChoiceFilter, ReasonModelForm, StaffAdmin
 from accounts.staff.lookups import MAX_SEARCH
 from accounts.staff.overview import Chart, add_charts
 from accounts.staff.panels import Panel, add_panels
@@ -27,43 +25,25 @@ from core.fields import parse_id
 from core.text import fold, normalise_address
 
 
-class AccountStatusFilter(SimpleListFilter):
+class AccountStatusFilter(ChoiceFilter):
     title = _("status")
     parameter_name = "status"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        return [
-            ("verified", _("confirmed")),
-            ("unverified", _("not confirmed")),
-            ("blocked", _("blocked")),
-            ("locked", _("locked")),
-            ("leaving", _("to be erased")),
-        ]
-
-    def queryset(self, request: HttpRequest, queryset: Any) -> QuerySet:
-        querysets: dict[str | None, Callable[[], QuerySet]] = {
-            "verified": queryset.verified,
-            "unverified": lambda: queryset.unverified().not_erased(),
-            "blocked": queryset.blocked,
-            "locked": lambda: queryset.filter(is_locked(timezone.now())),
-            "leaving": lambda: queryset.filter(erase_after__isnull=False),
-        }
-        return querysets.get(self.value(), queryset.all)()
+    options = (
+        ("verified", _("confirmed"), lambda users: users.verified()),
+        ("unverified", _("not confirmed"), lambda users: users.unverified().not_erased()),
+        ("blocked", _("blocked"), lambda users: users.blocked()),
+        ("locked", _("locked"), lambda users: users.filter(is_locked(timezone.now()))),
+        ("leaving", _("to be erased"), lambda users: users.filter(erase_after__isnull=False)),
+    )
 
 
-class TwoStepFilter(SimpleListFilter):
+class TwoStepFilter(ChoiceFilter):
     title = _("two-step")
     parameter_name = "two_step"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        return [("on", _("on")), ("off", _("off"))]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet) -> QuerySet:
-        if self.value() == "on":
-            return queryset.exclude(second_password="")
-        if self.value() == "off":
-            return queryset.filter(second_password="")
-        return queryset
+    options = (
+        ("on", _("on"), lambda users: users.exclude(second_password="")),
+        ("off", _("off"), lambda users: users.filter(second_password="")),
+    )
 
 
 @admin.register(User)

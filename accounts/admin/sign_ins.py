@@ -3,9 +3,6 @@
 from typing import Any
 
 from django.contrib import admin
-from django.contrib.admin import SimpleListFilter
-from django.db.models import QuerySet
-from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
@@ -13,23 +10,17 @@ from accounts.models import Code, Session, TrustedDevice, User
 from accounts.services import account_status
 from accounts.staff import tasks
 from accounts.staff.actions import NoChange, confirmed_action
-from accounts.staff.lists import StaffAdmin
+from accounts.staff.lists import ChoiceFilter, StaffAdmin
 from core.exceptions import NotFound
 
 
-class LiveFilter(SimpleListFilter):
+class LiveFilter(ChoiceFilter):
     title = _("state")
     parameter_name = "state"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
-        return [("live", _("active")), ("ended", _("ended"))]
-
-    def queryset(self, request: HttpRequest, queryset: Any) -> QuerySet:
-        if self.value() == "live":
-            return queryset.signed_in()
-        if self.value() == "ended":
-            return queryset.filter(ended_at__isnull=False)
-        return queryset
+    options = (
+        ("live", _("active"), lambda sessions: sessions.signed_in()),
+        ("ended", _("ended"), lambda sessions: sessions.filter(ended_at__isnull=False)),
+    )
 
 
 def _end(by: User, session: Session, data: dict[str, Any]) -> None:

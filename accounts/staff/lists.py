@@ -1,16 +1,18 @@
 """Base classes of the admin: fast lists and read-only rows."""
 
+from collections.abc import Callable
 from typing import Any, cast
 
 from django import forms
 from django.contrib import admin
+from django.contrib.admin import SimpleListFilter
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.core.exceptions import BadRequest, PermissionDenied
 from django.core.paginator import Paginator
 from django.db.models import ManyToManyField, Model, QuerySet
 from django.db.models.constants import LOOKUP_SEP
 from django.http import Http404, HttpRequest, HttpResponse
-from django.utils.functional import cached_property
+from django.utils.functional import Promise, cached_property
 from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
@@ -28,6 +30,18 @@ class LargeTablePaginator(Paginator):
     @cached_property
     def count(self) -> int:
         return len(cast(QuerySet, self.object_list).order_by().values_list("pk")[:MAX_COUNT])
+
+
+class ChoiceFilter(SimpleListFilter):
+    """A filter of a list: for each choice its value, its label, and the rows that it keeps."""
+
+    options: tuple[tuple[str, str | Promise, Callable[[Any], QuerySet]], ...]
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return [(value, label) for value, label, _keep in self.options]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet) -> QuerySet:
+        return next((keep(queryset) for value, _label, keep in self.options if value == self.value()), queryset)
 
 
 def _name_of_column(model: type[Model], path: str) -> str:
