@@ -52,16 +52,8 @@ class UserAdmin(UserActions, AuditedAdmin):
     leads_task = True
     form = ReasonModelForm
     list_display = (
-        "id",
-        "email",
-        "name",
-        "status",
-        "two_step",
-        "last_seen_at",
-        "created_at",
-        "username",
-        "language",
-    )
+        "id", "email", "name", "status", "two_step", "last_seen_at", "created_at", "username", "language",
+    )  # fmt: skip
     list_display_links = ("id", "email")
     list_filter = (AccountStatusFilter, TwoStepFilter, "is_staff", "language", "created_at", "last_seen_at")
     search_fields = ("email", "username", "first_name")  # shows the box; the search is our own

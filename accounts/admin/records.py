@@ -14,16 +14,8 @@ from accounts.staff.downloads import download_action
 from accounts.staff.lists import StaffAdmin
 
 COLUMNS = (
-    "id",
-    "created_at",
-    "actor_label",
-    "action",
-    "target_label",
-    "reason",
-    "details",
-    "request_id",
-    "ip",
-)
+    "id", "created_at", "actor_label", "action", "target_label", "reason", "details", "request_id", "ip",
+)  # fmt: skip
 
 
 class ActionFilter(admin.AllValuesFieldListFilter):

@@ -38,19 +38,9 @@ class SessionAdmin(StaffAdmin):
     list_filter = (LiveFilter, "kind", "created_at")
     search_fields = ("=user__id", "=user__email", "=ip")
     fields = (
-        "id",
-        "user",
-        "kind",
-        "device_name",
-        "ip",
-        "user_agent",
-        "created_at",
-        "last_used_at",
-        "token_expires_at",
-        "expires_at",
-        "ended_at",
-        "ended_reason",
-    )
+        "id", "user", "kind", "device_name", "ip", "user_agent", "created_at", "last_used_at", "token_expires_at",
+        "expires_at", "ended_at", "ended_reason",
+    )  # fmt: skip
     end = confirmed_action(
         name="end",
         label=_("End these sessions"),

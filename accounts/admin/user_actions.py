@@ -170,14 +170,6 @@ class UserActions:
     download_csv = _download("csv")
     download_json = _download("json")
     actions = (
-        "block",
-        "unblock",
-        "unlock",
-        "resend_code",
-        "sign_out",
-        "reset_two_step",
-        "export",
-        "erase",
-        "download_csv",
+        "block", "unblock", "unlock", "resend_code", "sign_out", "reset_two_step", "export", "erase", "download_csv",
         "download_json",
-    )
+    )  # fmt: skip
