@@ -5,6 +5,7 @@ length before it is read completely.
 import codecs
 import json
 import math
+import re
 from collections.abc import Mapping
 from typing import IO, Any, NoReturn
 
@@ -17,6 +18,9 @@ from core.exceptions import FileTooLarge
 from core.images import MAX_BYTES
 
 MAX_DEPTH = 16
+# A string that is cut off ends with the text, so that a search takes one pass.
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"?', re.DOTALL)
+_BRACKET = re.compile(r"[\[\]{}]")
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -33,23 +37,10 @@ def finite(text: str) -> float:
 
 def _too_deep(text: str) -> bool:
     depth = 0
-    in_string = escaped = False
-    for character in text:
-        if in_string:
-            if escaped:
-                escaped = False
-            elif character == "\\":
-                escaped = True
-            elif character == '"':
-                in_string = False
-        elif character == '"':
-            in_string = True
-        elif character in "[{":
-            depth += 1
-            if depth > MAX_DEPTH:
-                return True
-        elif character in "]}":
-            depth -= 1
+    for bracket in _BRACKET.finditer(_STRING.sub("", text)):
+        depth += 1 if bracket[0] in "[{" else -1
+        if depth > MAX_DEPTH:
+            return True
     return False
 
 
