@@ -82,21 +82,22 @@ OWN_COMMANDS: dict[str, type[serializers.Serializer]] = {
 # --- Durable events ------------------------------------------------------------------------------
 
 
-class MessageData(serializers.Serializer):
+class InConversation(serializers.Serializer):
     conversation_id = serializers.IntegerField()
+
+
+class MessageData(InConversation):
     message = outputs.MessageOutput()
     unread_count = serializers.IntegerField(help_text="What the reader of this event has left unread here.")
 
 
-class MessageDeletedData(serializers.Serializer):
-    conversation_id = serializers.IntegerField()
+class MessageDeletedData(InConversation):
     message_id = serializers.IntegerField()
     unread_count = serializers.IntegerField()
     last_message = outputs.LastMessageOutput(allow_null=True)
 
 
-class ReactionsData(serializers.Serializer):
-    conversation_id = serializers.IntegerField()
+class ReactionsData(InConversation):
     message_id = serializers.IntegerField()
     reactions = outputs.ReactionOutput(many=True)
 
@@ -105,15 +106,13 @@ class ConversationData(serializers.Serializer):
     conversation = outputs.ConversationOutput(allow_null=True, help_text="null when it has gone meanwhile.")
 
 
-class ConversationReadData(serializers.Serializer):
-    conversation_id = serializers.IntegerField()
+class ConversationReadData(InConversation):
     user_id = serializers.IntegerField(help_text="Who has read.")
     last_read_id = serializers.IntegerField()
     unread_count = serializers.IntegerField(help_text="Of the reader of this event.")
 
 
-class ClearedData(serializers.Serializer):
-    conversation_id = serializers.IntegerField()
+class ClearedData(InConversation):
     cleared_up_to_id = serializers.IntegerField()
 
 
@@ -158,8 +157,7 @@ class ResyncData(PositionData):
     reason = serializers.CharField()
 
 
-class TypingData(serializers.Serializer):
-    conversation_id = serializers.IntegerField()
+class TypingData(InConversation):
     user_id = serializers.IntegerField()
     is_typing = serializers.BooleanField(help_text="Expires after 6 s unless it is repeated.")
 
@@ -170,8 +168,7 @@ class PresenceData(serializers.Serializer):
     last_seen_at = serializers.DateTimeField(allow_null=True)
 
 
-class DeliveredData(serializers.Serializer):
-    conversation_id = serializers.IntegerField()
+class DeliveredData(InConversation):
     user_id = serializers.IntegerField()
     delivered_id = serializers.IntegerField()
 

@@ -6,7 +6,7 @@ from drf_spectacular.utils import PolymorphicProxySerializer
 from rest_framework import serializers
 
 from accounts.models import Session, TrustedDevice, User
-from accounts.serializers.users import SignInOutput
+from accounts.serializers.users import NoticeOutput, SignInOutput
 from core.fields import AddressField, CodeField, LanguageField, NameField, PasswordField, StrictBooleanField, TextField
 from core.serializers import OkReply
 
@@ -25,22 +25,18 @@ class EmailInput(serializers.Serializer):
     email = AddressField()
 
 
-class VerifyInput(serializers.Serializer):
-    email = AddressField()
+class VerifyInput(EmailInput):
     code = CodeField()
 
 
-class ResetPasswordInput(serializers.Serializer):
-    email = AddressField()
-    code = CodeField()
+class ResetPasswordInput(VerifyInput):
     new_password = PasswordField()
 
 
 # --- Sign-in ---------------------------------------------------------------------------------------
 
 
-class LoginInput(serializers.Serializer):
-    email = AddressField()
+class LoginInput(EmailInput):
     password = PasswordField()
 
 
@@ -202,8 +198,7 @@ class ChangePasswordInput(serializers.Serializer):
     new_password = PasswordField()
 
 
-class PasswordChangedOutput(OkReply):
-    message = serializers.CharField()
+class PasswordChangedOutput(NoticeOutput):
     token = serializers.CharField()
 
 
@@ -226,13 +221,11 @@ class ChoosePasswordInput(serializers.Serializer):
     new_password = PasswordField()
 
 
-class AccountDeletionOutput(OkReply):
-    message = serializers.CharField()
+class AccountDeletionOutput(NoticeOutput):
     erase_after = serializers.DateTimeField()
 
 
-class ChangeEmailOutput(OkReply):
-    message = serializers.CharField()
+class ChangeEmailOutput(NoticeOutput):
     email = serializers.EmailField()
 
 
