@@ -37,7 +37,6 @@ class PeopleViewSet(ViewSet):
         responses=outputs.UsersReply,
     )
     def search(self, request: Request) -> Response:
-        """People whose username, first or last name starts with `q`."""
         limit = page_size(request.query_params, default=conf.PEOPLE_PAGE, maximum=conf.PEOPLE_PAGE_MAX)
         q = request.query_params.get("q")
         clean_query(q)
@@ -55,7 +54,6 @@ class ConversationViewSet(ViewSet):
         operation_id="messages_list_conversations", parameters=[LIMIT, CURSOR], responses=outputs.ConversationsReply
     )
     def list(self, request: Request) -> Response:
-        """Conversations, newest activity first."""
         query = request.query_params
         limit = page_size(query, default=conf.CONVERSATIONS_PAGE, maximum=conf.CONVERSATIONS_PAGE_MAX)
         rows, following = selectors.conversation_page(
@@ -69,7 +67,6 @@ class ConversationViewSet(ViewSet):
         responses={200: outputs.ConversationReply, 201: outputs.ConversationReply},
     )
     def start(self, request: Request) -> Response:
-        """The conversation with a person: 201 when it is new, 200 when it existed."""
         user_id = checked(inputs.StartConversationInput, request.data)["user_id"]
         conversation, created = conversations.start(starter=request.user, user_id=user_id)
         return Response({"conversation": conversation}, status=201 if created else 200)
@@ -84,7 +81,6 @@ class ConversationViewSet(ViewSet):
 
     @extend_schema(operation_id="messages_mark_read", request=inputs.UpToMessageInput, responses=outputs.ReadReply)
     def read(self, request: Request, conversation_id: str) -> Response:
-        """Marks messages read up to one, without one up to the newest; never moves back."""
         message_id = checked(inputs.UpToMessageInput, request.data).get("message_id")
         return Response(
             conversations.mark_read(reader_id=request.user.id, conversation_id=conversation_id, message_id=message_id)
@@ -96,7 +92,6 @@ class ConversationViewSet(ViewSet):
         responses=outputs.ConversationClearedReply,
     )
     def clear(self, request: Request, conversation_id: str) -> Response:
-        """Clears the conversation for the caller only: up to the given message, or completely if none is given."""
         message_id = checked(inputs.UpToMessageInput, request.data).get("message_id")
         cleared = conversations.clear(user_id=request.user.id, conversation_id=conversation_id, message_id=message_id)
         return Response({"cleared_up_to_id": cleared})
@@ -122,7 +117,6 @@ class MessageViewSet(ViewSet):
         responses=outputs.MessagesReply,
     )
     def list(self, request: Request, conversation_id: str) -> Response:
-        """Messages, newest first. The last id of a page is the next `before`, the first the next `after`."""
         query = request.query_params
         limit = page_size(query, default=conf.MESSAGES_PAGE, maximum=conf.MESSAGES_PAGE_MAX)
         before, after = whole_number(query, "before"), whole_number(query, "after", minimum=0)
@@ -140,7 +134,6 @@ class MessageViewSet(ViewSet):
         responses={200: outputs.MessageReply, 201: outputs.MessageReply},
     )
     def create(self, request: Request, conversation_id: str) -> Response:
-        """Sends a text. A repeated `client_id` gives the first message again, with 200."""
         data = checked(inputs.SendMessageInput, request.data)
         message, created = messages.send(sender=request.user, conversation_id=conversation_id, **data)
         return Response({"message": message}, status=201 if created else 200)
@@ -153,7 +146,6 @@ class MessageViewSet(ViewSet):
 
     @extend_schema(operation_id="messages_delete", request=None, responses=outputs.DeletedReply)
     def destroy(self, request: Request, message_id: str) -> Response:
-        """Deletes one's own message for both participants and erases its content."""
         return Response({"message_id": messages.delete(user=request.user, message_id=message_id)})
 
     @throttles(Throttle("search_inside", by=user))
@@ -163,7 +155,6 @@ class MessageViewSet(ViewSet):
         responses=outputs.SearchReply,
     )
     def search(self, request: Request, conversation_id: str) -> Response:
-        """Messages that contain `q`, without regard to case and accents, newest first."""
         query = request.query_params
         hits, next_before = selectors.search_page(
             user_id=request.user.id,
@@ -186,7 +177,6 @@ class ImageMessageViewSet(ViewSet):
         responses={200: outputs.MessageReply, 201: outputs.MessageReply},
     )
     def create(self, request: Request, conversation_id: str) -> Response:
-        """Sends an image (JPEG, PNG, WebP or GIF, at most 5 MB), with or without text."""
         data = checked(inputs.SendImageInput, request.data)
         message, created = messages.send_image(
             sender=request.user, conversation_id=conversation_id, upload=data.pop("file"), **data
@@ -203,7 +193,6 @@ class ReactionViewSet(ViewSet):
     @throttles(REACT)
     @extend_schema(operation_id="messages_react", request=inputs.ReactionInput, responses=outputs.ReactionsReply)
     def create(self, request: Request, message_id: str) -> Response:
-        """Adds a reaction; the same one again changes nothing."""
         emoji = checked(inputs.ReactionInput, request.data)["emoji"]
         result = reactions.add(user=request.user, message_id=message_id, emoji=emoji)
         return Response({"reactions": result})

@@ -1,8 +1,6 @@
 """The e-mail backend of Django's `send_mail`: it writes to the queue; the worker sends through the real backend.
 
-`X-Delivery-Priority: code` among a message's headers sends it before everything but calls, and
-`X-Delivery-Expires-In: <seconds>` sets when it expires (codes: 600, others: three days). Both are removed before the
-mail is sent. A mail belongs to the transaction that queues it.
+A mail belongs to the transaction that queues it; services.delivery.mail names the headers that set its priority.
 """
 
 from collections.abc import Sequence

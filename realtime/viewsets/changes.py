@@ -18,11 +18,6 @@ from realtime.socket_events import UserEvents
 class ChangesViewSet(ViewSet):
     @extend_schema(operation_id="realtime_changes", parameters=[ChangesQuery], responses=ChangesReply)
     def list(self, request: Request) -> Response:
-        """What happened after `since`: the same envelopes as on the socket.
-
-        Without `since` only the position. `reset` says that `since` cannot be continued from: reload,
-        then go on from `seq`.
-        """
         return Response(_changes(request, **checked(ChangesQuery, request.query_params.dict())))
 
 
