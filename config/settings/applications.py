@@ -6,8 +6,6 @@ from typing import Any
 from config import environment
 from config.settings.base import BASE_DIR
 
-# --- Applications ---------------------------------------------------------------------------
-
 INSTALLED_APPS = [
     # Only `runserver` needs it; anywhere else it would load Twisted for nothing.
     *(["daphne"] if sys.argv[1:2] == ["runserver"] else []),

@@ -7,8 +7,6 @@ from config import environment
 from config.settings.base import BASE_DIR, VAR_DIR, env
 from core import redis_servers
 
-# --- Data -----------------------------------------------------------------------------------
-
 # How many requests `config.asgi` answers at once. The pool has a connection for each: requests wait in the queue for a
 # thread (config.concurrency_limit), never for a connection; long-lived threads have connections outside of the pool.
 REQUEST_THREADS = environment.number("DATABASE_POOL_SIZE", default=16, least=1)

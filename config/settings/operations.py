@@ -5,8 +5,6 @@ from csp.constants import NONCE, NONE, SELF
 from config import environment
 from config.settings.base import DEBUG, SITE_URL, TRUSTED_PROXIES, env
 
-# --- Operations -----------------------------------------------------------------------------
-
 METRICS_TOKEN = env.str("METRICS_TOKEN", default="")
 LOG_FORMAT = environment.choice("LOG_FORMAT", ("text", "json"), default="text")
 LOG_LEVEL = environment.choice("LOG_LEVEL", ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"), default="INFO")

@@ -45,8 +45,6 @@ NOTIFICATIONS_PUSH_OUTBOX = VAR_DIR / "push"
 EMAIL_BACKEND = "notifications.mail_backend.QueueingEmailBackend"
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="Parley <no-reply@parley.localhost>")
 EMAIL_TIMEOUT = 10
-
-
 MAILBOX_DIR = VAR_DIR / "mail"
 NOTIFICATIONS_MAIL_TRANSPORT = environment.mail("EMAIL_URL", default=f"file://{MAILBOX_DIR}", timeout=EMAIL_TIMEOUT)
 
