@@ -54,12 +54,6 @@ def register_socket_statuses(statuses: Statuses | None) -> None:
     _statuses = statuses
 
 
-def _ask_socket_statuses(queries: Sequence[SocketStatusQuery]) -> Sequence[str]:
-    if _statuses is None or not queries:
-        return [ABSENT] * len(queries)
-    return _statuses(queries)
-
-
 log = logging.getLogger(__name__)
 
 State = Delivery.State
@@ -223,11 +217,12 @@ class _Batch:
         queries = [
             SocketStatusQuery(row.recipient_id or 0, self._device(row).session_id, row.touched_at) for row in rows
         ]
+        statuses: Sequence[str] = [ABSENT] * len(rows)
         try:
-            statuses = _ask_socket_statuses(queries)
+            if _statuses is not None:
+                statuses = _statuses(queries)
         except Exception:
             log.exception("The socket status is unknown; pushes are sent as if no socket were open.")
-            statuses = [ABSENT] * len(rows)
         return {row.id: status for row, status in zip(rows, statuses, strict=True)}
 
     def _device(self, row: Claimed) -> "_Target":
