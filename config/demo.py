@@ -48,6 +48,17 @@ class DemoUser:
     purpose: str
     is_staff: bool = False
 
+    def password(self, seed: int | None) -> str:
+        """A random password or, for tests of an app, the same one on every machine."""
+        return secrets.token_urlsafe(9) if seed is None else self._derived(str(seed))[:12]
+
+    def username(self, seed: int | None) -> str:
+        """A username derived from the seed; empty for a random one."""
+        return "" if seed is None else f"{self.title.lower()}_{self._derived(f'{seed}:username')[:5]}"
+
+    def _derived(self, purpose: str) -> str:
+        return hashlib.sha256(f"{purpose}:{self.email}".encode()).hexdigest()
+
 
 DEMO_USERS = (
     DemoUser("Alice", "alice@example.com", "Archer", "talks with Bob"),
@@ -89,44 +100,27 @@ def ensure(*, report: Callable[[str], object], seed: int | None = None) -> list[
     With a seed, usernames and passwords are derived from it. Accounts and messages have fixed times before now."""
     logins = current()
     users = get_user_model()._default_manager
-    existing = set(
-        users.filter(email__in=[demo_user.email for demo_user in DEMO_USERS]).values_list("email", flat=True)
-    )
+    emails = {user.email for user in DEMO_USERS}
+    existing = set(users.filter(email__in=emails).values_list("email", flat=True))
+    usernames = [user.username(seed) for user in DEMO_USERS]
     match_seed = seed is None or (
-        [login.password for login in logins] == [_password(demo_user, seed) for demo_user in DEMO_USERS]
-        and users.filter(username__in=[_username(demo_user, seed) for demo_user in DEMO_USERS]).count()
-        == len(DEMO_USERS)
+        [login.password for login in logins] == [user.password(seed) for user in DEMO_USERS]
+        and users.filter(username__in=usernames).count() == len(DEMO_USERS)
     )
-    if match_seed and {login.email for login in logins} == existing == {demo_user.email for demo_user in DEMO_USERS}:
+    if match_seed and {login.email for login in logins} == existing == emails:
         return logins
     report("Creating the demo users …")
     start = timezone.now()
     with unit_of_work():
-        logins = [
-            _create_or_update(demo_user, _password(demo_user, seed), _username(demo_user, seed), start - JOINED)
-            for demo_user in DEMO_USERS
-        ]
+        logins = [_create_or_update(demo_user, seed, start - JOINED) for demo_user in DEMO_USERS]
         alice, bob = (users.get(email=demo_user.email) for demo_user in DEMO_USERS[:2])
         _write_messages(alice, bob, start)
     _save(logins)
     return logins
 
 
-def _password(demo_user: DemoUser, seed: int | None) -> str:
-    """A random password or, for tests of an app, the same one on every machine."""
-    if seed is None:
-        return secrets.token_urlsafe(9)
-    return hashlib.sha256(f"{seed}:{demo_user.email}".encode()).hexdigest()[:12]
-
-
-def _username(demo_user: DemoUser, seed: int | None) -> str:
-    """A username derived from the seed; empty for a random one."""
-    if seed is None:
-        return ""
-    return f"{demo_user.title.lower()}_{hashlib.sha256(f'{seed}:username:{demo_user.email}'.encode()).hexdigest()[:5]}"
-
-
-def _create_or_update(demo_user: DemoUser, password: str, username: str, joined: datetime) -> Login:
+def _create_or_update(demo_user: DemoUser, seed: int | None, joined: datetime) -> Login:
+    password, username = demo_user.password(seed), demo_user.username(seed)
     user = get_user_model()._default_manager.filter(email=demo_user.email).first()
     if user is None:
         staff: dict[str, Any] = {"is_staff": True, "is_superuser": True} if demo_user.is_staff else {}
