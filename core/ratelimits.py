@@ -115,13 +115,7 @@ def _from_counter(scope: str, digest: str, allowed: int, seconds: int) -> tuple[
     if time.monotonic() < _counter_retry_at:
         return None
     try:
-        usage = get_usage(
-            None,
-            group=scope,
-            key=lambda group, request: digest,
-            rate=(allowed, seconds),
-            increment=True,
-        )
+        usage = get_usage(None, group=scope, key=lambda group, request: digest, rate=(allowed, seconds), increment=True)
     except Exception as error:  # of any client behind the cache: a rate is never a 500
         _counter_retry_at = time.monotonic() + RETRY_COUNTER_SECONDS
         logger.warning("rate counter out of reach: %s", error.__class__.__name__)

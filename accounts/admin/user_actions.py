@@ -134,10 +134,7 @@ class UserActions:
         name="reset_two_step",
         label=_("Turn off two-step verification"),
         permission="accounts.reset_two_step",
-        consequences=[
-            _("The second password and the recovery codes are removed."),
-            _("The user is notified by mail."),
-        ],
+        consequences=[_("The second password and the recovery codes are removed."), _("The user is notified by mail.")],
         perform=_by(staff.reset_two_step),
         is_dangerous=True,
         is_offered=lambda user: user.two_step_enabled,

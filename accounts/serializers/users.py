@@ -87,11 +87,7 @@ class FullAccount(AccountOutput):
 
     @classmethod
     def render(cls, user: User) -> dict[str, Any]:
-        return super().render(user) | {
-            "bio": user.bio,
-            "avatar_url": avatar_url(user),
-            "created_at": user.created_at,
-        }
+        return super().render(user) | {"bio": user.bio, "avatar_url": avatar_url(user), "created_at": user.created_at}
 
 
 class OwnAccountOutput(FullAccount):

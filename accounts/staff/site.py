@@ -158,11 +158,7 @@ class StaffSite(OTPAdminSite):
                 "admin/second_factor_done.html",
                 {**self.each_context(request), "title": _("Second factor added"), "codes": codes},
             )
-        context |= {
-            "form": form,
-            "picture": second_factor.picture(device),
-            "secret": second_factor.secret(device),
-        }
+        context |= {"form": form, "picture": second_factor.picture(device), "secret": second_factor.secret(device)}
         return TemplateResponse(request, "admin/second_factor.html", context)
 
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[Any]:

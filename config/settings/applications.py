@@ -108,10 +108,7 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
     "SERVERS": [{"url": "/", "description": "This server"}],
     "CONTACT": {"name": "Parley support"},
     "LICENSE": {"name": "All rights reserved", "identifier": "LicenseRef-All-Rights-Reserved"},
-    "POSTPROCESSING_HOOKS": [
-        "drf_spectacular.hooks.postprocess_schema_enums",
-        "config.openapi.hooks.complete",
-    ],
+    "POSTPROCESSING_HOOKS": ["drf_spectacular.hooks.postprocess_schema_enums", "config.openapi.hooks.complete"],
 }
 
 # The pages under /docs and /api/docs. The schemas stay, for generated clients.

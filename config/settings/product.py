@@ -16,10 +16,7 @@ ACCOUNTS_TOKEN_KEYS = environment.secret("TOKEN_KEYS", kept_in=VAR_DIR, prefix="
 CORE_TRUSTED_PROXIES = TRUSTED_PROXIES
 # Without Redis, only the single process of the embedded default may count in its own memory.
 CORE_COUNTER_IS_SHARED = bool(REDIS_URL) or EMBEDDED
-PASSWORD_HASHERS = [
-    "accounts.hashers.BoundedArgon2Hasher",
-    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
-]
+PASSWORD_HASHERS = ["accounts.hashers.BoundedArgon2Hasher", "django.contrib.auth.hashers.PBKDF2PasswordHasher"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 8}},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},

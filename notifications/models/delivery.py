@@ -157,20 +157,12 @@ class Delivery(models.Model):
         # As a constraint it gets one index; `unique` of a text field would add one for LIKE.
         constraints = [models.UniqueConstraint(fields=["dedupe_key"], name="delivery_once")]
         indexes = [
-            models.Index(
-                fields=["channel", "priority", "due_at"],
-                condition=Q(state="pending"),
-                name="delivery_due",
-            ),
+            models.Index(fields=["channel", "priority", "due_at"], condition=Q(state="pending"), name="delivery_due"),
             models.Index(fields=["lease_until"], condition=Q(state="leased"), name="delivery_lease"),
             models.Index(fields=["id"], condition=Q(state="dead"), name="delivery_dead"),
             models.Index(fields=["device", "group_key"], name="delivery_group"),
             models.Index(fields=["recipient", "-id"], name="delivery_recipient"),
-            models.Index(
-                fields=["finished_at"],
-                condition=Q(finished_at__isnull=False),
-                name="delivery_finished",
-            ),
+            models.Index(fields=["finished_at"], condition=Q(finished_at__isnull=False), name="delivery_finished"),
         ]
 
     __str__ = row_name

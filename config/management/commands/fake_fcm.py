@@ -36,12 +36,7 @@ class Command(PlainCommand):
             serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
         )
         email = f"fake@{options['project']}.iam.invalid"
-        fake = Fake(
-            project=options["project"],
-            client_email=email,
-            public_key=public.decode(),
-            delay=options["delay"],
-        )
+        fake = Fake(project=options["project"], client_email=email, public_key=public.decode(), delay=options["delay"])
         try:
             server = FcmServer((options["host"], options["port"]), fake)
         except (OSError, OverflowError) as error:
@@ -76,11 +71,7 @@ class Command(PlainCommand):
         self.stderr.write("Stopped.")
 
     def _announce(self, endpoint: str, path: Path, *, as_json: bool) -> None:
-        variables = {
-            "PUSH_BACKEND": "fcm",
-            "PUSH_FCM_ENDPOINT": endpoint,
-            "PUSH_FCM_CREDENTIALS": str(path.resolve()),
-        }
+        variables = {"PUSH_BACKEND": "fcm", "PUSH_FCM_ENDPOINT": endpoint, "PUSH_FCM_CREDENTIALS": str(path.resolve())}
         if as_json:
             self.stdout.write(json.dumps(variables))
         else:

@@ -85,10 +85,7 @@ def _event(values: dict[str, Any], *, retract: bool) -> dict[str, Any]:
         if name not in event:
             raise CommandError(f"--{name.replace('_', '-')} is needed.")
     if "target_id" in values:
-        event["target"] = {
-            "id": _number("target_id", values["target_id"]),
-            "title": values.get("target_title", ""),
-        }
+        event["target"] = {"id": _number("target_id", values["target_id"]), "title": values.get("target_title", "")}
     return event
 
 

@@ -76,12 +76,7 @@ def notify(
         is_new = _add(kind_row, row, actor_id, comment_id, at, title)
         if is_new and not is_silent:
             delivery.enqueue_push(recipient_id=recipient_id, notification_id=row.id)
-        notification_changed.send(
-            Notification,
-            recipient_id=recipient_id,
-            notification_id=row.id,
-            silent=is_silent,
-        )
+        notification_changed.send(Notification, recipient_id=recipient_id, notification_id=row.id, silent=is_silent)
     return Outcome.CREATED if is_first else Outcome.AGGREGATED
 
 
@@ -159,12 +154,7 @@ def _open_row(kind_row: Kind, new_row: Notification) -> Notification:
     while True:
         row = (
             Notification.objects.select_for_update(no_key=True)
-            .filter(
-                recipient_id=new_row.recipient_id,
-                kind=new_row.kind,
-                group_key=new_row.group_key,
-                is_open=True,
-            )
+            .filter(recipient_id=new_row.recipient_id, kind=new_row.kind, group_key=new_row.group_key, is_open=True)
             .first()
         )
         if row is not None and (not kind_row.has_window or new_row.created_at - row.first_at < window):
