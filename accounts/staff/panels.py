@@ -46,12 +46,8 @@ def registered() -> list[Panel]:
 
 def panel_data(user: User, site: AdminSite, request: HttpRequest) -> list[dict[str, Any]]:
     """The panels that this staff member may see; one query each."""
-    rendered = []
-    for panel in _panels:
-        page = cast(StaffAdmin, site.get_model_admin(panel.model))
-        if page.has_view_permission(request):
-            rendered.append(_panel_data(panel, page, user))
-    return rendered
+    pages = [(panel, cast(StaffAdmin, site.get_model_admin(panel.model))) for panel in _panels]
+    return [_panel_data(panel, page, user) for panel, page in pages if page.has_view_permission(request)]
 
 
 def facts(row: Model, page: StaffAdmin, columns: tuple[str, ...]) -> list[dict[str, Any]]:

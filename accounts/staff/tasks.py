@@ -27,25 +27,13 @@ OTHER = Task("other", _("Other"), 7)
 
 
 def grouped(site: AdminSite, apps: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The lists of Django's apps, grouped by task instead."""
-    order = {model: number for number, model in enumerate(site._registry)}
+    """The lists of Django's apps, grouped by task instead: the one that leads its task, then in order of registration."""
+    rows = {row["model"]: row for app in apps for row in app["models"]}
     groups: dict[Task, list[dict[str, Any]]] = {}
-    for row in (row for app in apps for row in app["models"]):
-        page = site._registry[row["model"]]
-        groups.setdefault(getattr(page, "task", OTHER), []).append(row)
+    for model, page in sorted(site._registry.items(), key=lambda item: not getattr(item[1], "leads_task", False)):
+        if model in rows:
+            groups.setdefault(getattr(page, "task", OTHER), []).append(rows[model])
     return [
-        {
-            "name": task.label,
-            "app_label": task.name,
-            "app_url": "",
-            "has_module_perms": True,
-            "models": sorted(
-                groups[task],
-                key=lambda row: (
-                    not getattr(site._registry[row["model"]], "leads_task", False),
-                    order[row["model"]],
-                ),
-            ),
-        }
+        {"name": task.label, "app_label": task.name, "app_url": "", "has_module_perms": True, "models": groups[task]}
         for task in sorted(groups, key=lambda task: task.position)
     ]
