@@ -3,8 +3,9 @@
 import logging
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from pathlib import PurePath
 from typing import IO
 
 from django.core.files.base import ContentFile
@@ -32,7 +33,7 @@ class PendingUpload:
     kind: str
     token: str
     picture: images.Picture
-    has_row: bool = field(default=False)
+    has_row: bool = False
 
     @property
     def upload_digest(self) -> str:
@@ -85,11 +86,10 @@ def discard(picture_ids: Iterable[int]) -> None:
     with unit_of_work():
         pictures = list(Image.objects.filter(id__in=list(picture_ids)))
         Image.objects.filter(id__in=[picture.id for picture in pictures]).delete()
-        names = [(picture.token, picture.mime) for picture in pictures]
 
         def remove_all_files() -> None:
-            for token, mime in names:
-                _remove_files(token, mime)
+            for picture in pictures:
+                _remove_files(picture.token, picture.mime)
 
         # A file that cannot be removed now is an orphan, which the next purge removes.
         transaction.on_commit(remove_all_files, robust=True)
@@ -117,7 +117,7 @@ def purge_orphans(*, now: datetime | None = None) -> int:
         return 0
     for folder in folders:
         names = [f"{folder}/{name}" for name in default_storage.listdir(folder)[1]]
-        tokens = {name: _token_of(name) for name in names}
+        tokens = {name: PurePath(name).stem.removesuffix("-thumb") for name in names}
         stored = set(Image.objects.filter(token__in=set(tokens.values())).values_list("token", flat=True))
         for name in names:
             if tokens[name] not in stored and default_storage.get_modified_time(name) < before:
@@ -178,7 +178,3 @@ def _remove_files(token: str, mime: str) -> None:
     except OSError as error:
         # No row names the file any more: the purge of orphans removes it.
         logger.warning("a picture is left behind: %s", error)
-
-
-def _token_of(name: str) -> str:
-    return name.rsplit("/", 1)[-1].rsplit(".", 1)[0].removesuffix("-thumb")
