@@ -60,7 +60,7 @@ def field_errors(detail: Any) -> dict[str, list[str]]:
 
 def _sentences(value: Any) -> list[str]:
     if isinstance(value, dict):
-        return [sentence for inner in value.values() for sentence in _sentences(inner)]
+        value = list(value.values())
     if isinstance(value, list):
         return [sentence for inner in value for sentence in _sentences(inner)]
     return [str(value)]
