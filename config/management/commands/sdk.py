@@ -70,13 +70,13 @@ class Command(PlainCommand):
         source = ["--path", str(document_path()), "--config", config, "--output-path", str(folder)]
         self.run([str(program), "generate", *source, "--overwrite"])
 
-    def models(self, folder: Path, language: str) -> None:
-        """The data classes of every request and reply."""
+    def models(self, folder: Path, language: str, *options: str) -> None:
+        """The data classes of every request and reply. Options are those of quicktype."""
         text = json.dumps(texts.document()["components"]["schemas"]).replace(REFERENCE, "#/definitions/")
         source = folder / "models.schema.json"
         source.write_text(json.dumps({"definitions": json.loads(text)}))
         target = str(folder / QUICKTYPE[language])
-        schema = ["--src-lang", "schema", "--lang", language, "--out", target]
+        schema = ["--src-lang", "schema", "--lang", language, "--out", target, *options]
         self.run_tool("quicktype", *schema, f"{source.name}#/definitions/", cwd=folder)
         source.unlink()
 
