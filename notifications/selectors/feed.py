@@ -3,7 +3,7 @@
 The badge is polled and the feed is opened often, so both are statements by hand, the same for both databases.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -12,16 +12,12 @@ from accounts import sql
 from accounts.serializers import PersonRow
 from core.database import as_parameter, is_any, moment, rows, rows_unprepared
 from messaging.selectors import MESSAGE_UNREAD_COUNT
-from notifications.models import Delivery, Device, Notification, Preferences
-from notifications.serializers import NotificationSerializer, PreferencesInput
+from notifications.models import Notification, Preferences
+from notifications.serializers import NotificationSerializer
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 LAST_MICROSECOND = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
-
-# What an export contains of each delivery, and how many rows it reads at once.
-_LOG = ("channel", "kind", "state", "created_at", "finished_at")
-_ROWS_AT_ONCE = 1000
 
 _ROW = Notification._meta.db_table
 # Notification.objects.visible_to() and unread() as SQL.
@@ -123,25 +119,3 @@ def _feed_row(columns: Sequence[Any]) -> FeedRow:
     return FeedRow(
         recipient_id, row_id, kind, bool(is_read), target_id, title, count, moment(created_at), PersonRow(*actor)
     )
-
-
-def export_files(user_id: int) -> Iterator[tuple[str, Any]]:
-    """For a user's data export: the feed, the preferences, the devices (tokens masked) and the log of deliveries."""
-    feed = Notification.objects.filter(recipient_id=user_id).select_related("actor").order_by("-created_at", "-id")
-    yield "feed.json", (NotificationSerializer.render(row) for row in feed.iterator(_ROWS_AT_ONCE))
-    yield "preferences.json", PreferencesInput.render(preferences_of(user_id))
-    yield "devices.json", [_device(device) for device in Device.objects.filter(user_id=user_id).order_by("id")]
-    deliveries = Delivery.objects.filter(recipient_id=user_id).order_by("id").values(*_LOG)
-    yield "deliveries.json", deliveries.iterator(_ROWS_AT_ONCE)
-
-
-def _device(device: Device) -> dict[str, Any]:
-    return {
-        "platform": device.type,
-        "device_id": device.device_id,
-        "token": device.masked_token,
-        "locale": device.locale,
-        "app_version": device.app_version,
-        "created_at": device.date_created,
-        "last_seen_at": device.last_seen_at,
-    }
