@@ -1,5 +1,6 @@
 """Queries on users, blocks and sessions, for other apps, too; among them that of every authenticated request."""
 
+import contextlib
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from uuid import UUID
@@ -11,7 +12,7 @@ from accounts.exceptions import UserNotFound
 from accounts.models import Block, EmailChange, Image, Session, TrustedDevice, User
 from accounts.models.people import blocked_between
 from core.database import compiled
-from core.text import fold
+from core.text import fold, normalise_address
 
 
 def users_by_ids(ids: Iterable[int]) -> dict[int, User]:
@@ -126,6 +127,14 @@ def full_name_begins(folded: str) -> Iterator[Q]:
     for cut in range(1, min(len(words), 4)):
         first, last = " ".join(words[:cut]), " ".join(words[cut:])
         yield Q(first_name_folded=first) & _starts_with("last_name_folded", last)
+
+
+def has_address(text: str) -> Q:
+    """Users with this e-mail address, also when it is written with a domain of other letters."""
+    matching = Q(email=text.strip().lower())
+    with contextlib.suppress(ValueError):  # only the beginning of an address, or none at all
+        matching |= Q(email=normalise_address(text))
+    return matching
 
 
 def _get_user(users: QuerySet[User], user_id: int) -> User:

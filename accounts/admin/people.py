@@ -2,7 +2,6 @@
 Confirmed actions make changes.
 """
 
-import contextlib
 from typing import Any, cast
 
 from django.contrib import admin
@@ -13,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.admin.user_actions import UserActions
 from accounts.models import AuditEntry, Block, Session, TrustedDevice, User
-from accounts.selectors import full_name_begins
+from accounts.selectors import full_name_begins, has_address
 from accounts.services import account_status, recovery_codes, second_password
 from accounts.services.login_lockout import is_locked, locked_until
 from accounts.staff import panels, tasks
@@ -22,7 +21,7 @@ from accounts.staff.lookups import MAX_SEARCH
 from accounts.staff.overview import Chart, add_charts
 from accounts.staff.panels import Panel, add_panels
 from core.fields import parse_id
-from core.text import fold, normalise_address
+from core.text import fold
 
 
 class AccountStatusFilter(ChoiceFilter):
@@ -145,12 +144,9 @@ class UserAdmin(UserActions, AuditedAdmin):
             return queryset, False
         folded = fold(term)
         matching = Q(username_folded__startswith=folded) | Q(first_name_folded__startswith=folded)
-        matching |= Q(last_name_folded__startswith=folded) | Q(email__startswith=term.lower())
+        matching |= Q(last_name_folded__startswith=folded) | Q(email__startswith=term.lower()) | has_address(term)
         for full_name in full_name_begins(folded):
             matching |= full_name
-        with contextlib.suppress(ValueError):
-            # The address as it is stored, for one that was typed with a domain of other letters.
-            matching |= Q(email=normalise_address(term))
         if (user_id := parse_id(term)) is not None:
             matching |= Q(id=user_id)
         return queryset.filter(matching), False

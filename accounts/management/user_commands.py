@@ -1,6 +1,5 @@
 """The base class of the commands that change one account."""
 
-import contextlib
 from collections.abc import Callable
 from typing import Any
 
@@ -8,9 +7,9 @@ from django.core.management.base import CommandParser
 from django.db.models import Q
 
 from accounts.models import User
+from accounts.selectors import has_address
 from core.fields import parse_id
 from core.operator import NothingMatched, OperatorCommand, actor, not_blank
-from core.text import normalise_address
 
 
 class UserCommand(OperatorCommand):
@@ -43,9 +42,7 @@ def find_user(text: str, *, with_erased: bool = False) -> User:
     if not text.isprintable():
         # Bytes that are not UTF-8 arrive as lone surrogates, which databases refuse.
         raise NothingMatched(f"There is no account {text!r}.")
-    query = Q(email=text.strip().lower())
-    with contextlib.suppress(ValueError):
-        query |= Q(email=normalise_address(text))
+    query = has_address(text)
     if (user_id := parse_id(text)) is not None:
         query |= Q(id=user_id)
     user = User.objects.filter(query).first()
