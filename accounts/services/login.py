@@ -57,7 +57,10 @@ def with_password(*, email: str, password: str, caller: Caller, device_token: st
         _session, token = complete(user=user, caller=caller, trusted_device=device)
         return SignedIn(user, token)
 
-    return _after_password(email, password, network_of(caller.ip), on_success, device_token)
+    network = network_of(caller.ip)
+    return _after_password(
+        email=email, password=password, network=network, on_success=on_success, device_token=device_token
+    )
 
 
 def check_password(*, email: str, password: str, network: str) -> User:
@@ -65,7 +68,7 @@ def check_password(*, email: str, password: str, network: str) -> User:
 
     For entry points with a second step of their own (the admin).
     """
-    return _after_password(email, password, network, lambda user, device: user)
+    return _after_password(email=email, password=password, network=network, on_success=lambda user, device: user)
 
 
 def complete(
@@ -99,6 +102,7 @@ def complete_in_admin(*, user: User, caller: Caller, lifetime: timedelta) -> Ses
 
 
 def _after_password(
+    *,
     email: str,
     password: str,
     network: str,
