@@ -31,8 +31,8 @@ def prepared() -> AbstractContextManager[Any]:
 
     Planning a statement with a few joins takes PostgreSQL longer than running it, so it is planned once for all values.
     What must be planned for its values (text search) or for the current size of a table (claims of a queue) uses an
-    ordinary cursor. Write a limit as a literal: the plan for any limit is that for many rows. Values are bound by the server, so a statement may have to name
-    the type of a bare parameter.
+    ordinary cursor. Write a limit as a literal: a plan for any limit expects many rows. Values are bound by the server,
+    so a statement may have to name the type of a bare parameter.
     """
     if on_postgresql():
         return cast(AbstractContextManager[Any], cast(Any, connection).prepared_cursor())

@@ -13,6 +13,6 @@ class Command(PlainCommand, createsuperuser.Command):
     def handle(self, *args: Any, **options: Any) -> None:
         # Django's command asks at the terminal and does not return the account, so no transaction holds both.
         last_id = User.objects.order_by("-id").values_list("id", flat=True).first() or 0
-        createsuperuser.Command.handle(self, *args, **options)
+        super().handle(*args, **options)
         for user in User.objects.filter(id__gt=last_id, is_superuser=True):
             audit.record(action="user.added", actor_label=actor(), target=user)
