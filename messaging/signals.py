@@ -14,7 +14,8 @@ conversation_started = Signal()
 conversation_shown = Signal()
 
 # A message was sent, or an ended call left its message. Arguments: message (Message), conversation (Conversation),
-# recipient_id (int), recipient_unread (int: unread messages of the recipient in this conversation).
+# recipient_id (int), seen_by (dict of user id to SeenMessage: what the participants see now, as far as that is known
+# without reading it).
 message_sent = Signal()
 
 # The text of a message changed. Arguments: message (Message), conversation (Conversation).

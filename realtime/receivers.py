@@ -3,6 +3,7 @@
 Signals are sent inside the transaction of the change, so event and change are committed together.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.dispatch import receiver
@@ -10,10 +11,13 @@ from django.dispatch import receiver
 from accounts import signals as account_signals
 from accounts.exceptions import AccountBlocked, TokenRevoked
 from messaging import signals as messaging_signals
-from messaging.selectors import conversations_for
+from messaging.selectors import SeenMessage, conversations_for
 from notifications import signals as notification_signals
 from realtime.calls import services as calls
 from realtime.services import log, sockets
+
+# Of a message that is sent with the wake-up, so that a wake-up stays below 8 KiB.
+INLINE_CHARACTERS = 1_500
 
 
 @receiver(account_signals.block_changed)
@@ -64,8 +68,16 @@ def conversation_shown(conversation: Any, user_id: int, **kwargs: Any) -> None:
 
 
 @receiver(messaging_signals.message_sent)
-def message_sent(message: Any, conversation: Any, **kwargs: Any) -> None:
-    _for_both(conversation, "message.new", object_id=message.id)
+def message_sent(message: Any, conversation: Any, seen_by: Mapping[int, SeenMessage], **kwargs: Any) -> None:
+    is_short = len(message.body or "") <= INLINE_CHARACTERS
+    for user_id in (conversation.user_low_id, conversation.user_high_id):
+        log.append(
+            user_id=user_id,
+            type="message.new",
+            conversation_id=conversation.id,
+            object_id=message.id,
+            seen=seen_by.get(user_id) if is_short else None,
+        )
 
 
 @receiver(messaging_signals.message_edited)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from django.db.models import QuerySet
 
 from core.database import compiled
-from messaging.selectors import presence_viewers_of
+from messaging.selectors import SeenMessage, presence_viewers_of
 from realtime.models import Event, Socket, Stream, alive_since
 
 
@@ -18,6 +18,8 @@ class LoggedEvent(NamedTuple):
     object_id: int | None
     extra: dict[str, Any] | None
     created_at: Any
+    # A new message, if it came with the wake-up.
+    seen: SeenMessage | None = None
 
 
 def events_after(user_id: int, seq: int, limit: int) -> list[LoggedEvent]:
@@ -29,7 +31,7 @@ def events_after(user_id: int, seq: int, limit: int) -> list[LoggedEvent]:
 @compiled
 def _events(user_id: int, after: int, upto: int) -> QuerySet[Event, Any]:
     rows = Event.objects.filter(user_id=user_id, seq__gt=after, seq__lte=upto)
-    return rows.order_by("seq").values_list(*LoggedEvent._fields)
+    return rows.order_by("seq").values_list("seq", "type", "conversation_id", "object_id", "extra", "created_at")
 
 
 def heads(user_ids: Iterable[int]) -> dict[int, int]:

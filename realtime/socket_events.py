@@ -1,7 +1,7 @@
 """Renders the events of the log from the current rows.
 
-The log holds references only. Invariants: a replay never contains a text that was deleted since, and an
-event always carries the current state, so that applying it twice changes nothing.
+The log holds references only; a new message may come with its wake-up. Invariants: a replay never contains a text that
+was deleted since, and an event always carries the current state, so that applying it twice changes nothing.
 
 A new event is one function, one row of EVENTS, and a receiver that appends it. The function gets the event
 and a context, which reads the rows that all events of a batch need in a few queries; it returns the event's
@@ -76,7 +76,7 @@ class EventContext:
         self._shared = shared
 
     def message(self, event: LoggedEvent) -> messaging.SeenMessage | None:
-        return self._shared.messages.get((self.viewer_id, event.object_id or 0))
+        return event.seen or self._shared.messages.get((self.viewer_id, event.object_id or 0))
 
     def notification(self, event: LoggedEvent) -> dict[str, Any] | None:
         return self._shared.notifications.get((self.viewer_id, event.object_id or 0))

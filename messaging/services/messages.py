@@ -14,7 +14,7 @@ from messaging import signals
 from messaging.exceptions import NotMessageOwner
 from messaging.models import Message, MessageRevision
 from messaging.selectors.access import check_can_contact, conversation_for
-from messaging.selectors.messages import messages_for, render
+from messaging.selectors.messages import MessageRow, SeenMessage, messages_for, render
 from messaging.services import storage
 from messaging.text import clean_body, clean_client_id, searchable
 
@@ -121,22 +121,33 @@ def _send(
             request_digest=digest,
             created_at=sent_at or timezone.now(),
         )
-        unread = storage.insert(message, locked)
-        if unread is None:
+        unread_counts = storage.insert(message, locked)
+        if not unread_counts:
             repeated = storage.original_of(sender.id, client_id, digest)
             if isinstance(repeated, ApiError):
                 raise repeated
             if image is not None:
                 pictures.discard([image.id])
             return repeated, False
-        signals.message_sent.send(
-            Message,
-            message=message,
-            conversation=locked.conversation,
-            recipient_id=locked.other_id,
-            recipient_unread=unread,
-        )
-    return render(storage.row_of(message, replied, image), sender.id), True
+        return _sent(message, locked, storage.row_of(message, replied, image), unread_counts), True
+
+
+def _sent(
+    message: Message, locked: storage.LockedConversation, row: MessageRow, unread_counts: dict[int, int]
+) -> dict[str, Any]:
+    """Sends the signal about a new message; returns the message as its sender sees it."""
+    seen_by = {user_id: SeenMessage(render(row, user_id), count) for user_id, count in unread_counts.items()}
+    if row.reply_to_id is not None:
+        # The recipient may have cleared the message that this one replies to.
+        del seen_by[locked.other_id]
+    signals.message_sent.send(
+        Message,
+        message=message,
+        conversation=locked.conversation,
+        recipient_id=locked.other_id,
+        seen_by=seen_by,
+    )
+    return seen_by[locked.user_id].message
 
 
 _CALL_TEXTS = {
@@ -183,18 +194,10 @@ def send_call_message(
             counts_as_unread=counts_as_unread,
             created_at=timezone.now(),
         )
-        unread = storage.insert(message, locked)
-        if unread is None:
-            message = Message.objects.get(call_id=call_id)
-        else:
-            signals.message_sent.send(
-                Message,
-                message=message,
-                conversation=locked.conversation,
-                recipient_id=locked.other_id,
-                recipient_unread=unread,
-            )
-    return render(storage.row_of(message, None, None), caller_id)
+        unread_counts = storage.insert(message, locked)
+        if unread_counts:
+            return _sent(message, locked, storage.row_of(message, None, None), unread_counts)
+    return render(storage.row_of(Message.objects.get(call_id=call_id), None, None), caller_id)
 
 
 def edit(*, editor: "User", message_id: object, body: object) -> dict[str, Any]:

@@ -166,10 +166,10 @@ _COUNT = (
 )
 
 
-def insert(message: Message, locked: LockedConversation) -> int | None:
-    """Inserts the message, sets its id, updates both participants' counters; returns the recipient's unread count.
+def insert(message: Message, locked: LockedConversation) -> dict[int, int]:
+    """Inserts the message, sets its id, updates both participants' counters; returns their unread counts, by user.
 
-    None, with nothing written, if the sender's client_id is taken.
+    Empty, with nothing written, if the sender's client_id is taken.
     """
     values = [getattr(message, field.attname) for field in _FIELDS]
     is_written = message.kind != Message.Kind.CALL
@@ -180,12 +180,12 @@ def insert(message: Message, locked: LockedConversation) -> int | None:
         new = rows(_INSERT, [as_parameter(value) for value in values])
         counts = new and [(new[0][0], *count) for count in rows(_COUNT, [new[0][0], new[0][0], *effects])]
     if not counts:
-        return None
+        return {}
     message.id = counts[0][0]
     message._state.adding = False
     for user_id in locked.unseen_by:
         signals.conversation_shown.send(Conversation, conversation=locked.conversation, user_id=user_id)
-    return next(unread for _, user_id, unread in counts if user_id == locked.other_id)
+    return {user_id: unread for _, user_id, unread in counts}
 
 
 def digest_of(*parts: object) -> str:

@@ -16,6 +16,7 @@ from accounts.exceptions import AccountBlocked, EmailNotVerified, TokenRevoked
 from accounts.services import sessions
 from core import ratelimits
 from core.fields import MAX_ID, checked
+from messaging.selectors import SeenMessage
 from realtime import selectors, socket_commands, socket_events
 from realtime.consumers import protocol
 from realtime.consumers.protocol import Caller, CommandFrame, Ref
@@ -87,9 +88,15 @@ def _outgoing(event: LoggedEvent, frame: dict[str, Any], user_id: int) -> Outgoi
 
 def unpack_event(packed: Sequence[Any]) -> LoggedEvent:
     """An event that came with a wake-up (services/log.py packs it)."""
-    seq, kind, conversation_id, object_id, extra, at = packed
+    seq, kind, conversation_id, object_id, extra, at, seen = packed
     return LoggedEvent(
-        seq, kind, conversation_id, object_id, json.loads(extra) if extra else None, datetime.fromisoformat(at)
+        seq,
+        kind,
+        conversation_id,
+        object_id,
+        json.loads(extra) if extra else None,
+        datetime.fromisoformat(at),
+        SeenMessage(*seen) if seen else None,
     )
 
 

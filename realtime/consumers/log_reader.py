@@ -16,7 +16,7 @@ from django.utils import timezone
 from realtime.conf import conf
 from realtime.consumers import protocol
 from realtime.consumers.database import in_database
-from realtime.consumers.execution import OutgoingEvent, read_events, unpack_event
+from realtime.consumers.execution import OutgoingEvent, read_events, render_batch, unpack_event
 from realtime.consumers.hub import Hub, keep_until_done
 from realtime.consumers.protocol import Caller, OpenSocket
 from realtime.selectors import LoggedEvent
@@ -146,6 +146,8 @@ class LogReader:
         """Whether the log has grown to `head`; `events` may hold its last events."""
         if head <= self.head:
             return False
+        # A later event may have changed the message that came with an earlier one.
+        self._inline = [event._replace(seen=None) for event in self._inline]
         # Usable only if the socket has sent everything before them.
         for event in events:
             if event[0] == (self._inline[-1].seq if self._inline else self.sent) + 1:
@@ -183,9 +185,10 @@ class LogReader:
         if self._inline and self._inline[0].seq == self.sent + 1:
             # One by one: the first is sent while the next is still being read. It stays in the list meanwhile, so that
             # the events of the next wake-up follow it.
-            events = self._inline[:1]
-            happened_at = events[0].created_at
-            outgoing = await Hub.here().event_batcher(UserEvents(caller.user_id, events, caller.device))
+            first = self._inline[0]
+            happened_at = first.created_at
+            events = UserEvents(caller.user_id, [first], caller.device)
+            outgoing = await Hub.here().event_batcher(events) if first.seen is None else render_batch([events])[0]
         else:
             self._inline.clear()
             limit = min(self.window.room(), BATCH)

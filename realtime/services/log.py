@@ -19,6 +19,7 @@ from prometheus_client import Histogram
 
 from core.database import as_parameter, compiled, on_postgresql, placeholders, rows
 from core.transactions import collect, unit_of_work
+from messaging.selectors import SeenMessage
 from realtime import groups
 from realtime.conf import conf
 from realtime.models import Event, Stream, new_epoch
@@ -56,6 +57,8 @@ class PendingEvent(NamedTuple):
     conversation_id: int | None
     object_id: int | None
     extra: str | None
+    # Not stored: only sent with the wake-up.
+    seen: SeenMessage | None = None
 
 
 def append(
@@ -65,13 +68,15 @@ def append(
     conversation_id: int | None = None,
     object_id: int | None = None,
     extra: dict[str, Any] | None = None,
+    seen: SeenMessage | None = None,
 ) -> None:
     """Adds an event for a user, numbered when the open unit of work commits.
 
-    RuntimeError outside of a unit of work. `extra` is for data that cannot be read from rows later.
+    RuntimeError outside of a unit of work. `extra` is for data that cannot be read from rows later, `seen` a new message
+    as this user sees it now: a socket that is up to date need not read it.
     """
     packed = None if extra is None else json.dumps(extra, separators=(",", ":"))
-    collect(_flush, PendingEvent(user_id, type, conversation_id, object_id, packed))
+    collect(_flush, PendingEvent(user_id, type, conversation_id, object_id, packed, seen))
 
 
 def position(user_id: int) -> Position:
@@ -188,14 +193,13 @@ def _flush(events: list[PendingEvent]) -> None:
 def _inline(
     heads: dict[int, int], counts: Counter[int], events: Sequence[PendingEvent], now: datetime
 ) -> dict[int, list[list[Any]]]:
-    """The few events of each user to send with the wake-up, so that a socket that is up to date need not
-    read them: numbers and types only, never a text."""
+    """The few events of each user to send with the wake-up, so that a socket that is up to date need not read them."""
     at = now.isoformat()
     inline: dict[int, list[list[Any]]] = {}
-    for user_id, number, kind, conversation_id, object_id, extra in _numbered(events):
+    for event, (user_id, number, *columns) in zip(events, _numbered(events), strict=True):
         if counts[user_id] <= MAX_INLINE_EVENTS:
             seq = heads[user_id] - counts[user_id] + number
-            inline.setdefault(user_id, []).append([seq, kind, conversation_id, object_id, extra, at])
+            inline.setdefault(user_id, []).append([seq, *columns, at, event.seen])
     return inline
 
 
@@ -264,10 +268,10 @@ def _write_sqlite(counts: Counter[int], events: Sequence[PendingEvent], now: dat
 
 
 def _numbered(events: Sequence[PendingEvent]) -> list[tuple[Any, ...]]:
-    """Every event with its number (1, 2, …) among those of its user."""
+    """The columns of every event, with its number (1, 2, …) among those of its user."""
     numbers: Counter[int] = Counter()
     numbered = []
-    for event in events:
-        numbers[event.user_id] += 1
-        numbered.append((event.user_id, numbers[event.user_id], *event[1:]))
+    for user_id, *columns, _seen in events:
+        numbers[user_id] += 1
+        numbered.append((user_id, numbers[user_id], *columns))
     return numbered

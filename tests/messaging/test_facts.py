@@ -25,6 +25,8 @@ def received(conversation):
             if row is not None:
                 assert row.user_low_id < row.user_high_id
                 arguments["conversation"] = row.id
+            if "seen_by" in arguments:
+                arguments["seen_by"] = {user_id: seen.unread_count for user_id, seen in arguments["seen_by"].items()}
             received_signals.append((name, {k: getattr(v, "id", v) for k, v in arguments.items()}))
 
         return hear
@@ -43,7 +45,7 @@ def test_a_start_is_announced_once(as_alice, as_charlie, alice, charlie, receive
     assert received == [("conversation_started", {"conversation": made, "starter_id": alice.id})]
 
 
-def test_each_change_of_a_message_sends_its_signal(as_alice, as_bob, bob, conversation, send_message, received):
+def test_each_change_of_a_message_sends_its_signal(as_alice, as_bob, alice, bob, conversation, send_message, received):
     sent = send_message(as_alice, "one", client_id="k")["id"]
     send_message(as_alice, "one", status=200, client_id="k")
     path = message_path(sent)
@@ -63,7 +65,12 @@ def test_each_change_of_a_message_sends_its_signal(as_alice, as_bob, bob, conver
     assert received == [
         (
             "message_sent",
-            {"message": sent, "conversation": conversation, "recipient_id": bob.id, "recipient_unread": 1},
+            {
+                "message": sent,
+                "conversation": conversation,
+                "recipient_id": bob.id,
+                "seen_by": {alice.id: 0, bob.id: 1},
+            },
         ),
         ("message_edited", {"message": sent, "conversation": conversation}),
         reacted,

@@ -1,0 +1,114 @@
+"""A new message that comes with the wake-up: sent without a query, and never in a state that has passed."""
+
+import pytest
+
+from messaging.services import conversations, messages, reactions
+from realtime import groups, socket_events
+from realtime.receivers import INLINE_CHARACTERS
+from tests.factories import sign_in
+
+
+@pytest.fixture
+def chat(alice, bob, transactional_db):
+    chat = conversations.start(starter=alice, user_id=bob.id)[0]["id"]
+    # The conversation is in both lists, so that a message is one event for each.
+    messages.send(sender=alice, conversation_id=chat, body="first")
+    return chat
+
+
+@pytest.fixture
+def queries(monkeypatch):
+    """The ids of messages that sockets have read from the database."""
+    read = []
+    original = socket_events.messaging.messages_for_each
+
+    def recorded(viewer_ids, ids):
+        if ids:
+            read.extend(sorted(ids))
+        return original(viewer_ids, ids)
+
+    monkeypatch.setattr(socket_events.messaging, "messages_for_each", recorded)
+    return read
+
+
+def changes_since(client, ready):
+    return client.get(f"/api/v1/realtime/changes?epoch={ready['epoch']}&since={ready['seq']}")["events"]
+
+
+def next_event(socket):
+    while "seq" not in (frame := socket.read()):
+        pass
+    return frame
+
+
+@pytest.mark.parametrize("length", [2, INLINE_CHARACTERS])
+def test_a_new_message_is_sent_without_a_query(open_socket, as_alice, as_bob, alice, bob, chat, queries, length):
+    messages.send(sender=bob, conversation_id=chat, body="unread by Alice")
+    alices, bobs = open_socket(as_alice.token), open_socket(as_bob.token)
+    path = f"/api/v1/messages/conversations/{chat}/messages"
+    sent = as_alice.post(path, {"body": "日" * length, "client_id": "k"}, status=201)["message"]
+    events = [socket.expect("message.new") for socket in (alices, bobs)]
+    assert queries == []
+    # What a query reads is the same, for the sender and for the recipient.
+    assert events == [changes_since(as_alice, alices.ready)[0], changes_since(as_bob, bobs.ready)[0]]
+    assert events[0]["data"] == {"conversation_id": chat, "message": sent, "unread_count": 1}
+    assert events[1]["data"] == {
+        "conversation_id": chat,
+        "message": {**sent, "client_id": None},
+        "unread_count": 2,
+    }
+
+
+def test_a_long_text_is_read_by_the_socket(open_socket, alice, bob, chat, queries):
+    bobs = open_socket(sign_in(bob)[1])
+    sent, _ = messages.send(sender=alice, conversation_id=chat, body="a" * (INLINE_CHARACTERS + 1))
+    assert bobs.expect("message.new")["data"]["message"]["body"] == sent["body"]
+    assert queries == [sent["id"]]
+
+
+def test_a_wake_up_with_the_longest_text_is_below_8_kib(alice, bob, chat, settings, monkeypatch):
+    published = []
+    monkeypatch.setattr(groups, "publish", published.extend)
+    settings.CHANNEL_LAYERS = {
+        "default": {
+            "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+            "CONFIG": {"hosts": ["redis://127.0.0.1:1"], "prefix": "size"},
+        }
+    }
+    messages.send(sender=alice, conversation_id=chat, body="𝔘" * INLINE_CHARACTERS, client_id="k" * 64)
+    sizes = [len(groups.published_form(message)[1]) for message in published if message["events"]]
+    assert len(sizes) == 2
+    assert 4 * INLINE_CHARACTERS < min(sizes) <= max(sizes) < 8 * 1024
+
+
+def test_a_reply_shows_no_message_that_its_recipient_has_cleared(open_socket, as_alice, as_bob, alice, bob, chat):
+    original, _ = messages.send(sender=alice, conversation_id=chat, body="cleared by Bob")
+    conversations.clear(user_id=bob.id, conversation_id=chat, message_id=original["id"])
+    alices, bobs = open_socket(as_alice.token), open_socket(as_bob.token)
+    messages.send(sender=alice, conversation_id=chat, body="reply", reply_to_id=original["id"])
+    assert alices.expect("message.new")["data"]["message"]["reply_to"]["body"] == "cleared by Bob"
+    received = bobs.expect("message.new")
+    assert received["data"]["message"]["reply_to"] is None
+    assert received == changes_since(as_bob, bobs.ready)[0]
+
+
+def test_a_message_that_changed_before_it_was_sent_has_its_current_state(open_socket, alice, bob, chat, settings):
+    settings.REALTIME_WINDOW_EVENTS = 1
+    bobs = open_socket(sign_in(bob)[1], acks=False)
+    messages.send(sender=alice, conversation_id=chat, body="fills the window")
+    filled = bobs.expect("message.new")
+    deleted, _ = messages.send(sender=alice, conversation_id=chat, body="erased text")
+    liked, _ = messages.send(sender=alice, conversation_id=chat, body="liked")
+    messages.delete(user=alice, message_id=deleted["id"])
+    reactions.add(user=bob, message_id=liked["id"], emoji="👍")
+    frames = [filled]
+    while frames[-1]["type"] != "message.reactions":
+        bobs.send("ack", {"seq": frames[-1]["seq"]})
+        frames.append(next_event(bobs))
+        assert len(frames) < 20
+    frames = [frame for frame in frames[1:] if frame["type"].startswith("message.")]
+    assert [frame["type"] for frame in frames] == [
+        "message.deleted", "message.new", "message.deleted", "message.reactions",
+    ]  # fmt: skip
+    assert "erased text" not in str(frames)
+    assert len(frames[1]["data"]["message"]["reactions"]) == 1
