@@ -33,7 +33,6 @@ from django.utils import translation
 from django.utils.cache import patch_vary_headers
 from django.utils.translation.trans_real import parse_accept_lang_header
 from django_otp.middleware import OTPMiddleware
-from rest_framework.exceptions import MethodNotAllowed
 
 from config import metrics
 from core import errors, request_context
@@ -202,9 +201,7 @@ class EnvelopeMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
         if isinstance(response, HttpResponseNotAllowed):
-            allowed = response["Allow"]
-            response = errors.plain_envelope(MethodNotAllowed(request.method or ""))
-            response["Allow"] = allowed
+            return errors.method_not_allowed(request, response["Allow"])
         return response
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:

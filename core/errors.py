@@ -153,6 +153,13 @@ def permission_denied(request: HttpRequest, exception: Exception | None = None) 
     return _for_staff(request, 403, "denied") or _plain(403, "not_found", _("Not found."))
 
 
+def method_not_allowed(request: HttpRequest, allowed: str) -> HttpResponse:
+    response = _for_staff(request, 405, "unreadable")
+    response = response or plain_envelope(exceptions.MethodNotAllowed(request.method or ""))
+    response["Allow"] = allowed
+    return response
+
+
 def form_refused(request: HttpRequest, reason: str = "") -> HttpResponse:
     """Django's CSRF_FAILURE_VIEW; only the admin has forms that it guards."""
     return _for_staff(request, 403, "stale") or _plain(403, "not_found", _("Not found."))

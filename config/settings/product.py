@@ -29,7 +29,7 @@ RATELIMIT_ENABLE = environment.switch("RATELIMIT_ENABLE", default=True)
 
 # --- Notifications --------------------------------------------------------------------------
 
-NOTIFICATIONS_PUSH_BACKEND = env.str("PUSH_BACKEND", default="outbox")
+NOTIFICATIONS_PUSH_BACKEND = environment.choice("PUSH_BACKEND", ("fcm", "console", "outbox", "off"), default="outbox")
 NOTIFICATIONS_FCM_CREDENTIALS = env.str("PUSH_FCM_CREDENTIALS", default="")
 NOTIFICATIONS_FCM_ENDPOINT = env.str("PUSH_FCM_ENDPOINT", default="")
 # Where fcm-django's own tools find devices, should they be installed beside ours.

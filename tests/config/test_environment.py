@@ -73,6 +73,7 @@ def test_mail_goes_somewhere(monkeypatch, url):
         ({"RATELIMIT_ENABLE": "ture"}, "RATELIMIT_ENABLE is 1 or 0, not 'ture'."),
         ({"VAR_DIR": "/dev/null"}, "VAR_DIR=/dev/null cannot be a folder: File exists."),
         ({"SENTRY_DSN": "nonsense"}, "SENTRY_DSN "),
+        ({"PUSH_BACKEND": "pigeon"}, "PUSH_BACKEND is one of fcm, console, outbox, off, not 'pigeon'."),
         ({"DEBUG": "0"}, "SECRET_KEY must be set when DEBUG=0."),
     ],
 )

@@ -25,6 +25,12 @@ def test_a_missing_row_is_shown_as_a_page(db):
     assert client.get("/nowhere").json()["error"] == "not_found"
 
 
+def test_a_method_that_a_page_does_not_have_is_refused_with_a_page(db):
+    answer = admin_client(staff("Auditor")).get("/admin/logout/")
+    assert (answer.status_code, answer["Allow"]) == (405, "POST, OPTIONS")
+    assert "<h1>The request could not be read.</h1>" in answer.content.decode()
+
+
 @override_settings(DEBUG=False, SECURE_SSL_REDIRECT=False)
 def test_a_filter_that_is_none_is_shown_as_a_page(db):
     client = admin_client(staff("Auditor"))
