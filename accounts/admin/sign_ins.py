@@ -30,6 +30,10 @@ def _end(by: User, session: Session, data: dict[str, Any]) -> None:
         raise NoChange(_("This session has already ended.")) from error
 
 
+def _may_change_owner(row: Session | TrustedDevice, by: User) -> bool:
+    return account_status.refusal_of(row.user, by) is None
+
+
 @admin.register(Session)
 class SessionAdmin(StaffAdmin):
     task = tasks.PEOPLE
@@ -47,6 +51,7 @@ class SessionAdmin(StaffAdmin):
         permission="accounts.sign_out_user",
         consequences=[_("The token stops working, sockets close, pushes to this device stop.")],
         perform=_end,
+        is_allowed=_may_change_owner,
         is_offered=lambda session: session.ended_at is None,
     )
     actions = ("end",)
@@ -68,6 +73,7 @@ class TrustedDeviceAdmin(StaffAdmin):
             _("Sessions that skipped the second step on these devices end."),
         ],
         perform=lambda by, device, data: account_status.remove_device(device=device, actor=by, **data),
+        is_allowed=_may_change_owner,
     )
     actions = ("forget",)
 

@@ -37,6 +37,10 @@ def _is_not_erased(user: User) -> bool:
     return user.erased_at is None
 
 
+def _may_change(user: User, by: User) -> bool:
+    return staff.refusal_of(user, by) is None
+
+
 def _has_wrong_passwords(user: User) -> bool:
     """Whether there are wrong first or second passwords to forget."""
     return bool(user.wrong_passwords or second_password.wrong_guesses_today(user) or user.network_locks.all())
@@ -92,8 +96,8 @@ class UserActions:
             _("The reason is kept in the audit log."),
         ],
         perform=_by(staff.block),
+        is_allowed=_may_change,
         is_dangerous=True,
-        is_offered=_is_not_erased,
     )
     unblock = confirmed_action(
         name="unblock",
@@ -101,6 +105,7 @@ class UserActions:
         permission="accounts.block_user",
         consequences=[_("The user can sign in again. Sessions that ended stay ended.")],
         perform=_by(staff.unblock),
+        is_allowed=_may_change,
         is_offered=lambda user: user.blocked_at is not None,
         refusal=_("This account is not blocked."),
     )
@@ -110,6 +115,7 @@ class UserActions:
         permission="accounts.unlock_user",
         consequences=[_("The count of wrong passwords is reset; the user can sign in at once.")],
         perform=_by(staff.unlock),
+        is_allowed=_may_change,
         is_offered=_has_wrong_passwords,
     )
     resend_code = confirmed_action(
@@ -127,8 +133,8 @@ class UserActions:
         permission="accounts.sign_out_user",
         consequences=[_("All sessions end, and no device is trusted any longer."), _("Pushes stop.")],
         perform=_by(staff.sign_out_everywhere),
+        is_allowed=_may_change,
         is_dangerous=True,
-        is_offered=_is_not_erased,
     )
     reset_two_step = confirmed_action(
         name="reset_two_step",
@@ -136,6 +142,7 @@ class UserActions:
         permission="accounts.reset_two_step",
         consequences=[_("The second password and the recovery codes are removed."), _("The user is notified by mail.")],
         perform=_by(staff.reset_two_step),
+        is_allowed=_may_change,
         is_dangerous=True,
         is_offered=lambda user: user.two_step_enabled,
         refusal=_("Two-step verification is off for this account."),
@@ -161,8 +168,8 @@ class UserActions:
         permission="accounts.erase_user",
         consequences=[_("The account and everything personal is erased now. This cannot be undone.")],
         perform=_by(staff.erase),
+        is_allowed=_may_change,
         is_dangerous=True,
-        is_offered=_is_not_erased,
     )
     download_csv = _download("csv")
     download_json = _download("json")

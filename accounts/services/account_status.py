@@ -106,7 +106,7 @@ def reset_two_step(*, user: User, reason: str = "", actor: User | None = None, a
 def send_code_again(*, user: User, actor: User) -> None:
     """Mails a new confirmation code to a user whose address is not confirmed."""
     with unit_of_work():
-        _refuse_erased(User.objects.lock(user.id))
+        _locked(user, None)
         registration.mail_code(user)
         audit.record(action="user.code_sent", actor=actor, target=user)
 
@@ -153,19 +153,24 @@ def _audited(
 def _locked(user: User, actor: User | None) -> User:
     """Reads and locks the current row until the end of the transaction.
 
-    PermissionDenied for an erased account, for the actor's own, and for another staff member's unless by a superuser:
-    staff cannot lock themselves out, and a support agent cannot lock out other staff.
+    PermissionDenied if there is a refusal.
     """
     account = User.objects.lock(user.id)
-    _refuse_erased(account)
-    if actor is not None and actor.id == account.id:
-        raise PermissionDenied(_("This is your own account: another administrator has to do it."))
-    if actor is not None and account.is_staff and not actor.is_superuser:
-        raise PermissionDenied(_("Only a superuser changes the account of a staff member."))
+    if (refusal := refusal_of(account, actor)) is not None:
+        raise PermissionDenied(refusal)
     return account
 
 
-def _refuse_erased(account: User) -> None:
-    """Of an erased account only an anonymous row is left, which has no status to change."""
+def refusal_of(account: User, actor: User | None) -> str | None:
+    """Why this actor may not change the status of an account; None when they may.
+
+    Of an erased account only an anonymous row is left, which has no status to change. Staff cannot lock themselves out,
+    and a support agent cannot lock out other staff.
+    """
     if account.erased_at is not None:
-        raise PermissionDenied(_("This account has already been erased."))
+        return _("This account has already been erased.")
+    if actor is not None and actor.id == account.id:
+        return _("This is your own account: another administrator has to do it.")
+    if actor is not None and account.is_staff and not actor.is_superuser:
+        return _("Only a superuser changes the account of a staff member.")
+    return None

@@ -56,14 +56,15 @@ def confirmed_action(
     on_success: OnSuccess | None = None,
     is_dangerous: bool = False,
     is_offered: Callable[[Any], bool] = lambda row: True,
+    is_allowed: Callable[[Any, User], bool] = lambda row, by: True,
     refusal: str | Promise = "",
 ) -> Callable[[StaffAdmin, HttpRequest, QuerySet], HttpResponse | None]:
     """An admin action with a confirmation page: its consequences and a form.
 
     `perform(staff_member, row, cleaned_data)` is called for each row; NoChange and what a service refuses are shown.
     `on_success(admin, request, rows, cleaned_data)` answers with a page of its own instead of the list. The same action
-    is a button on the page of a row, where `is_offered(row)`; other rows of a list are left alone if there is a
-    `refusal`, which says why. A dangerous action is red.
+    is a button on the page of a row, where `is_offered(row)` and `is_allowed(row, staff_member)`; in a list, rows for which
+    it is not offered are left alone if there is a `refusal`, which says why. A dangerous action is red.
     """
 
     @admin.action(description=cast(str, label), permissions=[permission.rsplit(".", 1)[-1]])
@@ -119,5 +120,5 @@ def confirmed_action(
 
     action.__name__ = name
     cast(Any, action).is_dangerous = is_dangerous
-    cast(Any, action).is_offered = is_offered
+    cast(Any, action).is_button_for = lambda row, by: is_offered(row) and is_allowed(row, by)
     return action

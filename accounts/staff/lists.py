@@ -99,7 +99,7 @@ class StaffAdmin(ShownColumnsOnly):
         return [
             {"name": name, "label": label, "is_dangerous": getattr(action, "is_dangerous", False)}
             for action, name, label in self.get_actions(request).values()
-            if hasattr(action, "is_offered") and action.is_offered(row)
+            if hasattr(action, "is_button_for") and action.is_button_for(row, request.user)
         ]
 
     def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **options: Any) -> Any:

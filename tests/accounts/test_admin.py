@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
-from accounts.models import AuditEntry, Session, User
+from accounts.models import AuditEntry, Session, TrustedDevice, User
 from accounts.services import account_status
 from tests.factories import PASSWORD, make_user, sign_in
 from tests.staff import admin_client, code_of, staff
@@ -237,6 +237,22 @@ def test_staff_do_not_shut_out_each_other_nor_themselves(support, action):
     root = admin_client(staff(is_superuser=True))
     root.post("/admin/accounts/user/", form | {"_selected_action": [other.id]})
     assert AuditEntry.objects.latest("id").reason == "in the way"
+
+
+def test_buttons_are_offered_only_for_accounts_that_the_staff_member_may_change(support, alice):
+    agent, other, root = User.objects.get(is_staff=True), staff("Auditor"), staff(is_superuser=True)
+    changes = {"block", "sign_out", "reset_two_step", "end", "forget"}
+
+    def offered(client, person):
+        User.objects.filter(id=person.id).update(second_password="argon2$never-compared")
+        session, token = sign_in(person)
+        device = TrustedDevice.objects.create(user=person, digest=token[-60:], expires_at=session.expires_at)
+        pages = [f"user/{person.id}", f"session/{session.id}", f"trusteddevice/{device.id}"]
+        shown = "".join(client.get(f"/admin/accounts/{page}/change/").content.decode() for page in pages)
+        return {action for action in changes if f'value="{action}"' in shown}
+
+    assert offered(support, alice) == offered(admin_client(root), other) == changes
+    assert offered(support, other) == offered(support, root) == offered(support, agent) == set()
 
 
 def test_who_lost_phone_and_codes_starts_anew(support):
