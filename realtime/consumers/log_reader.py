@@ -135,6 +135,7 @@ class LogReader:
     def start_at(self, seq: int) -> None:
         """Starts with the event after `seq`, which is the last one as far as is known."""
         self.sent = self.head = seq
+        self._inline.clear()
         self.window.restart(seq)
         self.blocked_at = None
 
@@ -174,6 +175,8 @@ class LogReader:
         if self.head <= self.sent:
             return False
         if self.window.room() <= 0:
+            # What has to wait is read when there is room, as it is then.
+            self._inline.clear()
             self.blocked_at = self.blocked_at or asyncio.get_running_loop().time()
             return False
         await self._send_events()

@@ -92,7 +92,20 @@ def test_a_reply_shows_no_message_that_its_recipient_has_cleared(open_socket, as
     assert received == changes_since(as_bob, bobs.ready)[0]
 
 
-def test_a_message_that_changed_before_it_was_sent_has_its_current_state(open_socket, alice, bob, chat, settings):
+def test_a_message_that_is_deleted_before_it_is_sent_comes_as_deleted(open_socket, alice, bob, chat, monkeypatch):
+    bobs = open_socket(sign_in(bob)[1])
+    woken = []
+    monkeypatch.setattr(groups, "publish", woken.extend)
+    deleted, _ = messages.send(sender=alice, conversation_id=chat, body="erased text")
+    messages.delete(user=alice, message_id=deleted["id"])
+    # Both wake-ups arrive before the socket sends anything.
+    for loop, deliver in list(groups._hubs.items()):
+        loop.call_soon_threadsafe(lambda deliver=deliver: [deliver(message) for message in woken])
+    assert [bobs.expect("message.deleted")["data"]["message_id"] for _ in range(2)] == [deleted["id"]] * 2
+    assert "erased text" not in str(bobs.frames)
+
+
+def test_a_message_that_changes_while_the_window_is_full_has_its_current_state(open_socket, alice, bob, chat, settings):
     settings.REALTIME_WINDOW_EVENTS = 1
     bobs = open_socket(sign_in(bob)[1], acks=False)
     messages.send(sender=alice, conversation_id=chat, body="fills the window")
@@ -112,3 +125,27 @@ def test_a_message_that_changed_before_it_was_sent_has_its_current_state(open_so
     ]  # fmt: skip
     assert "erased text" not in str(frames)
     assert len(frames[1]["data"]["message"]["reactions"]) == 1
+
+
+@pytest.mark.parametrize("resumes", [False, True])
+def test_what_waited_is_read_anew(open_socket, alice, bob, chat, settings, monkeypatch, resumes):
+    settings.REALTIME_WINDOW_EVENTS = 1
+    bobs = open_socket(sign_in(bob)[1], acks=False)
+    messages.send(sender=alice, conversation_id=chat, body="fills the window")
+    filled = bobs.expect("message.new")
+    deleted, _ = messages.send(sender=alice, conversation_id=chat, body="erased text")
+    bobs.silence(0.3)
+    # The wake-up of the deletion is lost.
+    monkeypatch.setattr(groups, "publish", list)
+    messages.delete(user=alice, message_id=deleted["id"])
+    if resumes:
+        bobs.send("resume", {"epoch": bobs.ready["epoch"], "seq": filled["seq"]})
+        frames = [next_event(bobs)]
+    else:
+        frames = [filled]
+    while frames[-1]["data"].get("message_id") != deleted["id"]:
+        bobs.send("ack", {"seq": frames[-1]["seq"]})
+        frames.append(next_event(bobs))
+        assert len(frames) < 20
+    assert frames[-1]["type"] == "message.deleted"
+    assert "erased text" not in str(bobs.frames)
