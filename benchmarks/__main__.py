@@ -74,6 +74,7 @@ def rows_of(name: str, answer: Any) -> list[Row]:
             *(
                 Row(f"{row['work']}: requests/s beside the usual stack", row["usual_ratio"], row["usual_goal"])
                 for row in answer
+                if "usual_ratio" in row
             ),
             *(Row(f"{row['work']}: its CPU, lower bound", row["least_cpu_ratio"]) for row in answer),
             *(

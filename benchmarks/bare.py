@@ -26,6 +26,9 @@ CREATE TABLE bare_conversation (id bigint PRIMARY KEY, last_message_id bigint);
 CREATE TABLE bare_message (id bigserial PRIMARY KEY, conversation_id bigint, sender_id bigint, body text,
   created_at timestamptz DEFAULT now());
 CREATE INDEX bare_message_list ON bare_message (conversation_id, id DESC);
+DROP TABLE IF EXISTS bare_listed;
+CREATE TABLE bare_listed (user_id bigint, conversation_id bigint, other_id bigint, unread int, last_message_id bigint,
+  PRIMARY KEY (user_id, last_message_id));
 INSERT INTO bare_session VALUES ('s', 1, NULL);
 INSERT INTO bare_conversation SELECT n, NULL FROM generate_series(1, 64) n;
 """
@@ -94,6 +97,30 @@ def newest(conversation_id: int) -> dict[str, Any]:
     return {"ok": True, "messages": rows, "has_more": len(fetched) > 50}
 
 
+def listed(user_id: int) -> dict[str, Any]:
+    """The newest 50 conversations, each with the other participant and the last message."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT p.conversation_id, p.unread, u.id, u.username, u.first_name, u.last_name,"
+            " m.id, m.sender_id, m.body, m.created_at"
+            " FROM (SELECT * FROM bare_listed WHERE user_id = %s ORDER BY last_message_id DESC LIMIT 51) p"
+            " JOIN accounts_user u ON u.id = p.other_id LEFT JOIN bare_message m ON m.id = p.last_message_id"
+            " ORDER BY p.last_message_id DESC",
+            [user_id],
+        )
+        fetched = cursor.fetchall()
+    rows = [
+        {
+            "id": row[0],
+            "unread_count": row[1],
+            "other_user": {"id": row[2], "username": row[3], "first_name": row[4], "last_name": row[5]},
+            "last_message": {"id": row[6], "sender_id": row[7], "body": row[8], "created_at": row[9].isoformat()},
+        }
+        for row in fetched[:50]
+    ]
+    return {"ok": True, "conversations": rows, "has_more": len(fetched) > 50}
+
+
 def send(request: HttpRequest, conversation_id: int) -> HttpResponse:
     return _json(store(conversation_id, _user_id(request), json.loads(request.body)["body"]), status=201)
 
@@ -119,6 +146,11 @@ def messages(request: HttpRequest, conversation_id: int) -> HttpResponse:
     return _json(newest(conversation_id))
 
 
+def conversations(request: HttpRequest, user_id: int) -> HttpResponse:
+    _user_id(request)
+    return _json(listed(user_id))
+
+
 def me(request: HttpRequest) -> HttpResponse:
     return _json({"ok": True, "id": _user_id(request)})
 
@@ -131,6 +163,7 @@ urlpatterns = [
     path("c/<int:conversation_id>/send", send),
     path("c/<int:conversation_id>/publish", send_and_publish),
     path("c/<int:conversation_id>/messages", messages),
+    path("u/<int:user_id>/conversations", conversations),
     path("me", me),
     path("unread", me),
     path("healthz", health),

@@ -49,6 +49,11 @@ class Unread(APIView):
         return Response({"ok": True, "count": count})
 
 
+class Conversations(APIView):
+    def get(self, request: Request, user_id: int) -> Response:
+        return Response(bare.listed(user_id))
+
+
 class Messages(APIView):
     def get(self, request: Request, conversation_id: int) -> Response:
         return Response(bare.newest(conversation_id))
@@ -130,6 +135,7 @@ class Login(APIView):
 urlpatterns = [
     path("me", Me.as_view()),
     path("unread", Unread.as_view()),
+    path("u/<int:user_id>/conversations", Conversations.as_view()),
     path("c/<int:conversation_id>/send", Messages.as_view()),
     path("c/<int:conversation_id>/messages", Messages.as_view()),
     path("login", Login.as_view()),
