@@ -14,8 +14,8 @@ conversation_started = Signal()
 conversation_shown = Signal()
 
 # A message was sent, or an ended call left its message. Arguments: message (Message), conversation (Conversation),
-# recipient_id (int), seen_by (dict of user id to SeenMessage: what the participants see now, as far as that is known
-# without reading it).
+# recipient_id (int), seen_by (dict of user id to SeenMessage: what the participants see now; the recipient of a reply is
+# missing, who may have cleared the message that it quotes).
 message_sent = Signal()
 
 # The text of a message changed. Arguments: message (Message), conversation (Conversation).

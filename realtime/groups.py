@@ -1,6 +1,6 @@
 """Wakes the processes that hold a user's sockets after a change.
 
-A message is a small dict for one user's sockets. With Redis it is one PUBLISH in the format of the
+A message is a dict of at most 8 KiB for one user's sockets. With Redis it is one PUBLISH in the format of the
 pub/sub channel layer, on a persistent connection, because a view is synchronous and the layer's own
 `group_send` would cost twenty times as much. Without Redis it goes directly to the event loop of this
 process. A message may be lost: the database is the source of truth.
@@ -28,6 +28,7 @@ logger = logging.getLogger("parley.realtime")
 
 Message = dict[str, Any]
 Deliver = Callable[[Message], None]
+NO_COPIES: Mapping[int, list[Any]] = {}
 
 # The hubs of this process, by their event loop.
 _hubs: dict[asyncio.AbstractEventLoop, Deliver] = {}
@@ -43,14 +44,20 @@ def group_of(user_id: int) -> str:
     return f"u.{user_id}"
 
 
-def notify_new_events(heads: Mapping[int, int], events: Mapping[int, list[list[Any]]]) -> None:
-    """Announces that the logs of these users (by id) have grown to these numbers, optionally with the new events."""
-    publish(
-        [
-            {"type": "new_events", "user_id": user_id, "seq": seq, "events": events.get(user_id, [])}
-            for user_id, seq in heads.items()
-        ]
-    )
+def notify_new_events(
+    heads: Mapping[int, int],
+    events: Mapping[int, list[list[Any]]],
+    copies: Mapping[int, list[Any]] = NO_COPIES,
+) -> None:
+    """Announces that the logs of these users (by id) have grown to these numbers, optionally with the new events and a
+    copy of the new message."""
+    messages: list[Message] = []
+    for user_id, seq in heads.items():
+        message = {"type": "new_events", "user_id": user_id, "seq": seq, "events": events.get(user_id, [])}
+        if user_id in copies:
+            message["copy"] = copies[user_id]
+        messages.append(message)
+    publish(messages)
 
 
 def send_frame(

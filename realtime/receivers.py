@@ -17,7 +17,7 @@ from realtime.calls import services as calls
 from realtime.services import log, sockets
 
 # Of a message that is sent with the wake-up, so that a wake-up stays below 8 KiB.
-INLINE_CHARACTERS = 1_500
+INLINE_CHARACTERS = 1_400
 
 
 @receiver(account_signals.block_changed)

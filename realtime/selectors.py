@@ -18,7 +18,7 @@ class LoggedEvent(NamedTuple):
     object_id: int | None
     extra: dict[str, Any] | None
     created_at: Any
-    # A new message, if it came with the wake-up.
+    # A new message that came with the wake-up; otherwise it is read.
     seen: SeenMessage | None = None
 
 

@@ -129,10 +129,10 @@ def _send(
             if image is not None:
                 pictures.discard([image.id])
             return repeated, False
-        return _sent(message, locked, storage.row_of(message, replied, image), unread_counts), True
+        return _announce(message, locked, storage.row_of(message, replied, image), unread_counts), True
 
 
-def _sent(
+def _announce(
     message: Message, locked: storage.LockedConversation, row: MessageRow, unread_counts: dict[int, int]
 ) -> dict[str, Any]:
     """Sends the signal about a new message; returns the message as its sender sees it."""
@@ -196,7 +196,7 @@ def send_call_message(
         )
         unread_counts = storage.insert(message, locked)
         if unread_counts:
-            return _sent(message, locked, storage.row_of(message, None, None), unread_counts)
+            return _announce(message, locked, storage.row_of(message, None, None), unread_counts)
     return render(storage.row_of(Message.objects.get(call_id=call_id), None, None), caller_id)
 
 

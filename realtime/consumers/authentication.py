@@ -104,8 +104,8 @@ class Authentication:
         return True
 
     def hold(self, message: Message) -> None:
-        """Keeps a message of the hub until the socket is signed in."""
-        self._held.append(message)
+        """Keeps a message of the hub until the socket is signed in, without the text that may come with it."""
+        self._held.append(message | {"copy": None})
 
     async def recheck(self) -> None:
         """Closes the socket if its session has ended."""

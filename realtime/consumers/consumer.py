@@ -113,7 +113,7 @@ class RealtimeConsumer(AsyncWebsocketConsumer):
             getattr(self, f"on_{message['type']}")(message)
 
     def on_new_events(self, message: Message) -> None:
-        self.outbox.advance_head(message["seq"], message.get("events", ()))
+        self.outbox.advance_head(message["seq"], message.get("events", ()), message.get("copy"))
 
     def on_frame(self, message: Message) -> None:
         frame = message["frame"]

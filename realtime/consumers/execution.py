@@ -16,7 +16,6 @@ from accounts.exceptions import AccountBlocked, EmailNotVerified, TokenRevoked
 from accounts.services import sessions
 from core import ratelimits
 from core.fields import MAX_ID, checked
-from messaging.selectors import SeenMessage
 from realtime import selectors, socket_commands, socket_events
 from realtime.consumers import protocol
 from realtime.consumers.protocol import Caller, CommandFrame, Ref
@@ -88,15 +87,9 @@ def _outgoing(event: LoggedEvent, frame: dict[str, Any], user_id: int) -> Outgoi
 
 def unpack_event(packed: Sequence[Any]) -> LoggedEvent:
     """An event that came with a wake-up (services/log.py packs it)."""
-    seq, kind, conversation_id, object_id, extra, at, seen = packed
+    seq, kind, conversation_id, object_id, extra, at = packed
     return LoggedEvent(
-        seq,
-        kind,
-        conversation_id,
-        object_id,
-        json.loads(extra) if extra else None,
-        datetime.fromisoformat(at),
-        SeenMessage(*seen) if seen else None,
+        seq, kind, conversation_id, object_id, json.loads(extra) if extra else None, datetime.fromisoformat(at)
     )
 
 

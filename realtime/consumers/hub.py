@@ -96,7 +96,11 @@ class Hub:
     def deliver(self, message: Message) -> None:
         """Passes a message of realtime.groups to the sockets of its user in this process."""
         for socket in tuple(self.sockets.get(message.get("user_id", 0), ())):
-            socket.on_message(message)
+            try:
+                socket.on_message(message)
+            except Exception:
+                # The other sockets get it all the same, and the process continues to listen.
+                logger.exception("a socket could not take a %s", message.get("type"))
 
     # --- Subscriptions -------------------------------------------------------------------------
 

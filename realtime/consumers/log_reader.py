@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from django.utils import timezone
 
+from messaging.selectors import SeenMessage
 from realtime.conf import conf
 from realtime.consumers import protocol
 from realtime.consumers.database import in_database
@@ -105,6 +106,7 @@ BATCH = 200
 
 class LogReader:
     __slots__ = (
+        "_copy",
         "_inline",
         "_resume",
         "_socket",
@@ -129,13 +131,15 @@ class LogReader:
         self.is_badge_due = False
         # New events that came with a wake-up.
         self._inline: list[LoggedEvent] = []
+        # The new message that came with the last of them: the number of its event, and the fields of a SeenMessage.
+        self._copy: Sequence[Any] | None = None
         self._resume: tuple[str | None, int] | None = None
         self._sync_target: int | None = None
 
     def start_at(self, seq: int) -> None:
         """Starts with the event after `seq`, which is the last one as far as is known."""
         self.sent = self.head = seq
-        self._inline.clear()
+        self._copy = None
         self.window.restart(seq)
         self.blocked_at = None
 
@@ -143,15 +147,16 @@ class LogReader:
         """Continues from `seq`, if that is still available."""
         self._resume = (epoch, seq)
 
-    def advance_head(self, head: int, events: Iterable[Sequence[Any]]) -> bool:
-        """Whether the log has grown to `head`; `events` may hold its last events."""
+    def advance_head(self, head: int, events: Iterable[Sequence[Any]], copy: Sequence[Any] | None) -> bool:
+        """Whether the log has grown to `head`; `events` may hold its last events, `copy` the message of one of them."""
         if head <= self.head:
             return False
         # A later event may have changed the message that came with an earlier one.
-        self._inline = [event._replace(seen=None) for event in self._inline]
+        self._copy = copy
         # Usable only if the socket has sent everything before them.
         for event in events:
-            if event[0] == (self._inline[-1].seq if self._inline else self.sent) + 1:
+            is_next = event[0] == (self._inline[-1].seq if self._inline else self.sent) + 1
+            if is_next and len(self._inline) < conf.WINDOW_EVENTS:
                 self._inline.append(unpack_event(event))
         self.head = head
         return True
@@ -175,8 +180,8 @@ class LogReader:
         if self.head <= self.sent:
             return False
         if self.window.room() <= 0:
-            # What has to wait is read when there is room, as it is then.
-            self._inline.clear()
+            # A message that has to wait is read when there is room, as it is then.
+            self._copy = None
             self.blocked_at = self.blocked_at or asyncio.get_running_loop().time()
             return False
         await self._send_events()
@@ -190,8 +195,11 @@ class LogReader:
             # the events of the next wake-up follow it.
             first = self._inline[0]
             happened_at = first.created_at
-            events = UserEvents(caller.user_id, [first], caller.device)
-            outgoing = await Hub.here().event_batcher(events) if first.seen is None else render_batch([events])[0]
+            if self._copy is not None and self._copy[0] == first.seq:
+                seen = first._replace(seen=SeenMessage(*self._copy[1:]))
+                [outgoing] = render_batch([UserEvents(caller.user_id, [seen], caller.device)])
+            else:
+                outgoing = await Hub.here().event_batcher(UserEvents(caller.user_id, [first], caller.device))
         else:
             self._inline.clear()
             limit = min(self.window.room(), BATCH)

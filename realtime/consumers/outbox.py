@@ -74,9 +74,9 @@ class Outbox:
         self._log.resume(epoch, seq)
         self._ensure_running()
 
-    def advance_head(self, head: int, events: Iterable[Sequence[Any]] = ()) -> None:
-        """Records that the log has grown to `head`; `events` may hold its last events."""
-        if self._log.advance_head(head, events):
+    def advance_head(self, head: int, events: Iterable[Sequence[Any]] = (), copy: Sequence[Any] | None = None) -> None:
+        """Records that the log has grown to `head`; `events` may hold its last events, `copy` the message of one."""
+        if self._log.advance_head(head, events, copy):
             self._ensure_running()
 
     async def poll_position(self, user_id: int) -> int:

@@ -186,8 +186,9 @@ def _flush(events: list[PendingEvent]) -> None:
         raise Stream.DoesNotExist(f"no stream for one of {sorted(counts)}")
     _delete_events(event.user_id for event in events if event.type == _FORGET)
     inline_events = _inline(heads, counts, events, now)
+    copies = _copies(heads, counts, events)
     # No partial: Django names a robust function that failed, and a partial has no name.
-    transaction.on_commit(lambda: groups.notify_new_events(heads, inline_events), robust=True)
+    transaction.on_commit(lambda: groups.notify_new_events(heads, inline_events, copies), robust=True)
 
 
 def _inline(
@@ -196,11 +197,23 @@ def _inline(
     """The few events of each user to send with the wake-up, so that a socket that is up to date need not read them."""
     at = now.isoformat()
     inline: dict[int, list[list[Any]]] = {}
-    for event, (user_id, number, *columns) in zip(events, _numbered(events), strict=True):
+    for user_id, number, kind, conversation_id, object_id, extra in _numbered(events):
         if counts[user_id] <= MAX_INLINE_EVENTS:
             seq = heads[user_id] - counts[user_id] + number
-            inline.setdefault(user_id, []).append([seq, *columns, at, event.seen])
+            inline.setdefault(user_id, []).append([seq, kind, conversation_id, object_id, extra, at])
     return inline
+
+
+def _copies(heads: dict[int, int], counts: Counter[int], events: Sequence[PendingEvent]) -> dict[int, list[Any]]:
+    """The new message to send with each user's wake-up: one at most, with the number of its event. A later event about a
+    conversation may have changed the message, so that it has to be read."""
+    copies: dict[int, list[Any]] = {}
+    for event, (user_id, number, *_columns) in zip(events, _numbered(events), strict=True):
+        if event.seen is not None:
+            copies[user_id] = [heads[user_id] - counts[user_id] + number, *event.seen]
+        elif event.conversation_id is not None:
+            copies.pop(user_id, None)
+    return copies
 
 
 # One statement: the count is taken without a lock, so that nothing is locked unless all streams exist.

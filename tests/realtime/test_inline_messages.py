@@ -2,8 +2,11 @@
 
 import pytest
 
+from core.transactions import unit_of_work
 from messaging.services import conversations, messages, reactions
 from realtime import groups, socket_events
+from realtime.consumers.hub import Hub
+from realtime.consumers.log_reader import LogReader
 from realtime.receivers import INLINE_CHARACTERS
 from tests.factories import sign_in
 
@@ -76,7 +79,7 @@ def test_a_wake_up_with_the_longest_text_is_below_8_kib(alice, bob, chat, settin
         }
     }
     messages.send(sender=alice, conversation_id=chat, body="𝔘" * INLINE_CHARACTERS, client_id="k" * 64)
-    sizes = [len(groups.published_form(message)[1]) for message in published if message["events"]]
+    sizes = [len(groups.published_form(message)[1]) for message in published if "copy" in message]
     assert len(sizes) == 2
     assert 4 * INLINE_CHARACTERS < min(sizes) <= max(sizes) < 8 * 1024
 
@@ -149,3 +152,41 @@ def test_what_waited_is_read_anew(open_socket, alice, bob, chat, settings, monke
         assert len(frames) < 20
     assert frames[-1]["type"] == "message.deleted"
     assert "erased text" not in str(bobs.frames)
+
+
+def test_a_message_that_changes_in_its_own_transaction_is_read(open_socket, alice, bob, chat):
+    bobs = open_socket(sign_in(bob)[1])
+    with unit_of_work():
+        deleted, _ = messages.send(sender=alice, conversation_id=chat, body="erased text")
+        messages.delete(user=alice, message_id=deleted["id"])
+    assert [bobs.expect("message.deleted")["data"]["message_id"] for _ in range(2)] == [deleted["id"]] * 2
+    assert "erased text" not in str(bobs.frames)
+
+
+def test_a_copy_is_kept_until_the_position_changes_only():
+    event = [5, "message.new", 1, 1, None, "2026-01-01T00:00:00+00:00"]
+    reader = LogReader(None, None)
+    for forget in (lambda: reader.start_at(4), lambda: reader.advance_head(6, [], None)):
+        reader.start_at(4)
+        reader.advance_head(5, [event], [5, {"body": "text"}, 1])
+        assert reader._copy is not None
+        forget()
+        assert reader._copy is None
+
+
+async def test_a_socket_that_fails_does_not_keep_messages_from_others(caplog):
+    class Socket:
+        def __init__(self, error=None):
+            self.error = error
+            self.received = []
+
+        def on_message(self, message):
+            if self.error:
+                raise self.error
+            self.received.append(message)
+
+    hub, failing, other = Hub(), Socket(ValueError("an unknown form")), Socket()
+    hub.sockets = {7: {failing, other}}
+    hub.deliver({"type": "new_events", "user_id": 7, "seq": 1})
+    assert len(other.received) == 1
+    assert "could not take a new_events" in caplog.text
