@@ -29,6 +29,7 @@ RATELIMIT_ENABLE = environment.switch("RATELIMIT_ENABLE", default=True)
 
 # --- Notifications --------------------------------------------------------------------------
 
+# As in notifications.checks; settings cannot import an app.
 NOTIFICATIONS_PUSH_BACKEND = environment.choice("PUSH_BACKEND", ("fcm", "console", "outbox", "off"), default="outbox")
 NOTIFICATIONS_FCM_CREDENTIALS = env.str("PUSH_FCM_CREDENTIALS", default="")
 NOTIFICATIONS_FCM_ENDPOINT = env.str("PUSH_FCM_ENDPOINT", default="")

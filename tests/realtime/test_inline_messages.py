@@ -132,10 +132,12 @@ def test_a_message_that_changes_while_the_window_is_full_has_its_current_state(o
 
 @pytest.mark.parametrize("resumes", [False, True])
 def test_what_waited_is_read_anew(open_socket, alice, bob, chat, settings, monkeypatch, resumes):
-    settings.REALTIME_WINDOW_EVENTS = 1
+    # The message and the row of the feed fill the window.
+    settings.REALTIME_WINDOW_EVENTS = 2
     bobs = open_socket(sign_in(bob)[1], acks=False)
     messages.send(sender=alice, conversation_id=chat, body="fills the window")
-    filled = bobs.expect("message.new")
+    bobs.expect("message.new")
+    filled = bobs.expect("notification.new")
     deleted, _ = messages.send(sender=alice, conversation_id=chat, body="erased text")
     bobs.silence(0.3)
     # The wake-up of the deletion is lost.
