@@ -98,6 +98,10 @@ class PasswordLock(models.Model):
     class Meta:
         abstract = True
 
+    @property
+    def has_counts(self) -> bool:
+        return bool(self.wrong_passwords) or self.locked_until is not None
+
 
 class UnknownAddress(PasswordLock):
     """The login lockout of an address without an account: sign-in replies the same as for an account."""

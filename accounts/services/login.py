@@ -126,14 +126,16 @@ def _after_password(
     error: APIException
     with unit_of_work():
         account = _lock(user)
-        lock = login_lockout.locked_row_for(lock, email, account, network, is_wrong=not is_right)
+        # The password may have changed, or the account been erased, while this one was hashed.
+        is_right = is_right and user is not None and account is not None and account.password == user.password
+        lock = login_lockout.locked_row_for(email, account, network, is_wrong=not is_right)
         if device is not None:
             device = trusted_devices.lock_row(device)  # it may have been removed while the password was hashed
             exempt = exempt and device is not None
         wait = login_lockout.seconds_left(lock, now)
         if wait and not exempt:
             error = AccountLocked(retry_after=wait)
-        elif user is None or account is None or not is_right or account.password != user.password:
+        elif account is None or not is_right:
             if not exempt and login_lockout.count_wrong(lock, now) and account is not None:
                 _announce_lock(account, lock)
             error = InvalidCredentials()
@@ -211,5 +213,7 @@ def _is_new(user: User, caller: Caller) -> bool:
 
 @compiled
 def _latest(user_id: int) -> QuerySet[Session, tuple[str | None, str]]:
+    """The different addresses and programs of the latest sessions."""
     latest = Session.objects.filter(user_id=user_id).exclude(ended_reason="contested").order_by("-last_used_at")
-    return latest.values_list("ip", "user_agent")[:REMEMBERED_SESSIONS]
+    ids = latest.values("id")[:REMEMBERED_SESSIONS]
+    return Session.objects.filter(id__in=ids).values_list("ip", "user_agent").distinct()

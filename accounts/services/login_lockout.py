@@ -23,31 +23,26 @@ MAX_LISTED = 1000
 
 def row_for(email: str, user: User | None, network: str) -> PasswordLock:
     """Where wrong passwords for this address are counted: its account or known network, or a keyed row."""
-    is_known = knows_network(user, network)
-    if user is None:
-        return UnknownAddress.objects.filter(key=_key(email)).first() or UnknownAddress(key=_key(email))
-    if is_known:
-        return _of_network(user, network)
-    return user
+    unknown = UnknownAddress.objects.filter(key=_key(email)).first() if user is None else None
+    return _row_in(network, user, user or unknown or UnknownAddress(key=_key(email)), is_wrong=False)
 
 
-def locked_row_for(
-    row: PasswordLock, email: str, account: User | None, network: str, *, is_wrong: bool
-) -> PasswordLock:
-    """Reads that row again; it stays locked until the transaction ends.
+def locked_row_for(email: str, account: User | None, network: str, *, is_wrong: bool) -> PasswordLock:
+    """Reads that row after the password was checked; it stays locked until the transaction ends.
 
-    The caller holds the row of the account, if there is one, locked; it guards the rows of its networks. A sign-in may
-    have made the network known while the password was hashed: a wrong one counts there then, as it would in sequence.
+    The caller holds the row of the account, if there is one, locked; it guards the rows of its networks.
     """
-    is_known = knows_network(account, network) if is_wrong else isinstance(row, NetworkLock)
-    if account is None:
-        return locked_unknown(email)
-    return _of_network(account, network) if is_known else account
+    return _row_in(network, account, account or locked_unknown(email), is_wrong=is_wrong)
 
 
-def _of_network(user: User, network: str) -> NetworkLock:
-    """The row of a known network; the first wrong password stores it."""
-    return _network_locks.first(user.id, network) or NetworkLock(user=user, network=network)
+def _row_in(network: str, user: User | None, row: PasswordLock, *, is_wrong: bool) -> PasswordLock:
+    """The row of the network if the account knows it, else `row`."""
+    in_network = _network_locks.first(user.id, network) if user is not None else None
+    if not (is_wrong or in_network or row.has_counts):
+        return row  # nothing is counted in either
+    if not knows_network(user, network) or user is None:
+        return row
+    return in_network or NetworkLock(user=user, network=network)  # stored by the first wrong password
 
 
 @compiled
@@ -118,7 +113,7 @@ def clear_all(user: User) -> None:
 
 def clear(row: PasswordLock) -> None:
     """Clears the wrong passwords, if there were any."""
-    if row.wrong_passwords or row.locked_until is not None:
+    if row.has_counts:
         row.wrong_passwords = 0
         row.wrong_password_at = row.locked_until = None
         row.save(update_fields=["wrong_passwords", "wrong_password_at", "locked_until"])
