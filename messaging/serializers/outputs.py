@@ -120,14 +120,15 @@ class ConversationOutput(serializers.Serializer):
     @classmethod
     def render(cls, row: ConversationRow) -> dict[str, Any]:
         receipts = row.my_receipts and row.other_receipts and not row.is_blocked
+        read = row.other_last_read_id
         return {
             "id": row.id,
             "other_user": PersonSerializer.render(row.other_user),
             "last_message": LastMessageOutput.render(row) if row.message_id is not None else None,
             "unread_count": row.unread_count,
             "last_read_id": row.last_read_id,
-            "other_last_read_id": row.other_last_read_id if receipts else None,
-            "other_delivered_id": None if row.is_blocked else row.other_delivered_id,
+            "other_last_read_id": read if receipts else None,
+            "other_delivered_id": None if row.is_blocked else max(row.other_delivered_id, read if receipts else 0),
             "is_blocked": bool(row.is_blocked),
         }
 

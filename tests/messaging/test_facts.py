@@ -3,6 +3,7 @@
 import pytest
 from django.db import connection
 
+from accounts.models import User
 from messaging import signals
 from messaging.services import conversations, messages
 from tests.messaging.conftest import API, conversation_path, message_path
@@ -125,8 +126,6 @@ def test_a_call_that_was_answered_is_not_unread(as_alice, as_bob, alice, convers
 
 
 def test_a_call_is_no_writing(as_alice, as_bob, alice, bob, conversation, send_message):
-    from accounts.models import User
-
     call(conversation, bob)
     User.objects.filter(id=bob.id).update(who_can_message="contacts")
     assert send_message(as_alice, status=403)["error"] == "message_permission_denied"
@@ -148,3 +147,17 @@ def test_delivered_moves_forward_and_no_further_than_there_is(
     assert [name for name, _ in received] == ["conversation_delivered"] * 2
     assert as_alice.get(conversation_path(conversation))["conversation"]["other_delivered_id"] == second
     assert as_bob.get(conversation_path(conversation))["conversation"]["other_delivered_id"] == 0
+
+
+def test_what_is_read_is_delivered_but_hidden_receipts_hide_that(as_alice, as_bob, bob, conversation, send_message):
+    first = send_message(as_alice, "1")["id"]
+    send_message(as_alice, "2")
+    as_bob.post(f"{conversation_path(conversation)}/read", {"message_id": first})
+
+    def seen():
+        shown = as_alice.get(conversation_path(conversation))["conversation"]
+        return shown["other_last_read_id"], shown["other_delivered_id"]
+
+    assert seen() == (first, first)
+    User.objects.filter(id=bob.id).update(read_receipts=False)
+    assert seen() == (None, 0)
