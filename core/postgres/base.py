@@ -64,6 +64,12 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return not poll.poll(0) or super().is_usable()
 
     @async_unsafe
+    def create_cursor(self, name: str | None = None) -> Any:
+        cursor: Any = super().create_cursor(name)
+        cursor.adapters.register_loader(_TIMESTAMPTZ, _time_loader)
+        return cursor
+
+    @async_unsafe
     def prepared_cursor(self) -> Any:
         """A cursor that binds on the server, for core.database; counted and logged like any other."""
         self.close_if_health_check_failed()
