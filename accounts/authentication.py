@@ -1,7 +1,6 @@
 """The bearer token of a request. DRF loads this while its views module is still loading, so nothing
 here, nor what it imports, may import rest_framework views, generics or viewsets."""
 
-from django.utils import translation
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 
@@ -31,8 +30,7 @@ class BearerAuthentication(BaseAuthentication):
             raise TokenInvalid
         user, session = sessions.authenticate(token)
         request_context.identify(user_id=user.id, session_id=session.id)
-        if not getattr(request, "language_was_asked_for", True):
-            translation.activate(user.language)
+        request_context.prefer_language(user.language)
         return user, session
 
     def authenticate_header(self, request: Request) -> str:
@@ -47,8 +45,7 @@ class TwoStepAuthentication(BaseAuthentication):
         if token is None:
             raise TokenInvalid
         pending = two_step.authenticate(token)
-        if not getattr(request, "language_was_asked_for", True):
-            translation.activate(pending.user.language)
+        request_context.prefer_language(pending.user.language)
         return pending.user, pending
 
     def authenticate_header(self, request: Request) -> str:

@@ -37,6 +37,7 @@ from django_otp.middleware import OTPMiddleware
 from config import metrics
 from core import errors, request_context
 from core.errors import ADMIN_PREFIX
+from core.text import language_tag
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 
@@ -156,7 +157,7 @@ class LanguageMiddleware:
         cast(Any, request).language_was_asked_for = language is not None
         with translation.override(language or settings.LANGUAGE_CODE):
             response = self.get_response(request)
-            response.setdefault("Content-Language", translation.get_language() or settings.LANGUAGE_CODE)
+            response.setdefault("Content-Language", language_tag(translation.get_language() or settings.LANGUAGE_CODE))
         patch_vary_headers(response, ["Accept-Language"])
         return response
 

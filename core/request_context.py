@@ -7,6 +7,7 @@ from contextvars import ContextVar, Token
 from dataclasses import dataclass
 
 from django.http import HttpRequest
+from django.utils import translation
 
 from core.conf import conf
 from core.text import clean_name
@@ -72,6 +73,13 @@ def identify(*, user_id: int, session_id: int) -> None:
     context = _current.get()
     if context is not None:
         context.user_id, context.session_id = user_id, session_id
+
+
+def prefer_language(code: str) -> None:
+    """Continues the reply to the current request in this language of an account, unless the client asked for one."""
+    context = _current.get()
+    if context is not None and not getattr(context.request, "language_was_asked_for", True):
+        translation.activate(code)
 
 
 def client_address() -> str | None:

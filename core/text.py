@@ -13,8 +13,10 @@ MAX_ADDRESS = 254
 MAX_LANGUAGE_TAG = 35
 _BASE32 = "abcdefghijklmnopqrstuvwxyz234567"
 
-# Controls, and the marks that change the direction of what follows them.
-_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff]")
+# Controls that are no white space, and the marks that change the direction of what follows them.
+_UNPRINTABLE = re.compile(
+    r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]"
+)
 
 
 def normalise(text: str) -> str:
@@ -29,7 +31,7 @@ def encodable(text: str) -> str:
 
 def clean_name(text: str) -> str:
     """A name on one line: composed, without control characters, single spaces."""
-    return " ".join(_UNPRINTABLE.sub(" ", normalise(text)).split())
+    return " ".join(_UNPRINTABLE.sub("", normalise(text)).split())
 
 
 def fold(text: str) -> str:
@@ -82,6 +84,11 @@ def supported_language(tag: object) -> str:
         if candidate in supported:
             return candidate
     return next((code for code in supported if base and code.split("-", 1)[0] == base), default)
+
+
+def language_tag(code: str) -> str:
+    """A supported language as the API names it: without the script of Chinese, of which there is one."""
+    return code.partition("-")[0]
 
 
 def new_username(first_name: str) -> str:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.contrib.auth.password_validation import validate_password
 from drf_spectacular.utils import PolymorphicProxySerializer
 from rest_framework import serializers
 
@@ -13,11 +14,17 @@ from core.serializers import OkReply
 # --- Sign-up, confirmation, password reset ---------------------------------------------------------
 
 
+class NewPasswordField(PasswordField):
+    """A password that is not short and not common; the services compare it with what its user is called."""
+
+    default_validators = [validate_password]
+
+
 class SignUpInput(serializers.Serializer):
     first_name = NameField()
     last_name = NameField()
     email = AddressField()
-    password = PasswordField()
+    password = NewPasswordField()
     language = LanguageField()
 
 
@@ -30,7 +37,7 @@ class VerifyInput(EmailInput):
 
 
 class ResetPasswordInput(VerifyInput):
-    new_password = PasswordField()
+    new_password = NewPasswordField()
 
 
 # --- Sign-in ---------------------------------------------------------------------------------------
@@ -98,7 +105,7 @@ class TwoStepStatusOutput(OkReply):
 
 
 class TwoStepEnableInput(serializers.Serializer):
-    password = PasswordField()
+    password = NewPasswordField()
     hint = HintField()
 
 
@@ -106,7 +113,7 @@ class TwoStepChangeInput(serializers.Serializer):
     password = PasswordField(
         required=False, help_text="Not needed for 15 minutes after a sign-in with a recovery code."
     )
-    new_password = PasswordField()
+    new_password = NewPasswordField()
     hint = HintField()
 
 
@@ -195,7 +202,7 @@ def _device_name(session: Session) -> str:
 
 class ChangePasswordInput(serializers.Serializer):
     current_password = PasswordField()
-    new_password = PasswordField()
+    new_password = NewPasswordField()
 
 
 class PasswordChangedOutput(NoticeOutput):
@@ -218,7 +225,7 @@ class ChoosePasswordInput(serializers.Serializer):
     """The form for a new password after an undone change of the address."""
 
     password_token = TextField(max_length=4096)
-    new_password = PasswordField()
+    new_password = NewPasswordField()
 
 
 class AccountDeletionOutput(NoticeOutput):

@@ -9,7 +9,7 @@ from accounts.media import media_path
 from accounts.models import Block, User
 from core.fields import IdField, LanguageField, NameField, StrictBooleanField, TextField
 from core.serializers import OkReply, PageReply
-from core.text import display_name
+from core.text import display_name, language_tag
 
 
 class PersonRow(NamedTuple):
@@ -107,7 +107,7 @@ class ProfileSerializer(FullAccount):
 
     @classmethod
     def render(cls, user: User) -> dict[str, Any]:
-        return super().render(user) | {"language": user.language}
+        return super().render(user) | {"language": language_tag(user.language)}
 
 
 class MeOutput(OkReply):
@@ -135,7 +135,7 @@ class NewLanguageField(LanguageField):
 class UpdateProfileInput(serializers.Serializer):
     username = TextField(required=False)
     first_name = NameField(required=False)
-    last_name = NameField(required=False, allow_blank=True)
+    last_name = NameField(required=False)
     bio = TextField(required=False, allow_null=True, allow_blank=True, max_length=500)
     language = NewLanguageField()
 

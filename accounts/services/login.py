@@ -17,7 +17,7 @@ from accounts.models import PasswordLock, PendingToken, RateCount, Session, Trus
 from accounts.services import audit, login_lockout, one_time_tokens, sessions, trusted_devices
 from accounts.tokens import keyed_digest
 from core.database import compiled
-from core.request_context import Caller, network_of
+from core.request_context import Caller, network_of, prefer_language
 from core.transactions import unit_of_work
 
 T = TypeVar("T")
@@ -140,6 +140,7 @@ def _after_password(
                 _announce_lock(account, lock)
             error = InvalidCredentials()
         elif account.is_blocked(now):
+            prefer_language(account.language)
             error = AccountBlocked()
         else:
             login_lockout.clear(lock)

@@ -15,6 +15,7 @@ from accounts.services import codes, login_lockout, one_time_tokens, second_pass
 from accounts.services.registration import RESET, refuse_weak_password
 from accounts.signals import account_verified
 from core.exceptions import NotFound
+from core.request_context import prefer_language
 from core.transactions import unit_of_work
 
 
@@ -44,6 +45,7 @@ def reset(*, email: str, code: str, new_password: str, network: str) -> None:
     if user is None:
         codes.refuse(purpose=RESET, address=email, text=code)
     checked = codes.check(user=user, purpose=RESET, address=email, text=code, network=network)
+    prefer_language(user.language)
     password_hash = _hashed(new_password, user)  # outside of the transaction: hashing takes its time
     with unit_of_work():
         user = User.objects.lock_with_email(user.id, email)

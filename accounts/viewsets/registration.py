@@ -1,6 +1,5 @@
 """Sign-up, confirmation of the address, and password reset."""
 
-from django.utils import translation
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
 from rest_framework.permissions import AllowAny
@@ -15,7 +14,8 @@ from accounts.services import password, registration
 from accounts.throttles import network_and_email
 from accounts.viewsets.login import DEVICE_NAME
 from core.fields import checked
-from core.request_context import caller_of
+from core.request_context import caller_of, prefer_language
+from core.text import supported_language
 from core.throttles import Throttle, network, throttles
 
 
@@ -26,9 +26,8 @@ class RegistrationViewSet(ViewSet):
     @throttles(Throttle("signup", by=network))
     @extend_schema(operation_id="auth_signup", request=SignUpInput, responses={201: NoticeOutput})
     def signup(self, request: Request) -> Response:
+        prefer_language(supported_language(request.data.get("language")))
         form = checked(SignUpInput, request.data)
-        if not getattr(request, "language_was_asked_for", True):
-            translation.activate(form["language"])
         try:
             registration.sign_up(**form, network=network(request))
         except EmailTaken:

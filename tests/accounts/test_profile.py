@@ -86,6 +86,7 @@ class TestProfile:
             {"first_name": "nul\x00"},
             {"first_name": "\ud800"},
             {"last_name": "x" * 51},
+            {"last_name": " \u0007"},
             {"last_name": ["x"]},
             {"bio": "x" * 501},
             {"bio": True},
@@ -102,8 +103,8 @@ class TestProfile:
         assert as_alice.get(PROFILE) == before
 
     def test_names_lose_control_characters(self, as_alice):
-        body = as_alice.patch(PROFILE, {"first_name": " Al\u202eice\t\nB  ", "last_name": "e\u0301"})
-        assert (body["profile"]["first_name"], body["profile"]["last_name"]) == ("Al ice B", "é")
+        body = as_alice.patch(PROFILE, {"first_name": " Al\u202ei\u0007ce\t\nB\u200b  ", "last_name": "e\u0301"})
+        assert (body["profile"]["first_name"], body["profile"]["last_name"]) == ("Alice B", "é")
 
     def test_a_new_name_is_found(self, alice, as_alice, bob):
         as_alice.patch(PROFILE, {"first_name": "Zoë"})

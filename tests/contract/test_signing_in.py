@@ -121,6 +121,12 @@ def test_signup_names_what_is_wrong(anonymous, mailoutbox, changes, named):
     assert not mailoutbox
 
 
+@pytest.mark.parametrize("weak", ["short", "password123", "x" * 257])
+def test_signup_names_a_weak_password_beside_another_field(anonymous, weak):
+    body = anonymous.post(f"{AUTH}/signup", PERSON | {"first_name": "", "password": weak}, status=400)
+    assert set(body["fields"]) == {"first_name", "password"}
+
+
 def test_signup_names_every_missing_field(anonymous):
     body = anonymous.post(f"{AUTH}/signup", {}, status=400)
     assert set(body["fields"]) == {"first_name", "last_name", "email", "password"}
@@ -181,6 +187,20 @@ def test_usernames_come_from_the_first_name(anonymous, first_name, begins):
 def test_language_falls_back_and_is_never_an_error(anonymous, language, kept):
     anonymous.post(f"{AUTH}/signup", PERSON | {"language": language}, status=201)
     assert User.objects.get().language == kept
+
+
+@pytest.mark.parametrize("language", ["en", "ru", "es", "de", "fr", "pt", "tr", "uk", "ar", "zh"])
+def test_each_language_is_named_as_it_was_sent(alice, language):
+    reply = ApiClient(sign_in(alice)[1]).raw("PATCH", "/api/v1/profile", {"language": language})
+    assert reply.json()["profile"]["language"] == language
+    assert ApiClient(sign_in(alice)[1]).raw("GET", "/api/v1/profile").headers["Content-Language"] == language
+
+
+def test_what_is_wrong_with_a_signup_is_said_in_its_language(anonymous):
+    wrong = PERSON | {"language": "de", "email": "ann"}
+    assert anonymous.post(f"{AUTH}/signup", wrong, status=400)["message"] == "Einige Felder stimmen nicht."
+    english = anonymous.post(f"{AUTH}/signup", wrong, status=400, headers={"Accept-Language": "en"})
+    assert english["message"] == "Some fields are invalid."
 
 
 def test_language_may_be_missing(anonymous):
@@ -466,6 +486,20 @@ def test_verify_reset_with_a_weak_password_does_not_use_the_code_up(anonymous, a
         body = anonymous.post(f"{AUTH}/verify-reset", new | {"new_password": weak}, status=400)
         assert (body["error"], set(body["fields"])) == ("validation_error", {"new_password"})
     anonymous.post(f"{AUTH}/verify-reset", new | {"new_password": "another horse 9"})
+
+
+def test_after_the_code_the_language_of_the_account_decides(anonymous, mailoutbox):
+    olga = make_user("Olga", language="ru")
+    anonymous.post(f"{AUTH}/forgot-password", {"email": olga.email})
+    new = {"email": olga.email, "code": mailed_code(mailoutbox, olga.email), "new_password": "another horse 9"}
+    wrong = anonymous.post(f"{AUTH}/verify-reset", new | {"code": "000000"}, status=400)
+    assert without_request_id(wrong) == INVALID_OTP
+    assert anonymous.post(f"{AUTH}/verify-reset", new)["message"].startswith("Ваш пароль")
+    account_status.block(user=olga, reason="spam")
+    right = {"email": olga.email, "password": "another horse 9"}
+    wrong = anonymous.post(f"{AUTH}/login", right | {"password": "wrong"}, status=401)
+    assert without_request_id(wrong) == INVALID_CREDENTIALS
+    assert anonymous.post(f"{AUTH}/login", right, status=403)["message"].startswith("Эта")
 
 
 def test_verify_reset_without_an_account_or_with_a_code_of_another_purpose(anonymous, signed_up):
