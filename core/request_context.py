@@ -76,7 +76,7 @@ def identify(*, user_id: int, session_id: int) -> None:
 
 
 def prefer_language(code: str) -> None:
-    """Continues the reply to the current request in this language of an account, unless the client asked for one."""
+    """Continues the reply to the current request in this language, unless the client asked for one."""
     context = _current.get()
     if context is not None and not getattr(context.request, "language_was_asked_for", True):
         translation.activate(code)

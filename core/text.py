@@ -31,7 +31,7 @@ def encodable(text: str) -> str:
 
 def clean_name(text: str) -> str:
     """A name on one line: composed, without control characters, single spaces."""
-    return " ".join(_UNPRINTABLE.sub("", normalise(text)).split())
+    return " ".join(normalise(_UNPRINTABLE.sub("", text)).split())
 
 
 def fold(text: str) -> str:

@@ -13,8 +13,9 @@ from django.db.models.functions import Lower
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from accounts.exceptions import EmailTaken, UsernameTaken
+from accounts.exceptions import AccountBlocked, EmailTaken, UsernameTaken
 from core.database import compiled
+from core.request_context import prefer_language
 from core.text import display_name, fold, new_username, normalise_address, row_name
 
 
@@ -228,6 +229,12 @@ class User(PasswordLock, AbstractBaseUser, PermissionsMixin):
     def is_blocked(self, now: datetime) -> bool:
         """Blocked by staff at `now` (a block may have an end): UserQuerySet.blocked for a row that was read."""
         return self.blocked_at is not None and (self.blocked_until is None or self.blocked_until > now)
+
+    def refuse_if_blocked(self, now: datetime) -> None:
+        """AccountBlocked, in the language of the account, for a client that has proved to be its user."""
+        if self.is_blocked(now):
+            prefer_language(self.language)
+            raise AccountBlocked
 
     @property
     def is_active(self) -> bool:  # type: ignore[override]

@@ -18,7 +18,7 @@ from accounts.models import AuditEntry, EmailChange, Image, PendingToken, Recove
 from accounts.selectors import blocks_made_by
 from accounts.services import pictures, step_up
 from core.conf import project
-from core.text import json_time
+from core.text import json_time, language_tag
 
 # What an exporter yields: names of files with JSON values, iterators of rows, or bytes.
 Files = Iterator[tuple[str, Any]]
@@ -97,6 +97,7 @@ def rows(queryset: QuerySet[Any], *fields: str) -> Iterator[dict[str, Any]]:
 def _account(user_id: int) -> Files:
     user = User.objects.get(id=user_id)
     profile = {name: getattr(user, name) for name in PROFILE}
+    profile["language"] = language_tag(user.language)
     profile["two_step_enabled"] = user.two_step_enabled
     profile["recovery_codes_left"] = RecoveryCode.objects.unused().filter(user=user).count()
     profile["exported_at"] = timezone.now()

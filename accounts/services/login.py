@@ -189,8 +189,7 @@ def _announce_lock(user: User, lock: PasswordLock) -> None:
 
 def _welcome(user: User, caller: Caller, *, announce: bool) -> None:
     now = timezone.now()
-    if user.is_blocked(now):
-        raise AccountBlocked
+    user.refuse_if_blocked(now)
     if user.erase_after is not None:
         user.erase_after = None
         user.save(update_fields=["erase_after"])

@@ -22,7 +22,7 @@ MAX_LISTED = 1000
 
 
 def row_for(email: str, user: User | None, network: str) -> PasswordLock:
-    """Where wrong passwords for this address are counted: its account or known network, or a keyed row."""
+    """The row whose lockout holds here: of the account, of a network that it knows, or a keyed one."""
     unknown = UnknownAddress.objects.filter(key=_key(email)).first() if user is None else None
     return _row_in(network, user, user or unknown or UnknownAddress(key=_key(email)), is_wrong=False)
 
@@ -36,10 +36,10 @@ def locked_row_for(email: str, account: User | None, network: str, *, is_wrong: 
 
 
 def _row_in(network: str, user: User | None, row: PasswordLock, *, is_wrong: bool) -> PasswordLock:
-    """The row of the network if the account knows it, else `row`."""
+    """The row of the network if the account knows it, else `row`; also `row` if neither has counts and none is needed."""
     in_network = _network_locks.first(user.id, network) if user is not None else None
-    if not (is_wrong or in_network or row.has_counts):
-        return row  # nothing is counted in either
+    if not (is_wrong or row.has_counts or (in_network is not None and in_network.has_counts)):
+        return row
     if not knows_network(user, network) or user is None:
         return row
     return in_network or NetworkLock(user=user, network=network)  # stored by the first wrong password

@@ -9,7 +9,7 @@ from django.utils import timezone
 from rest_framework import serializers
 
 from accounts import emails
-from accounts.exceptions import AccountBlocked, EmailTaken, InvalidOtp
+from accounts.exceptions import EmailTaken, InvalidOtp
 from accounts.models import User
 from accounts.selectors import address_is_taken
 from accounts.services import codes, login, one_time_tokens, sessions
@@ -83,8 +83,7 @@ def verify_email(*, email: str, code: str, caller: Caller) -> tuple[User, str]:
         user = User.objects.lock_with_email(user.id, email)
         if user is None or user.has_verified_email:
             raise InvalidOtp
-        if user.is_blocked(timezone.now()):
-            raise AccountBlocked
+        user.refuse_if_blocked(timezone.now())
         codes.consume(checked)
         confirm(user)
         _session, token = login.complete(user=user, caller=caller, announce=False)

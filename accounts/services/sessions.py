@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from accounts import emails
 from accounts.conf import conf
-from accounts.exceptions import AccountBlocked, TokenRevoked
+from accounts.exceptions import TokenRevoked
 from accounts.models import Session, TrustedDevice, User
 from accounts.selectors import session_with_user
 from accounts.signals import session_revoked, session_tokens_replaced
@@ -102,8 +102,7 @@ def authenticate(token: str) -> tuple[User, Session]:
     if session is None:
         raise TokenRevoked
     user = session.user
-    if user.is_blocked(now):
-        raise AccountBlocked
+    user.refuse_if_blocked(now)
     if not session.is_live(now):
         raise TokenRevoked
     behind = session.generation - claims.generation
@@ -125,8 +124,7 @@ def recheck(*, sid: uuid.UUID, user_id: int, generation: int | None = None) -> t
     now = timezone.now()
     if session is None:
         raise TokenRevoked
-    if session.user.is_blocked(now):
-        raise AccountBlocked
+    session.user.refuse_if_blocked(now)
     if not session.is_live(now):
         raise TokenRevoked
     if generation is not None and generation < session.oldest_generation:
@@ -166,8 +164,7 @@ def refresh(token: str) -> str:
             raise TokenRevoked
         user = User.objects.get(id=session.user_id)  # as it is now that the row is ours
         now = timezone.now()
-        if user.is_blocked(now):
-            raise AccountBlocked
+        user.refuse_if_blocked(now)
         if not session.is_live(now):
             raise TokenRevoked
         if claims.generation < session.oldest_generation:

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from accounts import emails
 from accounts.conf import conf
-from accounts.exceptions import AccountBlocked, AccountLocked, InvalidOtp, InvalidTwoStep, TokenInvalid, TokenRevoked
+from accounts.exceptions import AccountLocked, InvalidOtp, InvalidTwoStep, TokenInvalid, TokenRevoked
 from accounts.models import Code, PendingToken, User
 from accounts.services import codes, login, one_time_tokens, recovery_codes, second_password, trusted_devices
 from core.request_context import Caller, network_of
@@ -29,8 +29,7 @@ def authenticate(token: str) -> PendingToken:
     pending = one_time_tokens.find(token, kind=PendingToken.Kind.TWO_STEP)
     if pending is None:
         raise TokenInvalid
-    if pending.user.is_blocked(timezone.now()):
-        raise AccountBlocked
+    pending.user.refuse_if_blocked(timezone.now())
     if not one_time_tokens.is_live(pending, tries=conf.TWO_STEP_TRIES):
         raise TokenRevoked
     return pending
@@ -129,8 +128,7 @@ def _consume(code: Code) -> None:
 def _consume_token(pending: PendingToken) -> User:
     """Consumes the token. Returns the current user row, locked."""
     user = User.objects.lock(pending.user_id)
-    if user.is_blocked(timezone.now()):
-        raise AccountBlocked
+    user.refuse_if_blocked(timezone.now())
     if not one_time_tokens.consume(pending):
         raise TokenRevoked
     return user

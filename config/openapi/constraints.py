@@ -7,6 +7,8 @@ from typing import Any
 
 from django.conf import settings
 
+from core.text import language_tag
+
 EMAIL = {"format": "email", "minLength": 3, "maxLength": 254}
 NAME = {"minLength": 1, "maxLength": 50}
 NEW_PASSWORD = {"minLength": 8, "maxLength": 256, "format": "password"}
@@ -25,7 +27,7 @@ CLIENT_ID = {
 
 
 def language() -> dict[str, Any]:
-    codes = ", ".join(f"`{code}`" for code, _ in settings.LANGUAGES)
+    codes = ", ".join(f"`{language_tag(code)}`" for code, _ in settings.LANGUAGES)
     return {
         "maxLength": 35,
         "description": f"A BCP 47 language tag. Supported: {codes}. Other tags fall back to their base, then to `en`.",

@@ -171,5 +171,7 @@ class CommandQueue:
     def _acknowledge(self, frame: CommandFrame) -> None:
         try:
             self._outbox.acknowledge(checked(AckInput, frame.data)["seq"])
+            if frame.ref is not None:
+                self._outbox.send_reply(frame.ref, {})
         except ValidationError as error:
             self._outbox.send_error(frame.ref, error)

@@ -157,9 +157,9 @@ def _newest_seq(user_id: int, since: datetime) -> int:
 
 
 def send_delivered(*, conversation_id: int, user_id: int, peer_id: int, delivered_id: int) -> None:
-    """Shows the sender that messages are delivered, after the commit and unless there is a block."""
+    """Shows the sender that messages are delivered, after the commit; not with a block, nor what is shown as read."""
     conversation = conversations_for(peer_id, [conversation_id]).get(conversation_id, {})
-    if conversation.get("other_delivered_id") is None:
+    if conversation.get("other_delivered_id") != delivered_id:
         return
     frame = {
         "type": "conversation.delivered",

@@ -33,7 +33,7 @@ CLOSING = "Close codes: " + "; ".join(
     f"{row.code} {row.meaning[0].lower()}{row.meaning[1:-1]}" for row in asyncapi_texts.CLOSE_CODES
 )
 # The replies to the commands that the connection itself handles.
-OWN_REPLIES = {"auth": ["ready", "reply.auth"], "resume": ["synced", "resync"], "ack": [], "ping": ["pong"]}
+OWN_REPLIES = {"auth": ["ready", "reply.auth"], "resume": ["synced", "resync"], "ack": ["reply.ack"], "ping": ["pong"]}
 
 
 class RealtimeSchemaView(APIView):
@@ -178,7 +178,10 @@ REF = {"type": ["string", "integer", "null"], "description": "Chosen by the clie
 
 def _messages(shapes: _Shapes) -> dict[str, Any]:
     commands = {name: row.input for name, row in socket_commands.COMMANDS.items()} | OWN_COMMANDS
-    replies = {name: _data_of(row.reply) for name, row in socket_commands.COMMANDS.items()} | {"auth": RenewedData}
+    replies = {name: _data_of(row.reply) for name, row in socket_commands.COMMANDS.items()} | {
+        "auth": RenewedData,
+        "ack": _data_of(OkReply),
+    }
     messages = {f"command.{name}": _command(name, shapes.ref(data, "request")) for name, data in commands.items()}
     messages |= {f"reply.{name}": _reply(name, shapes.ref(data)) for name, data in replies.items()}
     messages["reply.error"] = ERROR

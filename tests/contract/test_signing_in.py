@@ -495,11 +495,14 @@ def test_after_the_code_the_language_of_the_account_decides(anonymous, mailoutbo
     wrong = anonymous.post(f"{AUTH}/verify-reset", new | {"code": "000000"}, status=400)
     assert without_request_id(wrong) == INVALID_OTP
     assert anonymous.post(f"{AUTH}/verify-reset", new)["message"].startswith("Ваш пароль")
+    token = sign_in(olga)[1]
     account_status.block(user=olga, reason="spam")
     right = {"email": olga.email, "password": "another horse 9"}
     wrong = anonymous.post(f"{AUTH}/login", right | {"password": "wrong"}, status=401)
     assert without_request_id(wrong) == INVALID_CREDENTIALS
-    assert anonymous.post(f"{AUTH}/login", right, status=403)["message"].startswith("Эта")
+    blocked = anonymous.post(f"{AUTH}/login", right, status=403)
+    assert blocked["message"] == "Эта учётная запись заблокирована."
+    assert without_request_id(ApiClient(token).get(f"{AUTH}/me", status=403)) == without_request_id(blocked)
 
 
 def test_verify_reset_without_an_account_or_with_a_code_of_another_purpose(anonymous, signed_up):

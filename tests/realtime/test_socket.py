@@ -42,6 +42,25 @@ def test_a_message_reaches_the_devices_of_both_participants(open_socket, token_o
     assert bobs.expect("conversation.read", user_id=bob.id)["data"]["unread_count"] == 0
 
 
+def test_an_acknowledgement_with_a_ref_gets_a_reply(open_socket, alice):
+    socket = open_socket(sign_in(alice)[1])
+    assert socket.command("ack", seq=0)["data"] == {}
+    socket.send("ack", {"seq": 0})
+    assert [frame for frame in socket.silence(0.5) if frame["type"] == "reply"] == []
+
+
+def test_what_was_read_is_not_announced_as_delivered_again(open_socket, alice, bob, conversation):
+    alices, bobs = open_socket(sign_in(alice)[1]), open_socket(sign_in(bob)[1], acks=False)
+    sent = [send_message(alice, conversation, text) for text in ("1", "2")]
+    first, second = bobs.expect("message.new"), bobs.expect("message.new")
+    bobs.command("conversation.read", conversation_id=conversation, message_id=sent[1]["id"])
+    alices.expect("conversation.read")
+    bobs.send("ack", {"seq": first["seq"]})
+    assert [frame for frame in alices.silence(1) if frame["type"] == "conversation.delivered"] == []
+    bobs.send("ack", {"seq": second["seq"]})
+    assert alices.expect("conversation.delivered")["data"]["delivered_id"] == sent[1]["id"]
+
+
 def test_an_acknowledgement_is_the_second_tick_and_spares_the_push(open_socket, alice, bob, conversation):
     from django.utils import timezone
 

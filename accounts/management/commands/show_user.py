@@ -6,6 +6,7 @@ from django.utils import timezone
 from accounts.management.user_commands import find_user
 from accounts.services import login_lockout, second_password
 from core.operator import OperatorCommand
+from core.text import language_tag
 
 
 class Command(OperatorCommand):
@@ -24,7 +25,7 @@ class Command(OperatorCommand):
             "username": user.username,
             "first_name": user.first_name,
             "last_name": user.last_name,
-            "language": user.language,
+            "language": language_tag(user.language),
             "created_at": user.created_at,
             "last_seen_at": user.last_seen_at,
             "is_verified": user.has_verified_email,
