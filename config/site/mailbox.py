@@ -97,7 +97,7 @@ def _mails_in(content: bytes, written_at: datetime, address: str) -> Iterator[Ma
         body = message.get_body(("plain", "html"))
         text = body.get_content().strip() if body else ""
         code = _CODE.search(text)
-        written = _WRITTEN.match(str(message["Message-ID"] or ""))
+        written = _WRITTEN.search(str(message["Message-ID"] or ""))
         try:
             created_at = parsedate_to_datetime(str(message["Date"])).astimezone(UTC)
         except (TypeError, ValueError):

@@ -1,6 +1,7 @@
 """HTML pages: reachable, clean under the content policy; development pages are open to loopback only."""
 
 import re
+import uuid
 from email.message import EmailMessage
 from pathlib import Path
 
@@ -99,7 +100,9 @@ def test_the_mailbox_is_newest_first_over_the_files_of_several_threads(settings,
     settings.MAILBOX_DIR = tmp_path
     backends = [EmailBackend(file_path=str(tmp_path)), EmailBackend(file_path=str(tmp_path))]
     for number in range(6):
-        headers = {"Message-ID": f"<{number:017}.x@localhost>", "Date": "Fri, 20 Nov 2026 12:00:00 -0000"}
+        # As long as those of the queue: it is folded onto a line of its own.
+        message_id = f"<{number:017}.{uuid.uuid4().hex}@chat.example.com>"
+        headers = {"Message-ID": message_id, "Date": "Fri, 20 Nov 2026 12:00:00 -0000"}
         mail = EmailMultiAlternatives(
             f"Mail {number}", "Hello", "from@example.com", ["ann@example.com"], headers=headers
         )
