@@ -231,6 +231,7 @@ export interface Replies {
   "call.connected": CallReplyData;
   "call.hangup": CallReplyData;
   "auth": RenewedData;
+  "ack": Record<string, unknown>;
 }
 
 export interface AuthApi {
