@@ -61,6 +61,10 @@ class PendingEvent(NamedTuple):
     seen: SeenMessage | None = None
 
 
+# The columns of a pending event, with its number among those of its user.
+Numbered = tuple[Any, ...]
+
+
 def append(
     *,
     user_id: int,
@@ -171,7 +175,8 @@ def _flush(events: list[PendingEvent]) -> None:
     counts = Counter(event.user_id for event in events)
     now = timezone.now()
     write = _write_postgresql if on_postgresql() else _write_sqlite
-    heads = write(counts, events, now)
+    numbered = _numbered(events)
+    heads = write(counts, numbered, now)
     if heads is None:
         # A user's first event, or that of an account which this transaction deletes. Nothing is locked yet,
         # so creating streams does not violate the lock order.
@@ -181,34 +186,37 @@ def _flush(events: list[PendingEvent]) -> None:
             return
         counts = Counter(event.user_id for event in events)
         _create_streams(counts)
-        heads = write(counts, events, now)
+        numbered = _numbered(events)
+        heads = write(counts, numbered, now)
     if heads is None:
         raise Stream.DoesNotExist(f"no stream for one of {sorted(counts)}")
     _delete_events(event.user_id for event in events if event.type == _FORGET)
-    inline_events = _inline(heads, counts, events, now)
-    copies = _copies(heads, counts, events)
+    inline_events = _inline(heads, counts, numbered, now)
+    copies = _copies(heads, counts, events, numbered)
     # No partial: Django names a robust function that failed, and a partial has no name.
     transaction.on_commit(lambda: groups.notify_new_events(heads, inline_events, copies), robust=True)
 
 
 def _inline(
-    heads: dict[int, int], counts: Counter[int], events: Sequence[PendingEvent], now: datetime
+    heads: dict[int, int], counts: Counter[int], numbered: Sequence[Numbered], now: datetime
 ) -> dict[int, list[list[Any]]]:
     """The few events of each user to send with the wake-up, so that a socket that is up to date need not read them."""
     at = now.isoformat()
     inline: dict[int, list[list[Any]]] = {}
-    for user_id, number, kind, conversation_id, object_id, extra in _numbered(events):
+    for user_id, number, kind, conversation_id, object_id, extra in numbered:
         if counts[user_id] <= MAX_INLINE_EVENTS:
             seq = heads[user_id] - counts[user_id] + number
             inline.setdefault(user_id, []).append([seq, kind, conversation_id, object_id, extra, at])
     return inline
 
 
-def _copies(heads: dict[int, int], counts: Counter[int], events: Sequence[PendingEvent]) -> dict[int, list[Any]]:
+def _copies(
+    heads: dict[int, int], counts: Counter[int], events: Sequence[PendingEvent], numbered: Sequence[Numbered]
+) -> dict[int, list[Any]]:
     """The new message to send with each user's wake-up: one at most, with the number of its event. A later event about a
     conversation may have changed the message, so that it has to be read."""
     copies: dict[int, list[Any]] = {}
-    for event, (user_id, number, *_columns) in zip(events, _numbered(events), strict=True):
+    for event, (user_id, number, *_columns) in zip(events, numbered, strict=True):
         if event.seen is not None:
             copies[user_id] = [heads[user_id] - counts[user_id] + number, *event.seen]
         elif event.conversation_id is not None:
@@ -243,16 +251,16 @@ SELECT user_id, head_seq FROM moved
 _COLUMNS = ("user_id", "number", "type", "conversation_id", "object_id", "extra")
 
 
-def _write_postgresql(counts: Counter[int], events: Sequence[PendingEvent], now: datetime) -> dict[int, int] | None:
+def _write_postgresql(counts: Counter[int], numbered: Sequence[Numbered], now: datetime) -> dict[int, int] | None:
     """The new heads, or None (and nothing done) when a stream is missing."""
     # As text: turning lists into arrays takes the driver as long as a short statement.
-    pending = json.dumps([dict(zip(_COLUMNS, event, strict=True)) for event in _numbered(events)])
+    pending = json.dumps([dict(zip(_COLUMNS, event, strict=True)) for event in numbered])
     user_ids = f"{{{','.join(map(str, counts))}}}"
     heads: dict[int, int] = dict(rows(_POSTGRESQL, [pending, user_ids, user_ids, len(counts), now]))
     return heads or None
 
 
-def _write_sqlite(counts: Counter[int], events: Sequence[PendingEvent], now: datetime) -> dict[int, int] | None:
+def _write_sqlite(counts: Counter[int], numbered: Sequence[Numbered], now: datetime) -> dict[int, int] | None:
     """The same for SQLite, where BEGIN IMMEDIATE has already locked the whole file."""
     cases = " ".join(["WHEN %s THEN %s"] * len(counts))
     users = placeholders(counts)
@@ -272,16 +280,13 @@ def _write_sqlite(counts: Counter[int], events: Sequence[PendingEvent], now: dat
         cursor.executemany(
             "INSERT INTO realtime_event (user_id, seq, type, conversation_id, object_id, extra, created_at)"
             " VALUES (%s, %s, %s, %s, %s, %s, %s)",
-            [
-                (user_id, heads[user_id] - counts[user_id] + number, *rest, at)
-                for user_id, number, *rest in _numbered(events)
-            ],
+            [(user_id, heads[user_id] - counts[user_id] + number, *rest, at) for user_id, number, *rest in numbered],
         )
     return heads
 
 
-def _numbered(events: Sequence[PendingEvent]) -> list[tuple[Any, ...]]:
-    """The columns of every event, with its number (1, 2, …) among those of its user."""
+def _numbered(events: Sequence[PendingEvent]) -> list[Numbered]:
+    """Numbers the events of each user from 1."""
     numbers: Counter[int] = Counter()
     numbered = []
     for user_id, *columns, _seen in events:
