@@ -101,6 +101,7 @@ class PasswordLock(models.Model):
 
     @property
     def has_counts(self) -> bool:
+        """Whether wrong passwords are counted or a lockout is stored."""
         return bool(self.wrong_passwords) or self.locked_until is not None
 
 

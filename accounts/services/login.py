@@ -12,12 +12,12 @@ from rest_framework.exceptions import APIException
 
 from accounts import emails
 from accounts.conf import conf
-from accounts.exceptions import AccountBlocked, AccountLocked, InvalidCredentials
+from accounts.exceptions import AccountLocked, InvalidCredentials
 from accounts.models import PasswordLock, PendingToken, RateCount, Session, TrustedDevice, User
 from accounts.services import audit, login_lockout, one_time_tokens, sessions, trusted_devices
 from accounts.tokens import keyed_digest
 from core.database import compiled
-from core.request_context import Caller, network_of, prefer_language
+from core.request_context import Caller, network_of
 from core.transactions import unit_of_work
 
 T = TypeVar("T")
@@ -139,10 +139,8 @@ def _after_password(
             if not exempt and login_lockout.count_wrong(lock, now) and account is not None:
                 _announce_lock(account, lock)
             error = InvalidCredentials()
-        elif account.is_blocked(now):
-            prefer_language(account.language)
-            error = AccountBlocked()
         else:
+            account.refuse_if_blocked(now)
             login_lockout.clear(lock)
             return on_success(account, device)
     raise error  # after the commit: the counted attempt stays
