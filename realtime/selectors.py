@@ -44,16 +44,6 @@ def online_user_ids(among: Iterable[int]) -> set[int]:
     return set(Socket.objects.alive().filter(user_id__in=set(among)).values_list("user_id", flat=True))
 
 
-def is_online(user_id: int) -> bool:
-    """Whether the user has an open socket in any process."""
-    return _open_socket.first(user_id, alive_since()) is not None
-
-
-@compiled
-def _open_socket(user_id: int, since: datetime) -> QuerySet[Socket, tuple[str]]:
-    return Socket.objects.alive(since).filter(user_id=user_id).values_list("id")
-
-
 def online_peers_of(user_id: int) -> set[int]:
     """The users who may see this user's presence and have an open socket."""
     return {peer_id for (peer_id,) in _online_peers(user_id, alive_since())}

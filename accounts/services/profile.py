@@ -1,6 +1,7 @@
 """The profile and the privacy settings of a user."""
 
 import re
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -84,6 +85,9 @@ def _invalid_username(sentence: str) -> ValidationError:
     return ValidationError({"username": [sentence]})
 
 
-def record_last_seen(*, user_id: int, at: datetime) -> None:
-    """Stores that the user was online until `at`; the real-time channel reports it."""
-    User.objects.filter(id=user_id).update(last_seen_at=at)
+def record_last_seen(*, user_ids: Iterable[int], at: datetime) -> None:
+    """Stores that the users were online until `at`; the real-time channel reports it."""
+    with unit_of_work():
+        # In order: two processes may record the same users.
+        in_order = User.objects.filter(id__in=set(user_ids)).order_by("id").select_for_update(no_key=True)
+        User.objects.filter(id__in=list(in_order.values_list("id", flat=True))).update(last_seen_at=at)

@@ -32,7 +32,11 @@ _IMAGE_OF_REPLY = sql.image_token("ri")
 
 def select(cleared: str = "%s", join: str = "", source: str = MESSAGE, before: str = "") -> str:
     """SELECT … FROM for messages `m` of `source`; `cleared` is the SQL of the viewer's watermark, `before` names columns
-    before those of a MessageRow."""
+    before those of a MessageRow.
+
+    A reply is of the conversation of its message. The join does not say so again: with statistics of a smaller table
+    PostgreSQL would read the whole conversation for each reply.
+    """
     aggregate = "string_agg" if on_postgresql() else "group_concat"
     return (
         f"SELECT {before}m.id, m.conversation_id, m.sender_id, m.kind, m.body, m.reply_to_id, m.edited_at, m.created_at,"
@@ -42,8 +46,7 @@ def select(cleared: str = "%s", join: str = "", source: str = MESSAGE, before: s
         f"  FROM {REACTION} x WHERE x.message_id = m.id)"
         f" FROM {source} m{join}"
         f" LEFT JOIN {sql.IMAGES} i ON i.id = m.image_id"
-        f" LEFT JOIN {MESSAGE} r ON r.id = m.reply_to_id AND r.conversation_id = m.conversation_id"
-        f"  AND {visible('r', cleared)}"
+        f" LEFT JOIN {MESSAGE} r ON r.id = m.reply_to_id AND {visible('r', cleared)}"
         f" LEFT JOIN {sql.IMAGES} ri ON ri.id = r.image_id"
     )
 

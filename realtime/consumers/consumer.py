@@ -16,15 +16,13 @@ from channels.consumer import get_handler_name
 from channels.exceptions import StopConsumer
 from channels.generic.websocket import AsyncWebsocketConsumer
 
-from realtime.calls import services as calls
 from realtime.conf import conf
 from realtime.consumers.authentication import Authentication
 from realtime.consumers.command_queue import CommandQueue
-from realtime.consumers.database import in_database
-from realtime.consumers.hub import keep_until_done
+from realtime.consumers.execution import ClosedSocket
+from realtime.consumers.hub import Hub, keep_until_done
 from realtime.consumers.outbox import Outbox
 from realtime.consumers.protocol import Caller, Close, Message, Receive, Scope, Send
-from realtime.services import presence, sockets
 
 logger = logging.getLogger("parley.realtime")
 
@@ -171,12 +169,6 @@ class RealtimeConsumer(AsyncWebsocketConsumer):
 
 async def _forget(user_id: int, socket_id: str) -> None:
     try:
-        await in_database(_closed, user_id, socket_id)
+        await Hub.here().closing_batcher(ClosedSocket(user_id, socket_id))
     except Exception as error:
         logger.info("a closed socket stays listed until the next purge: %s", error.__class__.__name__)
-
-
-def _closed(user_id: int, socket_id: str) -> None:
-    sockets.closed(socket_id=socket_id)
-    calls.note_closed(user_id=user_id, socket_id=socket_id)
-    presence.user_disconnected(user_id=user_id)

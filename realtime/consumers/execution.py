@@ -17,10 +17,12 @@ from accounts.services import sessions
 from core import ratelimits
 from core.fields import MAX_ID, checked
 from realtime import selectors, socket_commands, socket_events
+from realtime.calls import services as calls
 from realtime.consumers import protocol
 from realtime.consumers.protocol import Caller, CommandFrame, Ref
 from realtime.kinds import CommandContext, SocketRef
 from realtime.selectors import LoggedEvent
+from realtime.services import presence, sockets
 from realtime.services.typing import TypingNotice
 from realtime.socket_events import UserEvents
 
@@ -91,6 +93,20 @@ def unpack_event(packed: Sequence[Any]) -> LoggedEvent:
     return LoggedEvent(
         seq, kind, conversation_id, object_id, json.loads(extra) if extra else None, datetime.fromisoformat(at)
     )
+
+
+class ClosedSocket(NamedTuple):
+    user_id: int
+    socket_id: str
+
+
+def record_closed(batch: Sequence[ClosedSocket]) -> list[None]:
+    """Sockets closed: deletes their rows, then notes the loss for their calls and for those who watch their users."""
+    socket_ids = [closed.socket_id for closed in batch]
+    sockets.closed(socket_ids=socket_ids)
+    calls.note_closed(socket_ids=socket_ids)
+    presence.users_disconnected(user_ids={closed.user_id for closed in batch})
+    return [None] * len(batch)
 
 
 def _brought_by(frame: dict[str, Any], user_id: int) -> tuple[int, int] | None:

@@ -22,8 +22,9 @@ from realtime import groups, selectors
 from realtime.calls import services as calls
 from realtime.conf import conf
 from realtime.consumers.database import Batcher, in_database
-from realtime.consumers.execution import render_batch
+from realtime.consumers.execution import record_closed, render_batch
 from realtime.consumers.protocol import Caller, Message, OpenSocket
+from realtime.services import log
 from realtime.services import sockets as socket_service
 from realtime.services.typing import relay_typing_batch
 
@@ -53,6 +54,9 @@ class Hub:
         # Every notice is checked after its arrival, so a block applies to the next one; no result is cached.
         self.typing_batcher = Batcher(relay_typing_batch)
         self.event_batcher = Batcher(render_batch)
+        self.position_batcher = Batcher(log.positions)
+        # After a restart all sockets close at once.
+        self.closing_batcher = Batcher(record_closed)
         self._joined: set[int] = set()
         self._joining: dict[int, asyncio.Task[None]] = {}
         self._channel: str | None = None

@@ -225,14 +225,14 @@ class LogReader:
 
     async def _find_position(self) -> None:
         """The next event is missing: it was pruned, or the log has a new epoch."""
-        position = await in_database(log.position, self._caller.user_id)
+        position = await Hub.here().position_batcher(self._caller.user_id)
         if position.min_seq > self.sent or position.head_seq < self.sent:
             await self._resync("too_old" if position.min_seq > self.sent else "ahead", position.head_seq)
         else:
             self.head = position.head_seq
 
     async def _go_back(self, epoch: str | None, seq: int) -> None:
-        position = await in_database(log.position, self._caller.user_id)
+        position = await Hub.here().position_batcher(self._caller.user_id)
         self._resume = None
         if epoch is not None and epoch != position.epoch:
             await self._resync("epoch", position.head_seq)

@@ -17,7 +17,6 @@ from realtime.consumers.execution import error_reply
 from realtime.consumers.hub import Hub
 from realtime.consumers.log_reader import LogReader
 from realtime.consumers.protocol import Close, OpenSocket, Ref
-from realtime.services import log
 
 logger = logging.getLogger("parley.realtime")
 
@@ -82,7 +81,7 @@ class Outbox:
     async def poll_position(self, user_id: int) -> int:
         """Reads the end of the log, as a wake-up may have been missed."""
         Hub.here().rejoin(user_id)
-        position = await in_database(log.position, user_id)
+        position = await Hub.here().position_batcher(user_id)
         self.advance_head(position.head_seq)
         return position.head_seq
 

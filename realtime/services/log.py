@@ -85,14 +85,20 @@ def append(
 
 def position(user_id: int) -> Position:
     """The position of a user's log; the first call creates the log."""
-    row = _position(user_id)
-    if row is None:
+    return positions([user_id])[0]
+
+
+def positions(user_ids: Sequence[int]) -> list[Position]:
+    """The positions of these users' logs, in the order of the users; the first call for a user creates the log."""
+    found = _positions(user_ids)
+    missing = set(user_ids) - found.keys()
+    if missing:
         with unit_of_work():
-            _create_streams([user_id])
-        row = _position(user_id)
-    if row is None:
+            _create_streams(missing)
+        found = _positions(user_ids)
+    if not found.keys() >= set(user_ids):
         raise Stream.DoesNotExist
-    return row
+    return [found[user_id] for user_id in user_ids]
 
 
 def start_new_epoch(user_ids: Iterable[int] | None = None) -> int:
@@ -156,14 +162,13 @@ def _prune_one(user_id: int, too_old: datetime, batch: int) -> int:
         return events.filter(seq__lte=upto).delete()[0]
 
 
-def _position(user_id: int) -> Position | None:
-    row = _stream.first(user_id)
-    return None if row is None else Position(*row)
+def _positions(user_ids: Sequence[int]) -> dict[int, Position]:
+    return {user_id: Position(epoch, head, low) for user_id, epoch, head, low in _streams(list(user_ids))}
 
 
 @compiled
-def _stream(user_id: int) -> QuerySet[Stream, tuple[str, int, int]]:
-    return Stream.objects.filter(user_id=user_id).values_list("epoch", "head_seq", "min_seq")
+def _streams(user_ids: list[int]) -> QuerySet[Stream, tuple[int, str, int, int]]:
+    return Stream.objects.filter(user__id__any=user_ids).values_list("user_id", "epoch", "head_seq", "min_seq")
 
 
 def _create_streams(user_ids: Iterable[int]) -> None:

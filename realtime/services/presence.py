@@ -56,13 +56,12 @@ def user_connected(*, person: "User") -> None:
     _notify_watchers(person, online=True)
 
 
-def user_disconnected(*, user_id: int) -> None:
-    """A socket closed and its row was deleted; if it was the user's last one, announces them as offline."""
-    profile.record_last_seen(user_id=user_id, at=timezone.now())
-    if not selectors.is_online(user_id):
-        person = users_by_ids([user_id]).get(user_id)
-        if person is not None:
-            _notify_watchers(person, online=False)
+def users_disconnected(*, user_ids: set[int]) -> None:
+    """A socket of each user closed and its row was deleted; announces those as offline whose last one it was."""
+    profile.record_last_seen(user_ids=user_ids, at=timezone.now())
+    offline = user_ids - selectors.online_user_ids(user_ids)
+    for person in users_by_ids(offline).values():
+        _notify_watchers(person, online=False)
 
 
 def _notify_watchers(person: "User", *, online: bool) -> None:

@@ -84,10 +84,9 @@ def renewed(*, socket_id: str, session_id: int) -> None:
     Socket.objects.filter(id=socket_id).exclude(session_id=session_id).update(session_id=session_id)
 
 
-def closed(*, socket_id: str) -> None:
-    """Deletes a socket. Hand-written SQL: the ORM would open a transaction for it."""
-    with prepared() as cursor:
-        cursor.execute(f"DELETE FROM {Socket._meta.db_table} WHERE id = %s", [socket_id])
+def closed(*, socket_ids: Iterable[str]) -> None:
+    """Deletes the rows of sockets that have closed."""
+    Socket.objects.filter(id__in=list(socket_ids)).delete()
 
 
 def still_open(*, socket_ids: Iterable[str]) -> None:

@@ -62,8 +62,8 @@ class Phone:
 
     def close(self) -> None:
         """The socket is gone; the sign-in stays."""
-        sockets.closed(socket_id=self.device.socket_id)
-        calls.note_closed(user_id=self.user.id, socket_id=self.device.socket_id)
+        sockets.closed(socket_ids=[self.device.socket_id])
+        calls.note_closed(socket_ids=[self.device.socket_id])
 
     def reopen(self) -> "Phone":
         """The same sign-in comes back with a new socket."""

@@ -9,17 +9,15 @@ import base64
 import hashlib
 import hmac
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import ValidationError
 
-from core.database import compiled
 from core.transactions import unit_of_work
 from realtime.calls.models import Call, CallParticipant
 from realtime.calls.services.ending import end, end_overdue_of
@@ -99,21 +97,15 @@ def note_open(*, user_id: int, device: SocketRef) -> None:
         _reset_deadline(call)
 
 
-def note_closed(*, user_id: int, socket_id: str) -> None:
-    """A socket closed. If an active call has no open bound socket left, its deadline is set to one minute."""
-    participant = _bound_to.first(user_id, socket_id)
-    if participant is None:
-        return
-    with unit_of_work():
-        call = Call.objects.select_for_update().get(id=participant.call_id)
-        changed = CallParticipant.objects.filter(id=participant.id, live=True, socket_id=socket_id, gone_at=None)
-        if changed.update(gone_at=timezone.now()) and not open_sockets(call.participants.all()):
-            _reset_deadline(call)
-
-
-@compiled
-def _bound_to(user_id: int, socket_id: str) -> QuerySet[CallParticipant]:
-    return CallParticipant.objects.live_of(user_id).filter(socket_id=socket_id)
+def note_closed(*, socket_ids: Iterable[str]) -> None:
+    """Sockets closed. An active call that has no open bound socket left gets a deadline of one minute."""
+    for participant in CallParticipant.objects.filter(live=True, socket_id__in=list(socket_ids)):
+        with unit_of_work():
+            call = Call.objects.select_for_update().get(id=participant.call_id)
+            bound = CallParticipant.objects.filter(id=participant.id, live=True, socket_id=participant.socket_id)
+            is_new = bool(bound.filter(gone_at=None).update(gone_at=timezone.now()))
+            if is_new and not open_sockets(call.participants.all()):
+                _reset_deadline(call)
 
 
 def _reset_deadline(call: Call) -> None:
