@@ -1,0 +1,59 @@
+"""Sockets that close together are recorded together, each as it would be alone."""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import User
+from realtime import selectors
+from realtime.consumers.execution import ClosedSocket, record_closed
+from realtime.models import Socket
+from realtime.services import log
+from tests.factories import make_user
+from tests.parallel import run_parallel
+from tests.realtime.phones import conversation_of, phone_of, start_call
+
+
+def closed(*phones):
+    return [ClosedSocket(phone.user.id, phone.device.socket_id) for phone in phones]
+
+
+def test_each_socket_of_a_batch_is_recorded(db, alice, bob, charlie):
+    left, stays, callers, callees = phone_of(charlie), phone_of(charlie), phone_of(alice), phone_of(bob)
+    call_id = start_call(callers, callees, conversation_of(alice, bob))
+    deadline = callers.sees(call_id)["expires_at"]
+    assert record_closed(closed(left, callers, callees)) == [None] * 3
+    assert list(Socket.objects.values_list("id", flat=True)) == [stays.device.socket_id]
+    assert selectors.online_user_ids([alice.id, bob.id, charlie.id]) == {charlie.id}
+    assert not User.objects.filter(id__in=[alice.id, bob.id, charlie.id], last_seen_at=None).exists()
+    assert callers.sees(call_id)["expires_at"] != deadline  # a minute from now, as both have gone
+
+
+def test_twenty_sockets_take_as_many_queries_as_two(db):
+    def queries(count):
+        batch = closed(*(phone_of(make_user()) for _ in range(count)))
+        with CaptureQueriesContext(connection) as captured:
+            record_closed(batch)
+        # One for each user who is offline now: who watches them.
+        return len(captured) - count
+
+    assert queries(20) == queries(2) <= 10
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_processes_record_sockets_of_the_same_users_at_once():
+    users = [make_user() for _ in range(10)]
+    for _ in range(5):
+        batches = [closed(*(phone_of(user) for user in users)) for _ in range(4)]
+        for batch in batches[::2]:
+            batch.reverse()
+        run_parallel([lambda batch=batch: record_closed(batch) for batch in batches])
+    assert not Socket.objects.exists()
+    assert not User.objects.filter(id__in=[user.id for user in users], last_seen_at=None).exists()
+
+
+def test_positions_are_in_the_order_of_the_users(db, alice, bob):
+    first, second = log.positions([bob.id, alice.id])
+    assert (first, second) == (log.position(bob.id), log.position(alice.id))
+    assert first.epoch != second.epoch
+    assert log.positions([alice.id, alice.id]) == [second, second]
