@@ -10,7 +10,7 @@ from messaging.selectors import conversations_for, message_unread_count
 from messaging.services import conversations, messages
 from notifications import selectors
 from notifications.models import Delivery, Member, Notification
-from notifications.services import devices, feed
+from notifications.services import delivery, devices, feed
 from tests.factories import make_user, sign_in
 from tests.parallel import parallel_outcomes
 
@@ -106,3 +106,17 @@ def test_messages_and_reading_at_once_agree_in_the_end(alice, bob):
     rows = Notification.objects.filter(recipient=bob, is_read=False)
     assert [row.count for row in rows] == ([unread] if unread else [])
     assert Delivery.objects.filter(state="pending").count() <= 1
+
+
+def test_what_is_announced_to_a_device_survives_its_removal(alice, bob, like, device_of):
+    started, _ = conversations.start(starter=alice, user_id=bob.id)
+    for number in range(10):
+        tokens = [f"token-{number}-{index}" for index in range(3)]
+        for token in tokens:
+            device_of(bob, token)
+        jobs = [lambda token=token: devices.remove(user_id=bob.id, token=token) for token in tokens]
+        jobs += [lambda: messages.send(sender=alice, conversation_id=started["id"], body="Tea?")] * 2
+        jobs += [lambda post_id=100 + number: like(alice, bob, post_id)]
+        jobs += [lambda: delivery.enqueue_test_push(recipient_id=bob.id)] * 2
+        assert failures(parallel_outcomes(len(jobs), lambda index, jobs=jobs: jobs[index]())) == []
+    assert message_unread_count(bob.id) == 20

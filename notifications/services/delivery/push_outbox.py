@@ -8,6 +8,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from core.database import as_parameter, on_postgresql, prepared
+from core.transactions import unit_of_work
 from notifications.conf import conf
 from notifications.kinds import KINDS
 from notifications.models import Delivery, Device
@@ -43,6 +44,7 @@ _NOTIFICATION = (
     FROM notifications_notification AS n
     JOIN notifications_device AS d ON d.user_id = n.recipient_id AND d.active
     WHERE n.id = %(notification_id)s AND n.recipient_id = %(recipient_id)s
+    {locked_devices}
     ON CONFLICT (dedupe_key) DO UPDATE SET
         state = 'pending', touched_at = excluded.touched_at, notification_id = excluded.notification_id,
         expires_at = excluded.expires_at, finished_at = NULL, last_error = '',
@@ -153,11 +155,13 @@ def _cancel(which: Q, reason: str) -> int:
 def _enqueue(devices: QuerySet[Device], now: datetime, *, key: str, **values: Any) -> int:
     """Queues a row for each device, unless it has one with this key already."""
     values |= {"channel": Delivery.Channel.PUSH, "due_at": now, "created_at": now, "touched_at": now}
-    device_ids = devices.order_by("id").values_list("id", flat=True)
-    rows = [Delivery(device_id=device_id, dedupe_key=f"{key}:{device_id}", **values) for device_id in device_ids]
-    Delivery.objects.bulk_create(rows, ignore_conflicts=True)
-    if rows:
-        wake_on_commit()
+    with unit_of_work(savepoint=False):
+        # Locked, in the order in which removals lock them: a device that is removed meanwhile must not fail this.
+        device_ids = devices.select_for_update(no_key=True).order_by("id").values_list("id", flat=True)
+        rows = [Delivery(device_id=device_id, dedupe_key=f"{key}:{device_id}", **values) for device_id in device_ids]
+        Delivery.objects.bulk_create(rows, ignore_conflicts=True)
+        if rows:
+            wake_on_commit()
     return len(rows)
 
 
@@ -171,6 +175,9 @@ def _notification_statement() -> str:
             "expires": "CAST(%(expires)s AS timestamptz)",
             "empty": "CAST('{}' AS jsonb)",
             "a_minute_after": f"coalesce(p.finished_at, p.due_at) + interval '{seconds} seconds'",
+            # A device that is removed meanwhile must not fail what is announced to it. In the order in which removals
+            # lock them.
+            "locked_devices": "ORDER BY d.id FOR KEY SHARE OF d",
         }
     else:
         after = f"coalesce(p.finished_at, p.due_at), '+{seconds} seconds'"
@@ -180,6 +187,7 @@ def _notification_statement() -> str:
             "expires": "%(expires)s",
             "empty": "'{}'",
             "a_minute_after": f"strftime('%%Y-%%m-%%d %%H:%%M:%%f', {after})",
+            "locked_devices": "",
         }
     return _NOTIFICATION.format(
         group="(n.kind || ':' || CASE n.group_key WHEN '' THEN CAST(n.id AS text) ELSE n.group_key END)",
