@@ -10,12 +10,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
-from django.db import transaction
+from django.db import OperationalError, transaction
 
+R = TypeVar("R")
 Callback = Callable[[], None]
 Flush = Callable[[list[Any]], None]
+
+# SQLSTATE of a transaction that PostgreSQL ended because it and another one waited for each other.
+DEADLOCK = "40P01"
+REPEATS = 2
 
 
 @dataclass(slots=True)
@@ -60,6 +65,21 @@ def unit_of_work(*, savepoint: bool = True) -> Iterator[None]:
                 unit.finish()
     finally:
         _open_units.reset(token)
+
+
+def again_after_deadlock(work: Callable[[], R]) -> R:
+    """Runs `work`, a whole transaction; after a deadlock with another one it runs again, twice at most.
+
+    For work that locks rows of all apps and can be repeated. Inside of an open transaction it runs once, as that one
+    would have to be repeated.
+    """
+    for _ in range(0 if transaction.get_connection().in_atomic_block else REPEATS):
+        try:
+            return work()
+        except OperationalError as error:
+            if getattr(error.__cause__, "sqlstate", "") != DEADLOCK:
+                raise
+    return work()
 
 
 def before_commit(callback: Callback) -> None:

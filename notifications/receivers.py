@@ -6,7 +6,7 @@ from typing import Any
 from django.dispatch import receiver
 
 from accounts import signals as accounts
-from core.transactions import before_commit, unit_of_work
+from core.transactions import before_commit
 from messaging import signals as messaging
 from messaging.selectors import conversations_for
 from notifications.services import devices, feed
@@ -55,22 +55,26 @@ def block_changed(*, blocker_id: int, blocked_id: int, blocked: bool, **_: Any) 
         feed.remove_users_from_each_others_feed(a_id=blocker_id, b_id=blocked_id)
 
 
+# Removed at the end of the unit of work: conversations are locked before the feed and the devices, as when a message is
+# sent.
+
+
 @receiver(accounts.session_revoked)
-def session_revoked(*, user_id: int, session_ids: list[int], **_: Any) -> None:
-    devices.remove_of_sessions(session_ids=session_ids)
+def session_revoked(*, user_id: int, session_ids: list[int], reason: str, **_: Any) -> None:
+    # With an account all its devices are removed, after its feed.
+    if reason != "account_erased":
+        before_commit(partial(devices.remove_of_sessions, session_ids=session_ids))
 
 
 @receiver(accounts.account_status_changed)
 def account_status_changed(*, user_id: int, status: str, **_: Any) -> None:
     if status == "blocked":
-        devices.remove_all(user_id=user_id)
+        before_commit(partial(devices.remove_all, user_id=user_id))
 
 
 @receiver(accounts.account_erased)
 def account_erased(*, user_id: int, **_: Any) -> None:
-    # At the end of the unit: conversations are locked before the feed, as when a message is sent.
-    with unit_of_work():
-        before_commit(partial(feed.remove_user, user_id=user_id))
+    before_commit(partial(feed.remove_user, user_id=user_id))
 
 
 @receiver(social_event_happened)

@@ -13,7 +13,7 @@ from django.db.models.functions import Lower
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from accounts.exceptions import AccountBlocked, EmailTaken, UsernameTaken
+from accounts.exceptions import AccountBlocked, EmailTaken, TokenRevoked, UsernameTaken
 from core.database import compiled
 from core.request_context import prefer_language
 from core.text import display_name, fold, new_username, normalise_address, row_name
@@ -69,6 +69,15 @@ class UserManager(BaseUserManager.from_queryset(UserQuerySet)):
         user = _locked.first(user_id)
         if user is None:
             raise self.model.DoesNotExist
+        return user
+
+    def lock_active(self, user_id: int) -> "User":
+        """The same for a change by the user: TokenRevoked or AccountBlocked if the account was erased or blocked since the
+        request was authenticated."""
+        user = self.lock(user_id)
+        if user.erased_at is not None:
+            raise TokenRevoked
+        user.refuse_if_blocked(timezone.now())
         return user
 
     def lock_with_email(self, user_id: int, email: str) -> "User | None":

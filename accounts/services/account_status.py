@@ -21,7 +21,7 @@ from accounts.services import (
     trusted_devices,
 )
 from accounts.signals import account_status_changed
-from core.transactions import unit_of_work
+from core.transactions import again_after_deadlock, unit_of_work
 
 
 def block(
@@ -113,15 +113,19 @@ def send_code_again(*, user: User, actor: User) -> None:
 
 def erase(*, user: User, reason: str = "", actor: User | None = None, actor_label: str = "") -> None:
     """Erases an account now. The audit row names it by its id alone."""
-    with unit_of_work():
-        erasure.erase(user_id=_locked(user, actor).id)
-        audit.record(
-            action="user.erased",
-            actor=actor,
-            actor_label=actor_label,
-            target_label=f"user {user.id}",
-            reason=reason,
-        )
+
+    def work() -> None:
+        with unit_of_work():
+            erasure.erase(user_id=_locked(user, actor).id)
+            audit.record(
+                action="user.erased",
+                actor=actor,
+                actor_label=actor_label,
+                target_label=f"user {user.id}",
+                reason=reason,
+            )
+
+    again_after_deadlock(work)
 
 
 def may_change_rights(*, user: User, actor: User) -> bool:

@@ -19,6 +19,8 @@ def block(*, blocker: User, blocked_id: int) -> Block:
     if blocked_id == blocker.id:
         raise ValidationError({"user_id": [_("You cannot block yourself.")]})
     with unit_of_work():
+        # Locked: one change of this user's blocks at a time.
+        User.objects.lock_active(blocker.id)
         blocked = blockable_user(blocked_id)
         row, created = Block.objects.get_or_create(blocker=blocker, blocked=blocked)
         if created:
@@ -29,6 +31,7 @@ def block(*, blocker: User, blocked_id: int) -> Block:
 def unblock(*, blocker: User, blocked_id: int | None) -> None:
     """Removes a block. UserNotFound when the user is not blocked."""
     with unit_of_work():
+        User.objects.lock_active(blocker.id)
         removed, _rows = Block.objects.filter(blocker=blocker, blocked_id=blocked_id).delete()
         if not removed or blocked_id is None:
             raise UserNotFound

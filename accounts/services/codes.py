@@ -13,7 +13,7 @@ from typing import NoReturn
 from django.conf import settings
 from django.core.mail import get_connection
 from django.db import transaction
-from django.db.models import Case, F, Value, When
+from django.db.models import Case, F, QuerySet, Value, When
 from django.utils import timezone
 
 from accounts import emails
@@ -102,7 +102,8 @@ def _check(owner_id: int, purpose: str, address: str, text: str, network: str) -
         live = Code.objects.live().filter(
             user_id=owner_id, purpose=purpose, address=address, tries__lt=conf.CODE_TRIES_IN_ALL
         )
-        code = live.first()
+        # Locked, so that it is not deleted while its tries are counted.
+        code = live.select_for_update(no_key=True).first()
         counted = code is not None and _count_try(code, network)
         if code is None:
             login_lockout.record_unknown_address(address)
@@ -126,7 +127,13 @@ def consume(code: Code) -> None:
 
 
 def end_all(*, user_id: int) -> None:
-    Code.objects.filter(user_id=user_id).delete()
+    delete(Code.objects.filter(user_id=user_id))
+
+
+def delete(which: QuerySet[Code]) -> None:
+    """Deletes codes, inside the caller's unit of work. Locked first: a guess of the same moment adds tries to its code."""
+    ids = list(which.select_for_update().order_by("id").values_list("id", flat=True))
+    Code.objects.filter(id__in=ids).delete()
 
 
 def _bound_to(user_id: int, purpose: str, address: str) -> tuple[str, ...]:

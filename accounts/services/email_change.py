@@ -40,6 +40,8 @@ def start(*, user: User, session: Session, action_token: PendingToken, email: st
     may_be_sent = codes.may_be_mailed(address=email, asked_for=user, network=network_of(session.ip))
     now = timezone.now()
     with unit_of_work():
+        # Locked: of two changes that start at once, the later one replaces the earlier.
+        user = User.objects.lock_active(user.id)
         step_up.consume(action_token)
         EmailChange.objects.filter(user=user, confirmed_at=None).delete()
         EmailChange.objects.create(
@@ -65,7 +67,7 @@ def verify(*, user: User, code: str, network: str) -> User:
     checked = codes.check(user=user, purpose=PURPOSE, address=change.new_email, text=code, network=network)
     token, digest = new_opaque_token()
     with unit_of_work():
-        user = User.objects.lock(user.id)
+        user = User.objects.lock_active(user.id)
         codes.consume(checked)
         _change_address(user, change.new_email)
         now = timezone.now()
@@ -131,7 +133,7 @@ def _revoke_credentials(user: User, since: datetime) -> None:
 def _change_address(user: User, email: str) -> None:
     if user.email == email:
         return
-    Code.objects.unused().filter(Q(address=user.email) | Q(purpose=PURPOSE), user=user).delete()
+    codes.delete(Code.objects.unused().filter(Q(address=user.email) | Q(purpose=PURPOSE), user=user))
     if address_is_taken(email, asked_by=user.id):
         raise EmailTaken
     user.email = email

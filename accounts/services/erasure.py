@@ -15,7 +15,6 @@ from accounts.conf import conf
 from accounts.models import (
     AuditEntry,
     Block,
-    Code,
     EmailChange,
     Image,
     NetworkLock,
@@ -25,9 +24,9 @@ from accounts.models import (
     TrustedDevice,
     User,
 )
-from accounts.services import one_time_tokens, pictures, sessions, step_up
+from accounts.services import codes, one_time_tokens, pictures, sessions, step_up
 from accounts.signals import account_erased
-from core.transactions import unit_of_work
+from core.transactions import again_after_deadlock, unit_of_work
 
 REPEATED_FOR = timedelta(days=1)
 
@@ -35,8 +34,8 @@ REPEATED_FOR = timedelta(days=1)
 def schedule(*, user: User, action_token: PendingToken) -> datetime:
     """Erases the account in two weeks and signs it out everywhere; signing in cancels. Returns when."""
     with unit_of_work():
+        user = User.objects.lock_active(user.id)
         step_up.consume(action_token)
-        user = User.objects.lock(user.id)
         user.erase_after = timezone.now() + timedelta(days=conf.DELETE_GRACE_DAYS)
         user.save(update_fields=["erase_after"])
         one_time_tokens.end_all(user_id=user.id)
@@ -47,6 +46,10 @@ def schedule(*, user: User, action_token: PendingToken) -> datetime:
 
 def erase(*, user_id: int) -> bool:
     """Erases all data of a user now. False when the account does not exist or is erased already."""
+    return again_after_deadlock(lambda: _erase(user_id))
+
+
+def _erase(user_id: int) -> bool:
     with unit_of_work():
         user = User.objects.not_erased().select_for_update(no_key=True).filter(id=user_id).first()
         if user is None:
@@ -68,10 +71,7 @@ def erase_due(*, now: datetime, batch: int) -> int:
     due = User.objects.not_erased().filter(erase_after__lte=now).order_by("erase_after")
     erased = 0
     for user_id in list(due.values_list("id", flat=True)[:batch]):
-        with unit_of_work():
-            # Signing in at the last moment still cancels the deletion.
-            still_due = User.objects.select_for_update(no_key=True).filter(id=user_id, erase_after__lte=now)
-            erased += still_due.exists() and erase(user_id=user_id)
+        erased += again_after_deadlock(lambda user_id=user_id: _erase_if_due(user_id, now))
     recent = User.objects.filter(erased_at__gt=now - REPEATED_FOR).order_by("id")
     for user_id in list(recent.values_list("id", flat=True)[:batch]):
         with unit_of_work():
@@ -80,9 +80,18 @@ def erase_due(*, now: datetime, batch: int) -> int:
     return erased
 
 
+def _erase_if_due(user_id: int, now: datetime) -> bool:
+    with unit_of_work():
+        # Signing in at the last moment still cancels the deletion.
+        still_due = User.objects.select_for_update(no_key=True).filter(id=user_id, erase_after__lte=now)
+        return still_due.exists() and _erase(user_id)
+
+
 def _delete_rows(user_id: int) -> None:
     pictures.discard(Image.objects.filter(owner_id=user_id).values_list("id", flat=True))
-    for model in (PendingToken, Session, TrustedDevice, Code, RecoveryCode, EmailChange, NetworkLock):
+    codes.end_all(user_id=user_id)
+    # Sessions last: what a request of the same moment has just written refers to one.
+    for model in (PendingToken, TrustedDevice, RecoveryCode, EmailChange, NetworkLock, Session):
         model._default_manager.filter(user_id=user_id).delete()
     Block.objects.filter(blocker_id=user_id).delete()
     Block.objects.filter(blocked_id=user_id).delete()

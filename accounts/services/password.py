@@ -73,7 +73,7 @@ def change(
         raise ValidationError({"new_password": [_("Choose a password that differs from your second one.")]})
     password_hash = make_password(new_password)
     with unit_of_work():
-        locked = User.objects.lock(user.id)
+        locked = User.objects.lock_active(user.id)
         step_up.consume(action_token)
         if locked.password != user.password:
             # Changed or reset since it was compared: the proof is no longer valid.

@@ -150,7 +150,7 @@ def picture_ids() -> list[int]:
 
 
 def _replace_avatar(user_id: int, token: str) -> User:
-    user = User.objects.lock(user_id)
+    user = User.objects.lock_active(user_id)
     if user.avatar_token == token:
         return user
     user.avatar_token = token

@@ -32,7 +32,7 @@ def update(*, user: User, **changes: Any) -> User:
     EmailNotVerified for a username before the address is confirmed.
     """
     with unit_of_work():
-        user = User.objects.lock(user.id)
+        user = User.objects.lock_active(user.id)
         changed = {name: value for name, value in changes.items() if getattr(user, name) != value}
         if not changed:
             return user
@@ -53,7 +53,7 @@ def update(*, user: User, **changes: Any) -> User:
 def set_privacy(*, user: User, **changes: Any) -> User:
     """Changes some of who_can_message, read_receipts, show_last_seen and relay_calls."""
     with unit_of_work():
-        user = User.objects.lock(user.id)
+        user = User.objects.lock_active(user.id)
         for name, value in changes.items():
             setattr(user, name, value)
         if changes:

@@ -33,8 +33,8 @@ def enable(*, user: User, action_token: PendingToken, password: str, hint: str |
     _check_new(user, password, hint or "", field="password")
     password_hash = make_password(password)
     with unit_of_work():
+        user = User.objects.lock_active(user.id)
         step_up.consume(action_token)
-        user = User.objects.lock(user.id)
         if user.two_step_enabled:
             raise ValidationError({"password": [_("Two-step verification is already on.")]})
         _set(user, password_hash, hint or "")
@@ -68,8 +68,8 @@ def change(
     _check_new(user, new_password, hint or "", field="new_password")
     password_hash = make_password(new_password)
     with unit_of_work():
+        user = _locked_unchanged(user)
         step_up.consume(action_token)
-        user = User.objects.lock(user.id)
         _set(user, password_hash, hint or "")
         Session.objects.filter(user=user).update(second_password_free_until=None)
         emails.send_to(user, "two_step_changed")
@@ -83,14 +83,16 @@ def disable(*, user: User, action_token: PendingToken, password: str) -> None:
     _require_enabled(user)
     _check_current(user, action_token, password)
     with unit_of_work():
+        user = _locked_unchanged(user)
         step_up.consume(action_token)
-        _remove(User.objects.lock(user.id))
+        _remove(user)
 
 
 def new_recovery_codes(*, user: User, action_token: PendingToken) -> list[str]:
     """Replaces the recovery codes. Returns ten new ones, shown only now. ValidationError while two-step is off."""
-    _require_enabled(user)
     with unit_of_work():
+        user = User.objects.lock_active(user.id)
+        _require_enabled(user)
         step_up.consume(action_token)
         texts = recovery_codes.replace_all(user=user)
         emails.send_to(user, "recovery_codes_replaced")
@@ -168,6 +170,15 @@ def guess(*, user: User, password: str) -> None:
 def _check_current(user: User, action_token: PendingToken, password: str) -> None:
     step_up.count_try(action_token)
     guess(user=user, password=password)
+
+
+def _locked_unchanged(user: User) -> User:
+    """The user as stored now, locked. InvalidTwoStep if the second password has changed since it was compared: the proof
+    is no longer valid."""
+    locked = User.objects.lock_active(user.id)
+    if locked.second_password != user.second_password:
+        raise InvalidTwoStep
+    return locked
 
 
 def _set(user: User, password_hash: str, hint: str) -> None:

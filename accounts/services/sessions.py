@@ -185,13 +185,22 @@ def revoke(sessions: Iterable[Session], *, reason: str) -> int:
     with unit_of_work():
         now = timezone.now()
         not_ended = Session.objects.not_ended().filter(id__in=[session.id for session in sessions])
-        live = list(not_ended.select_for_update().order_by("id").values_list("id", "user_id"))
+        live = list(not_ended.select_for_update(no_key=True).order_by("id").values_list("id", "user_id"))
         ids = [session_id for session_id, _ in live]
         Session.objects.filter(id__in=ids).update(ended_at=now, ended_reason=reason)
         for user_id in sorted({user_id for _, user_id in live}):
             own = [session_id for session_id, owner in live if owner == user_id]
             session_revoked.send(Session, user_id=user_id, session_ids=own, reason=reason)
     return len(live)
+
+
+def lock_live(*, session_id: int) -> None:
+    """Locks a session, inside the caller's unit of work, so that it cannot end before what depends on it is stored.
+
+    TokenRevoked when it has ended.
+    """
+    if Session.objects.live().select_for_update(no_key=True).filter(id=session_id).first() is None:
+        raise TokenRevoked
 
 
 def end(*, user: User, session_id: int | None, reason: str = "revoked") -> None:

@@ -52,9 +52,7 @@ def start(*, starter: "User", user_id: int) -> tuple[dict[str, Any], bool]:
 def show_to(*, user_id: int, conversation: Conversation) -> None:
     """Shows a participant the conversation that the other one has opened; no effect if it is visible already."""
     with unit_of_work():
-        participant = Participant.objects.filter(conversation_id=conversation.id, user_id=user_id, is_shown=False)
-        if participant.update(is_shown=True):
-            signals.conversation_shown.send(Conversation, conversation=conversation, user_id=user_id)
+        storage.show_to(user_id=user_id, conversation=conversation)
 
 
 def mark_read(*, reader_id: int, conversation_id: object, message_id: int | None = None) -> dict[str, int]:

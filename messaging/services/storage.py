@@ -49,7 +49,7 @@ class LockedConversation:
     who_can_message: str
     other_has_written: bool
     is_blocked: bool
-    # Participants who do not see the conversation in their list yet.
+    # Participants who did not see the conversation in their list when the statement began.
     unseen_by: list[int]
 
     def check_can_contact(self, actor: "User") -> None:
@@ -155,13 +155,13 @@ _NEW_UNREAD_COUNT = "unread_count + CASE WHEN user_id = %s THEN 0 ELSE %s END"
 _NEW_HAS_WRITTEN = "has_written OR (user_id = %s AND %s)"
 _INSERT_AND_COUNT = (
     f"WITH new AS ({_INSERT}), participants AS (UPDATE {PARTICIPANT} SET last_message_id = new.id,"
-    f" activity_id = new.id, unread_count = {_NEW_UNREAD_COUNT}, has_written = {_NEW_HAS_WRITTEN}, is_shown = TRUE"
+    f" activity_id = new.id, unread_count = {_NEW_UNREAD_COUNT}, has_written = {_NEW_HAS_WRITTEN}"
     " FROM new WHERE conversation_id = %s RETURNING user_id, unread_count)"
     " SELECT new.id, participants.user_id, participants.unread_count FROM new, participants"
 )
 _COUNT = (
     f"UPDATE {PARTICIPANT} SET last_message_id = %s, activity_id = %s,"
-    f" unread_count = {_NEW_UNREAD_COUNT}, has_written = {_NEW_HAS_WRITTEN}, is_shown = TRUE"
+    f" unread_count = {_NEW_UNREAD_COUNT}, has_written = {_NEW_HAS_WRITTEN}"
     " WHERE conversation_id = %s RETURNING user_id, unread_count"
 )
 
@@ -184,8 +184,16 @@ def insert(message: Message, locked: LockedConversation) -> dict[int, int]:
     message.id = counts[0][0]
     message._state.adding = False
     for user_id in locked.unseen_by:
-        signals.conversation_shown.send(Conversation, conversation=locked.conversation, user_id=user_id)
+        show_to(user_id=user_id, conversation=locked.conversation)
     return {user_id: unread for _, user_id, unread in counts}
+
+
+def show_to(*, user_id: int, conversation: Conversation) -> None:
+    """Shows a participant the conversation that the other one has opened; no effect if it is visible already. Needs a unit
+    of work."""
+    participant = Participant.objects.filter(conversation_id=conversation.id, user_id=user_id, is_shown=False)
+    if participant.update(is_shown=True):
+        signals.conversation_shown.send(Conversation, conversation=conversation, user_id=user_id)
 
 
 def digest_of(*parts: object) -> str:

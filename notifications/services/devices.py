@@ -4,13 +4,19 @@ import hashlib
 from collections.abc import Iterable
 
 from django.contrib.auth import get_user_model
+from django.db import IntegrityError
 from django.db.models import Q
 from django.utils import timezone
 
+from accounts.services import sessions
+from core.exceptions import ServiceUnavailable
 from core.transactions import unit_of_work
 from notifications.conf import conf
 from notifications.models import Device
 from notifications.services import delivery
+
+# How often a registration begins again when another one has taken its token.
+TRIES = 4
 
 
 def register(
@@ -29,35 +35,47 @@ def register(
     known `device_id` replaces the old one; a disabled token works again; above 20 devices
     (DEVICES_PER_USER) the one not seen for the longest time is deleted.
     """
-    now = timezone.now()
     digest = token_digest(token)
     values = {
         "user_id": user_id,
         "session_id": session_id,
         "registration_id": token,
+        "token_digest": digest,
         "device_id": device_id,
         "type": platform,
         "locale": locale,
         "app_version": app_version,
         "active": True,
         "failures": 0,
-        "last_seen_at": now,
+        "last_seen_at": timezone.now(),
     }
-    with unit_of_work():
-        # One registration per user at a time, or two could pass the limit together.
-        get_user_model().objects.select_for_update(no_key=True).only("id").get(id=user_id)
-        device = _own_or_moved(user_id, digest, device_id)
-        if device is None:
-            new_device = Device(token_digest=digest, date_created=now, **values)
-            # Another user may register the same token concurrently: then that row is moved.
-            Device.objects.bulk_create([new_device], ignore_conflicts=True)
-            device = Device.objects.select_for_update().get(token_digest=digest)
-        if device.user_id != user_id:
-            delivery.cancel(reason="token moved", device_ids=[device.id])
-        values["token_digest"] = digest
-        Device.objects.filter(id=device.id).update(**values)
-        _keep_within_limit(user_id, device.id)
-    return Device.objects.get(id=device.id)
+    for _ in range(TRIES):
+        try:
+            with unit_of_work():
+                return _store(Device(**values))
+        except (IntegrityError, Device.DoesNotExist):
+            # Another user has registered or removed the same token meanwhile: read again.
+            continue
+    raise ServiceUnavailable
+
+
+def _store(wanted: Device) -> Device:
+    """Stores the device in the row of its token, else in that of the same phone, else in a new one."""
+    user_id = wanted.user_id
+    # One registration per user at a time, or two could pass the limit together.
+    get_user_model().objects.select_for_update(no_key=True).only("id").get(id=user_id)
+    sessions.lock_live(session_id=wanted.session_id)
+    row = _own_or_moved(user_id, wanted.token_digest, wanted.device_id)
+    if row is None:
+        wanted.date_created = wanted.last_seen_at
+        Device.objects.bulk_create([wanted], ignore_conflicts=True)
+        row = Device.objects.select_for_update().get(token_digest=wanted.token_digest)
+    if row.user_id != user_id:
+        delivery.cancel(reason="token moved", device_ids=[row.id])
+    wanted.id, wanted.date_created = row.id, row.date_created
+    wanted.save(force_update=True)
+    _keep_within_limit(user_id, wanted.id)
+    return wanted
 
 
 def remove(*, user_id: int, token: str) -> None:
@@ -79,15 +97,16 @@ def token_digest(token: str) -> str:
 
 
 def _own_or_moved(user_id: int, digest: str, device_id: str | None) -> Device | None:
-    """The row of this token, else the one of the same device; both are locked."""
-    same_device = Q(user_id=user_id, device_id=device_id) if device_id else Q(pk=None)
-    rows = list(Device.objects.select_for_update().filter(Q(token_digest=digest) | same_device).order_by("id"))
+    """The row of this token, else the one of the same phone. All rows of the user are locked in one order, as those
+    beyond the limit are deleted next."""
+    rows = list(Device.objects.select_for_update().filter(Q(token_digest=digest) | Q(user_id=user_id)).order_by("id"))
     by_token = next((row for row in rows if row.token_digest == digest), None)
-    for row in rows:
+    same_phone = [row for row in rows if device_id and row.user_id == user_id and row.device_id == device_id]
+    for row in same_phone:
         if by_token is not None and row.id != by_token.id:
             delivery.cancel(reason="token replaced", device_ids=[row.id])
             row.delete()
-    return by_token or (rows[0] if rows else None)
+    return by_token or next(iter(same_phone), None)
 
 
 def _keep_within_limit(user_id: int, newest_id: int) -> None:

@@ -117,6 +117,9 @@ def remove_users_from_each_others_feed(*, a_id: int, b_id: int) -> None:
 def remove_user(*, user_id: int) -> None:
     """Deletes feed, devices and preferences of an account that is being erased, and removes it from other feeds."""
     with unit_of_work():
+        # All in one order, as other changes of several rows.
+        own_or_named = Notification.objects.filter(Q(recipient_id=user_id) | _with_actor(user_id))
+        list(own_or_named.select_for_update().order_by("id").values_list("id"))
         _remove_everywhere(user_id, Q())
         # Mail stays: the last one confirms the deletion. Its content is deleted when it is sent.
         Delivery.objects.filter(recipient_id=user_id, channel=Delivery.Channel.PUSH).delete()
@@ -125,10 +128,13 @@ def remove_user(*, user_id: int) -> None:
         Preferences.objects.filter(user_id=user_id).delete()
 
 
-def _remove_everywhere(actor_id: int, condition: Q) -> None:
+def _with_actor(actor_id: int) -> Q:
     # Rows without members (messages) name the actor themselves.
-    with_actor = Q(actor_id=actor_id) | Q(id__in=Member.objects.filter(actor_id=actor_id).values("notification_id"))
-    rows = Notification.objects.select_for_update().filter(condition & with_actor).order_by("id")
+    return Q(actor_id=actor_id) | Q(id__in=Member.objects.filter(actor_id=actor_id).values("notification_id"))
+
+
+def _remove_everywhere(actor_id: int, condition: Q) -> None:
+    rows = Notification.objects.select_for_update().filter(condition & _with_actor(actor_id)).order_by("id")
     for row in rows:
         if not remove_actors(row, Q(actor_id=actor_id)) and row.actor_id == actor_id:
             remove(row)

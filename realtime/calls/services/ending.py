@@ -110,9 +110,10 @@ def end_between(*, user_id: int, other_id: int) -> None:
     """One participant has blocked the other: ends the answered call. A ringing call is refused when it is answered."""
     with unit_of_work():
         pair = Q(caller_id=user_id, callee_id=other_id) | Q(caller_id=other_id, callee_id=user_id)
-        answered = Call.objects.select_for_update().filter(pair, state__in=(Call.State.CONNECTING, Call.State.ACTIVE))
-        for call in answered:
-            leave_call(call, user_id)
+        # A ringing one is locked, too: it may be answered right now.
+        for call in Call.objects.not_ended().select_for_update().filter(pair).order_by("id"):
+            if call.state != Call.State.RINGING:
+                leave_call(call, user_id)
 
 
 def erase_of(*, user_id: int) -> None:
