@@ -111,10 +111,10 @@ def undo(*, token: str) -> UndoResult:
         since.update(undone_at=now)
         current_email = user.email
         _change_address(user, change.old_email)
-        sessions.revoke_all(user_id=user.id, reason="email_change_undone")
-        trusted_devices.remove_all(user_id=user.id)
         one_time_tokens.end_all(user_id=user.id)
         codes.end_all(user_id=user.id)
+        trusted_devices.remove_all(user_id=user.id)
+        sessions.revoke_all(user_id=user.id, reason="email_change_undone")
         _revoke_credentials(user, change.created_at - timedelta(hours=conf.EMAIL_UNDO_HOURS_BEFORE))
         if current_email != user.email:
             emails.send("email_change_was_undone", current_email, user.language, {"name": user.first_name})

@@ -81,10 +81,11 @@ def change(
         locked.password = password_hash
         locked.password_changed_at = timezone.now()
         locked.save(update_fields=["password", "password_changed_at"])
-        sessions.revoke_all(user_id=user.id, reason="password_changed", but=session)
-        trusted_devices.remove_all(user_id=user.id)
-        codes.end_all(user_id=user.id)
+        # In the order in which a confirmed action uses them, so that the two cannot deadlock.
         one_time_tokens.end_all(user_id=user.id)
+        codes.end_all(user_id=user.id)
+        trusted_devices.remove_all(user_id=user.id)
+        sessions.revoke_all(user_id=user.id, reason="password_changed", but=session)
         emails.send_to(locked, "password_changed_by_you")
         return sessions.rotate(session)
 
@@ -135,8 +136,8 @@ def _set(user: User, password_hash: str) -> None:
     changed = ["password", "password_changed_at", "password_reset_at", "email_verified_at", "contested_at"]
     user.save(update_fields=changed)
     login_lockout.clear_all(user)
-    codes.end_all(user_id=user.id)
     one_time_tokens.end_all(user_id=user.id)
+    codes.end_all(user_id=user.id)
     trusted_devices.remove_all(user_id=user.id)
     sessions.revoke_all(user_id=user.id, reason="password_reset")
     emails.send_to(user, "password_changed")

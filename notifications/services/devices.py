@@ -33,7 +33,7 @@ def register(
 
     A token of another user moves, and pushes queued for that user at it are dropped; a new token of a
     known `device_id` replaces the old one; a disabled token works again; above 20 devices
-    (DEVICES_PER_USER) the one not seen for the longest time is deleted.
+    (DEVICES_PER_USER) the one not seen for the longest time is deleted. TokenRevoked when the session has ended.
     """
     digest = token_digest(token)
     values = {
@@ -56,7 +56,7 @@ def register(
         except (IntegrityError, Device.DoesNotExist):
             # Another user has registered or removed the same token meanwhile: read again.
             continue
-    raise ServiceUnavailable
+    raise ServiceUnavailable(retry_after=1)
 
 
 def _store(wanted: Device) -> Device:

@@ -1,9 +1,12 @@
 """Many at once, with real threads on both databases."""
 
+from functools import partial
+
 import pytest
 
 from messaging.models import Conversation, Message, Participant
 from messaging.services import conversations, messages
+from realtime.models import Event
 from tests.client import ApiClient
 from tests.factories import sign_in
 from tests.messaging.conftest import API, conversation_path
@@ -173,3 +176,12 @@ def test_acknowledgements_beside_sends_and_reads_move_forward_only(alice, bob, c
         assert len(values) == len(set(values))
     assert bobs[chats[0]].unread_count == 16
     assert (bobs[chats[1]].unread_count, bobs[chats[1]].last_read_id) == (0, ids[chats[1]][-1])
+
+
+@pytest.mark.parametrize("round_number", range(5))
+def test_first_messages_at_once_show_a_conversation_once(round_number, alice, bob):
+    conversation_id = conversations.start(starter=alice, user_id=bob.id)[0]["id"]
+    send = partial(messages.send, sender=alice, conversation_id=conversation_id, body="hi")
+    run_parallel([send] * 6)
+    created = Event.objects.filter(type="conversation.created").values_list("user_id", flat=True)
+    assert sorted(created) == sorted([alice.id, bob.id])

@@ -5,11 +5,12 @@ import random
 import pytest
 from django.utils import timezone
 
-from accounts.services import blocks
+from accounts.exceptions import TokenRevoked
+from accounts.services import account_status, blocks, sessions
 from messaging.selectors import conversations_for, message_unread_count
 from messaging.services import conversations, messages
 from notifications import selectors
-from notifications.models import Delivery, Member, Notification
+from notifications.models import Delivery, Device, Member, Notification
 from notifications.services import delivery, devices, feed
 from tests.factories import make_user, sign_in
 from tests.parallel import parallel_outcomes
@@ -120,3 +121,50 @@ def test_what_is_announced_to_a_device_survives_its_removal(alice, bob, like, de
         jobs += [lambda: delivery.enqueue_test_push(recipient_id=bob.id)] * 2
         assert failures(parallel_outcomes(len(jobs), lambda index, jobs=jobs: jobs[index]())) == []
     assert message_unread_count(bob.id) == 20
+
+
+def register(user, session, token, device_id=None):
+    return devices.register(user_id=user.id, session_id=session.id, token=token, device_id=device_id)
+
+
+def test_one_phone_registers_one_token_for_two_accounts_at_once(alice, bob):
+    users = [(user, sign_in(user)[0]) for user in (alice, bob)]
+    for number in range(5):
+        old, new = f"old-{number}", f"new-{number}"
+        for user, session in users:
+            register(user, session, f"{old}-{user.id}", "phone")
+        results = parallel_outcomes(4, lambda index, new=new: register(*users[index % 2], new, "phone"))
+        assert failures(results) == []
+        assert Device.objects.filter(registration_id=new).count() == 1
+
+
+def test_a_token_is_registered_and_removed_at_once(alice):
+    session, _ = sign_in(alice)
+
+    def act(index):
+        if index % 2:
+            devices.remove(user_id=alice.id, token="token")
+        else:
+            register(alice, session, "token", f"phone-{index}")
+
+    for _ in range(5):
+        assert failures(parallel_outcomes(6, act)) == []
+
+
+@pytest.mark.parametrize("ending", ["sign-out", "block"])
+def test_no_device_outlives_the_session_that_registers_it(alice, ending):
+    for _ in range(5):
+        session, _ = sign_in(alice)
+
+        def act(index, session=session):
+            if index:
+                register(alice, session, f"token-{index}")
+            elif ending == "block":
+                account_status.block(user=alice, reason="spam", actor_label="test")
+            else:
+                sessions.end(user=alice, session_id=session.id)
+
+        results = parallel_outcomes(4, act)
+        assert {type(failure) for failure in failures(results)} <= {TokenRevoked}
+        assert not Device.objects.filter(user=alice).exists()
+        account_status.unblock(user=alice, actor_label="test")

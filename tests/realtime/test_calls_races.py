@@ -4,6 +4,7 @@ from functools import partial
 
 import pytest
 
+from accounts.services import blocks
 from core.exceptions import ApiError
 from messaging.models import Message
 from realtime.calls import services as calls
@@ -86,6 +87,24 @@ def test_accept_meets_cancel_meets_decline(alice, bob):
             callee.hangup(call_id)
         assert Message.objects.filter(call_id=call_id).count() == 1
     assert live_calls() == 0
+
+
+@pytest.mark.parametrize("round_number", range(5))
+def test_a_call_answered_while_its_users_are_blocked_ends(round_number, alice, bob):
+    chat = conversation_of(alice, bob)
+    caller, callee = phone_of(alice), phone_of(bob)
+    call_id = caller.invite(chat).id
+    at_once(lambda: callee.accept(call_id), lambda: blocks.block(blocker=bob, blocked_id=alice.id))
+    assert Call.objects.get(id=call_id).state in ("ringing", "ended")
+
+
+@pytest.mark.parametrize("round_number", range(5))
+def test_a_call_is_canceled_while_its_users_are_blocked(round_number, alice, bob):
+    chat = conversation_of(alice, bob)
+    caller = phone_of(alice)
+    call_id = caller.invite(chat).id
+    at_once(lambda: caller.cancel(call_id), lambda: blocks.block(blocker=bob, blocked_id=alice.id))
+    assert Call.objects.get(id=call_id).outcome == "canceled"
 
 
 def test_many_sweepers_end_a_call_once(alice, bob, settings):

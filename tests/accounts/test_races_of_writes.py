@@ -1,0 +1,127 @@
+"""Two different writes on the same thing at once, on both databases, with real threads."""
+
+import pytest
+
+from accounts.exceptions import EmailTaken, InvalidOtp, InvalidTwoStep, TokenRevoked, UserNotFound
+from accounts.models import EmailChange, PendingToken, RecoveryCode, User
+from accounts.services import (
+    blocks,
+    codes,
+    email_change,
+    erasure,
+    one_time_tokens,
+    password,
+    profile,
+    second_password,
+)
+from tests.factories import make_user, sign_in
+from tests.parallel import parallel_outcomes
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+ROUNDS = 10
+
+
+def at_once(*jobs):
+    return parallel_outcomes(len(jobs), lambda index: jobs[index]())
+
+
+def unexpected(outcomes, *expected):
+    return [outcome for outcome in outcomes if isinstance(outcome, BaseException) and not isinstance(outcome, expected)]
+
+
+def action_token(user, session, action):
+    token = one_time_tokens.issue(kind=PendingToken.Kind.ACTION, user=user, session=session, action=action, minutes=5)
+    return one_time_tokens.find(token, kind=PendingToken.Kind.ACTION)
+
+
+def with_second_password(user, text="second horse 9"):
+    session, _ = sign_in(user)
+    token = action_token(user, session, "two_step_enable")
+    second_password.enable(user=user, action_token=token, password=text)
+    user.refresh_from_db()
+    return session
+
+
+def test_a_user_is_blocked_and_unblocked_at_once():
+    ann, bob = make_user("Ann"), make_user("Bob")
+    for _ in range(ROUNDS):
+        jobs = [
+            lambda: blocks.block(blocker=ann, blocked_id=bob.id),
+            lambda: blocks.unblock(blocker=ann, blocked_id=bob.id),
+        ]
+        assert unexpected(at_once(*jobs * 3), UserNotFound) == []
+
+
+def test_wrong_codes_beside_a_reset_are_wrong_codes():
+    for _ in range(ROUNDS):
+        ann = make_user("Ann")
+        right = codes.issue(user=ann, purpose="reset", address=ann.email)
+        wrong = "0" * len(right) if right[0] != "0" else "1" * len(right)
+
+        def reset(code, network, email=ann.email):
+            password.reset(email=email, code=code, new_password="other horse 9", network=network)
+
+        jobs = [lambda code=right: reset(code, "192.0.2.1")]
+        jobs += [lambda code=wrong, host=host: reset(code, f"192.0.2.{host}") for host in range(2, 9)]
+        outcomes = at_once(*jobs)
+        assert outcomes[0] is None
+        assert {type(outcome) for outcome in outcomes[1:]} == {InvalidOtp}
+
+
+def test_recovery_codes_replaced_twice_at_once_are_ten():
+    ann = make_user("Ann")
+    session = with_second_password(ann)
+    for _ in range(ROUNDS):
+        tokens = [action_token(ann, session, "recovery_codes") for _ in range(2)]
+        jobs = [
+            lambda token=token: second_password.new_recovery_codes(user=ann, action_token=token) for token in tokens
+        ]
+        assert unexpected(at_once(*jobs)) == []
+        assert RecoveryCode.objects.filter(user=ann).count() == 10
+
+
+def test_a_second_password_is_the_proof_of_one_change():
+    for _ in range(ROUNDS):
+        ann = make_user("Ann")
+        session = with_second_password(ann)
+
+        def change(text, token, user=ann, session=session):
+            second_password.change(
+                user=user, session=session, action_token=token, password="second horse 9", new_password=text
+            )
+
+        tokens = [action_token(ann, session, "two_step_change") for _ in range(2)]
+        texts = ("third horse 9", "fourth horse 9")
+        jobs = [lambda token=token, text=text: change(text, token) for token, text in zip(tokens, texts, strict=True)]
+        outcomes = at_once(*jobs)
+        assert [type(outcome) for outcome in outcomes if outcome is not None] == [InvalidTwoStep]
+
+
+def test_of_two_changes_of_the_address_begun_at_once_one_waits_for_its_code():
+    for number in range(ROUNDS):
+        ann = make_user("Ann")
+        session, _ = sign_in(ann)
+
+        def start(email, token, user=ann, session=session):
+            email_change.start(user=user, session=session, action_token=token, email=email)
+
+        tokens = [action_token(ann, session, "change_email") for _ in range(3)]
+        jobs = [
+            lambda token=token, email=f"new{number}.{index}@example.com": start(email, token)
+            for index, token in enumerate(tokens)
+        ]
+        assert unexpected(at_once(*jobs), EmailTaken) == []
+        waiting = EmailChange.objects.get(user=ann, confirmed_at=None)
+        assert ann.codes.get(purpose="change_email").address == waiting.new_email
+
+
+def test_an_erased_account_stays_empty():
+    for _ in range(ROUNDS):
+        ann = make_user("Ann")
+        jobs = [lambda ann=ann: erasure.erase(user_id=ann.id)]
+        jobs += [lambda ann=ann: profile.update(user=ann, bio="Still here")] * 2
+        jobs += [lambda ann=ann: profile.set_privacy(user=ann, who_can_message="nobody")]
+        assert unexpected(at_once(*jobs), TokenRevoked) == []
+        row = User.objects.get(id=ann.id)
+        assert (row.bio or "", row.who_can_message) == ("", "everyone")
