@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.templatetags.static import static
@@ -15,9 +16,12 @@ from drf_spectacular.renderers import (
     OpenApiYamlRenderer2,
 )
 from drf_spectacular.views import SpectacularAPIView
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
 
 from config import demo
 from config.access import is_developer
+from config.openapi import texts
 from config.site import contents, errors, markdown, realtime, reference, search
 from config.site.shell import document, documentation, documented
 
@@ -115,6 +119,18 @@ def robots(request: HttpRequest) -> HttpResponse:
 
 
 class SchemaView(SpectacularAPIView):
-    """OpenAPI as JSON, or as YAML for clients that ask for it."""
+    """OpenAPI as JSON, or as YAML for clients that ask for it: the committed document. To generate it takes half a second
+    of CPU, and anyone may ask."""
 
     renderer_classes = [OpenApiJsonRenderer2, OpenApiJsonRenderer, OpenApiYamlRenderer2, OpenApiYamlRenderer]
+
+    def _get_schema_response(self, request: Request) -> HttpResponse:
+        renderer = request.accepted_renderer
+        content_type = f"{renderer.media_type}; charset={renderer.charset}" if renderer.charset else renderer.media_type
+        headers = {"Content-Disposition": f'inline; filename="{self._get_filename(request, None)}"'}
+        return HttpResponse(_rendered(type(renderer)), content_type=content_type, headers=headers)
+
+
+@cache
+def _rendered(renderer: type[BaseRenderer]) -> bytes:
+    return bytes(renderer().render(texts.document(), renderer_context={}))

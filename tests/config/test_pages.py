@@ -9,6 +9,7 @@ import pytest
 from django.core.mail import EmailMultiAlternatives
 from django.core.mail.backends.filebased import EmailBackend
 from django.test import Client
+from drf_spectacular.views import SpectacularAPIView
 
 from config.site import contents, errors, mailbox, reference, search
 
@@ -212,6 +213,14 @@ def test_the_documentation_can_be_switched_off(browser, settings):
     for path in ("/docs", "/api/docs", "/docs/quickstart", "/docs/search.json", "/docs/reference/auth_login"):
         assert browser.get(path).status_code == 404
     assert browser.get("/api/v1/schema?format=json").status_code == 200
+
+
+@pytest.mark.parametrize("query", ["", "?format=json", "?format=yaml", "?version=9", "?lang=de"])
+def test_the_schema_is_not_generated_for_each_request(browser, monkeypatch, query):
+    monkeypatch.setattr(SpectacularAPIView, "generator_class", None)
+    response = browser.get(f"/api/v1/schema{query}")
+    assert response.status_code == 200
+    assert b"messages_send" in response.content
 
 
 def test_without_debug_nothing_leads_to_the_pages_of_a_developer(browser, settings):
