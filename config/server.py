@@ -19,16 +19,23 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from uvicorn.supervisors import Multiprocess
+from websockets.frames import Frame
 
 if TYPE_CHECKING:
     from uvicorn._types import ASGISendEvent
 
+CLOSE_FLOODING = 4429
 CLOSE_RESTART = 4503
 CLOSE_SECONDS = 2.0
 FRAME_BYTES = 65_536
 GRACE_SECONDS = 20
 HEARTBEAT_SECONDS = 20.0
 HEADER_SECONDS = 15.0
+# Pings, pongs and parts of messages, which the application does not see: so many at once, and so many a second.
+FRAMES_BURST = 4000
+FRAMES_PER_SECOND = 200
+# Bytes are parsed in pieces: a hundred thousand frames fit into what the loop reads at once.
+PIECE_BYTES = 4096
 
 
 class RestartingWebSocket(WebSocketsSansIOProtocol):
@@ -36,9 +43,64 @@ class RestartingWebSocket(WebSocketsSansIOProtocol):
 
     It closes at once when the application closes the socket. uvicorn would first wait until the client has read
     everything, which a client that does not read never does.
+
+    It closes with 4429 when the client floods it with frames that are no messages, which would keep the event loop busy.
+    To a client that does not read it answers the latest pings only: uvicorn would keep the answers to all of them.
     """
 
     abort_timer: TimerHandle | None = None
+    pending_pongs = b""
+    frames_left = float(FRAMES_BURST)
+    frames_counted_at = 0.0
+
+    def data_received(self, data: bytes) -> None:
+        for start in range(0, len(data), PIECE_BYTES):
+            if self.transport.is_closing():
+                return
+            super().data_received(data[start : start + PIECE_BYTES])
+
+    def handle_cont(self, event: Frame) -> None:
+        if self._may_send_frame():
+            super().handle_cont(event)
+
+    def handle_pong(self, event: Frame) -> None:
+        if self._may_send_frame():
+            super().handle_pong(event)
+
+    def handle_ping(self) -> None:
+        if not self._may_send_frame():
+            return
+        # The first ping of a piece finds the answers to all of them, the others find none.
+        pongs = b"".join(self.conn.data_to_send())
+        if self.writable.is_set():
+            self.transport.write(pongs)
+        else:
+            self.pending_pongs = pongs or self.pending_pongs
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if self.pending_pongs and not self.close_sent:
+            self.transport.write(self.pending_pongs)
+        self.pending_pongs = b""
+
+    def _may_send_frame(self) -> bool:
+        """Takes one of the frames that a client may send beside its messages. Without one left, the socket is closed."""
+        now = self.loop.time()
+        earned = (now - self.frames_counted_at) * FRAMES_PER_SECOND
+        self.frames_counted_at = now
+        self.frames_left = min(FRAMES_BURST, self.frames_left + earned) - 1
+        if self.frames_left >= 0:
+            return True
+        if self.close_sent:
+            self.transport.abort()
+        elif not self.transport.is_closing():
+            self.queue.put_nowait({"type": "websocket.disconnect", "code": CLOSE_FLOODING, "reason": "flooding"})
+            self.conn.send_close(CLOSE_FLOODING, "flooding")
+            self.transport.write(b"".join(self.conn.data_to_send()))
+            self.close_sent = True
+            self.transport.close()
+            self.abort_timer = self.loop.call_later(CLOSE_SECONDS, self.transport.abort)
+        return False
 
     def shutdown(self) -> None:
         if self.close_sent or not self.handshake_complete:

@@ -3,6 +3,7 @@
 import json
 import socket as sockets
 import time
+from contextlib import suppress
 
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
@@ -12,6 +13,7 @@ from realtime.serializers import OWN_COMMANDS
 from realtime.socket_commands import COMMANDS
 from tests.factories import sign_in
 from tests.realtime.live import PATH
+from tests.realtime.test_slow import only_protocol, open_deaf
 
 BAD_FRAMES = {
     "empty": "",
@@ -145,6 +147,32 @@ def test_a_message_in_many_fragments_is_one_frame(phone):
     phone.expect("pong")
     phone.raw(character for character in '{"type":"ping"}'.ljust(2_000))
     phone.expect("pong")
+
+
+PING, PONG, EMPTY_PART = (bytes([head, 0x80, 0, 0, 0, 0]) for head in (0x89, 0x8A, 0x00))
+
+
+@pytest.mark.parametrize("frame", [PING, PONG, EMPTY_PART], ids=["ping", "pong", "part"])
+def test_a_flood_of_frames_that_are_no_messages_is_cut(phone, frame):
+    """100,000 of them are a few hundred kilobytes, and keep the event loop busy for seconds."""
+    flood = (bytes([0x01, 0x80, 0, 0, 0, 0]) if frame is EMPTY_PART else b"") + frame * 100_000
+    with suppress(OSError):  # closed meanwhile
+        phone.socket.socket.sendall(flood)
+    code, _reason = phone.closed()
+    assert code in (4429, None)  # a reset, when the close frame meets the rest of the flood
+
+
+def test_to_a_client_that_does_not_read_few_answers_to_pings_are_kept(live, alice):
+    deaf = open_deaf(live, sign_in(alice)[1])
+    time.sleep(1)
+    [protocol] = only_protocol(live)
+    ping = bytes([0x89, 0x80 | 125, 0, 0, 0, 0]) + b"p" * 125
+    protocol.pause_writing()
+    deaf.sendall(ping * 3_000)
+    time.sleep(1)
+    assert protocol.transport.get_write_buffer_size() == 0
+    assert 0 < len(protocol.pending_pongs) < 8192
+    deaf.close()
 
 
 def test_bad_frames_without_end_close(phone, settings):
