@@ -1,5 +1,15 @@
 """The tables of accounts."""
 
-from accounts.models.people import Block, NetworkLock, PasswordLock, UnknownAddress, User
+from accounts.models.people import Block, PasswordLock, User
 from accounts.models.records import AuditEntry, Image, RateCount
-from accounts.models.sign_ins import Code, CodeTries, EmailChange, PendingToken, RecoveryCode, Session, TrustedDevice
+from accounts.models.sign_ins import (
+    Code,
+    CodeTries,
+    EmailChange,
+    NetworkLock,
+    PendingToken,
+    RecoveryCode,
+    Session,
+    TrustedDevice,
+    UnknownAddress,
+)

@@ -114,16 +114,6 @@ class PasswordLock(models.Model):
         return bool(self.wrong_passwords) or self.locked_until is not None
 
 
-class UnknownAddress(PasswordLock):
-    """The login lockout of an address without an account: sign-in replies the same as for an account."""
-
-    key = models.CharField(max_length=64, unique=True, help_text=_("keyed digest of the address"))
-    touched_at = models.DateTimeField(default=timezone.now, db_index=True)
-
-    class Meta:
-        verbose_name = _("unknown address")
-
-
 class User(PasswordLock, AbstractBaseUser, PermissionsMixin):
     class WhoCanMessage(models.TextChoices):
         EVERYONE = "everyone", _("everyone")
@@ -255,17 +245,6 @@ class User(PasswordLock, AbstractBaseUser, PermissionsMixin):
 @compiled
 def _locked(user_id: int) -> models.QuerySet[User]:
     return User.objects.select_for_update(no_key=True).filter(id=user_id)
-
-
-class NetworkLock(PasswordLock):
-    """Wrong passwords from one known network of the account; other networks are counted on the account."""
-
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="network_locks")
-    network = models.CharField(max_length=45)
-
-    class Meta:
-        verbose_name = _("login lockout of a known network")
-        constraints = [models.UniqueConstraint(fields=["user", "network"], name="networklock_once")]
 
 
 class BlockQuerySet(models.QuerySet["Block"]):

@@ -1,5 +1,5 @@
-"""Sessions, trusted devices, which skip the second step, and unfinished steps: codes, one-time tokens, recovery codes, pending
-changes of the address.
+"""Sessions, trusted devices, which skip the second step, unfinished steps (codes, one-time tokens, recovery codes, pending
+changes of the address), and login lockouts of networks and of unknown addresses.
 """
 
 import uuid
@@ -11,6 +11,7 @@ from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from accounts.models.people import PasswordLock
 from core.text import row_name
 
 
@@ -213,3 +214,24 @@ class EmailChange(models.Model):
 
     class Meta:
         verbose_name = _("change of address")
+
+
+class UnknownAddress(PasswordLock):
+    """The login lockout of an address without an account: sign-in replies the same as for an account."""
+
+    key = models.CharField(max_length=64, unique=True, help_text=_("keyed digest of the address"))
+    touched_at = models.DateTimeField(default=timezone.now, db_index=True)
+
+    class Meta:
+        verbose_name = _("unknown address")
+
+
+class NetworkLock(PasswordLock):
+    """Wrong passwords from one known network of the account; other networks are counted on the account."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="network_locks")
+    network = models.CharField(max_length=45)
+
+    class Meta:
+        verbose_name = _("login lockout of a known network")
+        constraints = [models.UniqueConstraint(fields=["user", "network"], name="networklock_once")]

@@ -19,6 +19,9 @@ from core import request_context
 from core.exceptions import NotFound
 from core.transactions import unit_of_work
 
+# What a new token changes.
+_TOKEN_FIELDS = ("generation", "oldest_generation", "generation_used_at", "last_used_at", "token_expires_at")
+
 
 def start(
     *,
@@ -226,15 +229,7 @@ def rotate(session: Session) -> str:
         session.generation_used_at = None
         session.last_used_at = now
         session.token_expires_at = _token_expiry(now, session.expires_at)
-        session.save(
-            update_fields=[
-                "generation",
-                "oldest_generation",
-                "generation_used_at",
-                "last_used_at",
-                "token_expires_at",
-            ]
-        )
+        session.save(update_fields=_TOKEN_FIELDS)
         session_tokens_replaced.send(Session, user_id=session.user_id)
     return _token(session, now)
 
@@ -266,7 +261,7 @@ def _renew(session: Session, *, follows_newest: bool, now: datetime) -> None:
         session.generation_used_at = None
     session.last_used_at = now
     session.token_expires_at = _token_expiry(now, session.expires_at)
-    session.save(update_fields=["generation", "generation_used_at", "last_used_at", "token_expires_at"])
+    session.save(update_fields=_TOKEN_FIELDS)
 
 
 def _end_reused(session: Session, user: User) -> None:
