@@ -198,11 +198,8 @@ def revoke(sessions: Iterable[Session], *, reason: str) -> int:
 
 
 def lock_live(*, session_id: int) -> None:
-    """Locks a session, inside the caller's unit of work, so that it cannot end before what depends on it is stored.
-
-    TokenRevoked when it has ended.
-    """
-    if Session.objects.live().select_for_update(no_key=True).filter(id=session_id).first() is None:
+    """Keeps a session from ending before the caller's unit of work is committed. TokenRevoked when it has ended."""
+    if not Session.objects.live().select_for_update(no_key=True).filter(id=session_id):
         raise TokenRevoked
 
 

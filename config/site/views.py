@@ -16,7 +16,6 @@ from drf_spectacular.renderers import (
     OpenApiYamlRenderer2,
 )
 from drf_spectacular.views import SpectacularAPIView
-from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
 from config import demo
@@ -128,9 +127,11 @@ class SchemaView(SpectacularAPIView):
         renderer = request.accepted_renderer
         content_type = f"{renderer.media_type}; charset={renderer.charset}" if renderer.charset else renderer.media_type
         headers = {"Content-Disposition": f'inline; filename="{self._get_filename(request, None)}"'}
-        return HttpResponse(_rendered(type(renderer)), content_type=content_type, headers=headers)
+        return HttpResponse(_rendered(renderer.format), content_type=content_type, headers=headers)
 
 
 @cache
-def _rendered(renderer: type[BaseRenderer]) -> bytes:
-    return bytes(renderer().render(texts.document(), renderer_context={}))
+def _rendered(format: str) -> bytes:
+    renderer = next(renderer() for renderer in SchemaView.renderer_classes if renderer.format == format)
+    rendered = renderer.render(texts.document(), renderer_context={})
+    return rendered if isinstance(rendered, bytes) else rendered.encode()
