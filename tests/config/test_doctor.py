@@ -1,6 +1,7 @@
-"""What the doctor says of PostgreSQL itself."""
+"""What the doctor says of a deployment and of PostgreSQL itself."""
 
 import pytest
+from django.core import checks
 from django.db import connection
 
 from config.management.commands import doctor
@@ -18,3 +19,14 @@ def test_a_server_without_autovacuum_is_noticed(db, settings, debug):
     worst = doctor.NOTE if debug else doctor.MISSING
     assert line.state == ("ok" if is_on else worst)
     assert ("autovacuum = on" in line.fix) is not is_on
+
+
+def test_a_silenced_finding_of_a_deployment_is_not_missing(settings, monkeypatch):
+    settings.DEBUG = False
+    findings = [
+        checks.Warning("silenced", id="security.W001"),
+        checks.Warning("open", hint="close it", id="parley.W007"),
+    ]
+    monkeypatch.setattr(checks, "run_checks", lambda **options: findings)
+    missing = [line for line in doctor._settings() if line.state == doctor.MISSING]
+    assert [(line.what, line.fix) for line in missing] == [("parley.W007: open", "close it")]

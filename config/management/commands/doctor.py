@@ -72,7 +72,7 @@ def _settings() -> Iterator[CheckResult]:
     yield CheckResult(NOTE, mode)
     deploy = not settings.DEBUG
     for message in checks.run_checks(include_deployment_checks=deploy):
-        if message.level >= (checks.WARNING if deploy else checks.ERROR):
+        if message.level >= (checks.WARNING if deploy else checks.ERROR) and not message.is_silenced():
             yield CheckResult(MISSING, f"{message.id}: {message.msg}", message.hint or "")
 
 
