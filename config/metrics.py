@@ -53,7 +53,8 @@ class StateCollector(Collector):
         if settings.REDIS_URL:
             answers = channel_layer().state == OK
             yield GaugeMetricFamily("parley_redis_up", "1 when every Redis server answers.", value=int(answers))
-        pool = getattr(connection, "pool", None)
+        # The thread that answers /metrics has left the pool.
+        pool = getattr(connection, "open_pool", None)
         if pool is not None:
             stats = pool.get_stats()
             for name, text in POOL_FIGURES.items():

@@ -51,6 +51,11 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def pool(self) -> Any:
         return None if self.has_left_pool else super().pool
 
+    @property
+    def open_pool(self) -> Any:
+        """The pool of this process, for a thread that has left it, too; None before its first use or without one."""
+        return self._connection_pools.get(self.alias)  # type: ignore[attr-defined]
+
     def leave_pool(self) -> None:
         if not self.has_left_pool:
             self.close()

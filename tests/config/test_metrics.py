@@ -2,10 +2,13 @@
 
 import re
 
+import httpx
 import pytest
 
 from messaging.services import conversations, messages
 from notifications.services import delivery
+from tests import databases
+from tests.server import ON_POSTGRES, RunningServer
 
 
 @pytest.fixture
@@ -40,3 +43,23 @@ def test_requests_limits_and_the_queue_are_counted(scrape, anonymous, as_bob, al
     )
     assert after["parley_sockets_open"] == 0
     assert "parley_event_delivery_seconds_count" in after
+
+
+@pytest.mark.skipif(not ON_POSTGRES, reason="SQLite has no pool")
+def test_the_server_counts_the_connections_of_its_pool(tmp_path):
+    with databases.TemporaryDatabase() as url:
+        server = RunningServer(tmp_path, DATABASE_URL=url, DATABASE_POOL_SIZE="3", METRICS_TOKEN="let me in")
+        server.start()
+        try:
+            httpx.get(f"{server.base}/api/v1/auth/me", headers={"Authorization": f"Bearer {'a' * 43}"}, trust_env=False)
+            headers = {"Authorization": "Bearer let me in"}
+            text = httpx.get(f"{server.base}/metrics", headers=headers, trust_env=False, timeout=30).text
+        finally:
+            server.stop()
+    figures = dict(re.findall(r"^(parley_database_\w+) ([0-9.]+)$", text, re.MULTILINE))
+    assert set(figures) == {
+        "parley_database_pool_size",
+        "parley_database_pool_available",
+        "parley_database_requests_waiting",
+    }
+    assert float(figures["parley_database_pool_size"]) in (1, 2, 3)
