@@ -3,6 +3,7 @@
 import contextlib
 import importlib.util
 import os
+import re
 import secrets
 import tempfile
 from collections.abc import Collection
@@ -31,6 +32,8 @@ class Environment(environ.Env):
 
 env = Environment()
 
+# A name, all names below it with a dot in front, an IPv6 address in brackets, or everything.
+HOST = re.compile(r"\.?[\w-]+(\.[\w-]+)*\.?|\[[0-9a-fA-F:.]+\]|\*", re.ASCII)
 SWITCH = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
 
 
@@ -102,6 +105,8 @@ def database(name: str, *, default: str) -> dict[str, Any]:
             config["HOST"], config["PORT"] = _hosts_and_ports(hosts)
     except ValueError as error:
         raise ImproperlyConfigured(form) from error
+    if not config["NAME"] and "service" not in config.get("OPTIONS", {}):
+        raise ImproperlyConfigured(form)
     return config
 
 
@@ -148,6 +153,17 @@ def site(name: str, value: str) -> str:
     if not valid or parts.path not in ("", "/") or parts.query or parts.fragment or any(c.isspace() for c in value):
         raise ImproperlyConfigured(form)
     return f"{parts.scheme}://{parts.netloc}"
+
+
+def hosts(name: str, *, default: list[str]) -> list[str]:
+    """Host names as Django compares them: one with a scheme, a port or a path would match no request."""
+    values: list[str] = [value.strip() for value in env.list(name, default=default) if value.strip()]
+    for value in values:
+        if not HOST.fullmatch(value):
+            raise ImproperlyConfigured(
+                f"{name} is chat.example.com,.example.org: names without scheme, port and path, not {value!r}."
+            )
+    return values
 
 
 def media(name: str, value: str | None = None) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 import redis
 from django.core.cache.backends.redis import RedisCache, RedisCacheClient
@@ -62,7 +62,7 @@ def parse(value: str) -> list[RedisServer]:
     if value.startswith(SENTINEL_SCHEME):
         return [_sentinel_service(value.removeprefix(SENTINEL_SCHEME))]
     addresses = [part.strip() for part in value.split(",")]
-    if not all(address.startswith(PLAIN_SCHEMES) for address in addresses):
+    if not all(_is_address(address) for address in addresses):
         raise ValueError("not the address of a Redis server")
     return [RedisServer(address=address) for address in addresses]
 
@@ -70,6 +70,16 @@ def parse(value: str) -> list[RedisServer]:
 def configured() -> list[RedisServer]:
     """The servers of this deployment; empty without REDIS_URL."""
     return parse(project.REDIS_URL) if project.REDIS_URL else []
+
+
+def _is_address(address: str) -> bool:
+    """Whether the library can use it; ValueError for a port that is none. It would take a word for database 0."""
+    if not address.startswith(PLAIN_SCHEMES):
+        return False
+    parts = urlsplit(address)
+    if parts.scheme == "unix":
+        return bool(parts.path.strip("/"))
+    return parts.port != 0 and (parts.path in ("", "/") or parts.path.removeprefix("/").isdecimal())
 
 
 def _sentinel_service(rest: str) -> RedisServer:

@@ -22,9 +22,27 @@ ROOT = Path(__file__).resolve().parents[2]
         (
             "DATABASE_URL",
             lambda: environment.database("DATABASE_URL", default="sqlite:///x"),
-            ["nonsense", "mysql://u:secret@h/x", "postgres://u:secret@h:port/x"],
+            [
+                "nonsense",
+                "mysql://u:secret@h/x",
+                "postgres://u:secret@h:port/x",
+                "postgres://u:secret@h",
+                "postgres:///",
+            ],
         ),
         ("REDIS_URL", lambda: environment.redis("REDIS_URL"), ["nonsense", "http://h:6379"]),
+        (
+            "HOSTS",
+            lambda: environment.hosts("HOSTS", default=[]),
+            [
+                "https://chat.example.com",
+                "chat.example.com:443",
+                "a.example,b.example/",
+                "a b",
+                "[::1]:80",
+                "*.example.com",
+            ],
+        ),
         ("SENDFILE", lambda: environment.prefix("SENDFILE"), ["pictures", "http://h/"]),
     ],
 )
@@ -40,6 +58,13 @@ def test_switches_are_said_in_a_few_ways(monkeypatch):
     for value, meaning in [("1", True), ("True", True), ("on", True), ("0", False), ("false", False), ("No", False)]:
         monkeypatch.setenv("DEBUG", value)
         assert environment.switch("DEBUG", default=not meaning) is meaning
+
+
+def test_host_names_are_taken_as_django_takes_them(monkeypatch):
+    monkeypatch.setenv("HOSTS", "chat.example.com, .example.org,*,[::1],127.0.0.1")
+    assert environment.hosts("HOSTS", default=[]) == ["chat.example.com", ".example.org", "*", "[::1]", "127.0.0.1"]
+    monkeypatch.setenv("HOSTS", "")
+    assert environment.hosts("HOSTS", default=["localhost"]) == []
 
 
 def test_an_empty_value_is_none(monkeypatch):

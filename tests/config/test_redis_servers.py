@@ -34,7 +34,18 @@ def test_the_forms_of_the_address():
 
 
 @pytest.mark.parametrize(
-    "value", ["http://a", "redis://a,b", "redis+sentinel:///x", "redis+sentinel://s1:x/main", "redis+sentinel://s1"]
+    "value",
+    [
+        "http://a",
+        "redis://a,b",
+        "redis://a:port/0",
+        "redis://a:99999/0",
+        "redis://a:6379/first",
+        "redis://a:6379/-1",
+        "redis+sentinel:///x",
+        "redis+sentinel://s1:x/main",
+        "redis+sentinel://s1",
+    ],
 )
 def test_another_form_is_refused_without_repeating_it(monkeypatch, value):
     monkeypatch.setenv("REDIS_URL", value)
