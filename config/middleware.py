@@ -47,6 +47,7 @@ PATHS_BY_ADDRESS = frozenset({"/healthz", "/readyz", "/metrics"})
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 access = logging.getLogger("parley.access")
+logger = logging.getLogger(__name__)
 
 
 class RequestContextMiddleware:
@@ -105,6 +106,8 @@ def _host_is_allowed(request: HttpRequest) -> bool:
     try:
         request.get_host()
     except DisallowedHost:
+        # Otherwise a wrong ALLOWED_HOSTS would be a 400 for everyone without a trace.
+        logger.warning("refused: the host %r is not in ALLOWED_HOSTS", request.META.get("HTTP_HOST", "")[:100])
         return False
     return True
 

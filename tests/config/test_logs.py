@@ -85,3 +85,8 @@ def test_json_stays_json():
     assert (line["status"], line["ms"], line["ok"]) == (200, 1.5, True)
     assert "none" not in line
     assert "x y" not in line["message"]
+
+
+def test_a_refused_host_leaves_a_line(anonymous, caplog):
+    assert anonymous.raw("GET", "/api/v1/auth/me", headers={"Host": "chat.example.org"}).status_code == 400
+    assert "refused: the host 'chat.example.org' is not in ALLOWED_HOSTS" in caplog.text
