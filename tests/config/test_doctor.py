@@ -4,6 +4,7 @@ import pytest
 from django.core import checks
 from django.db import connection
 
+from config import environment
 from config.management.commands import doctor
 from tests.server import ON_POSTGRES
 
@@ -30,3 +31,8 @@ def test_a_silenced_finding_of_a_deployment_is_not_missing(settings, monkeypatch
     monkeypatch.setattr(checks, "run_checks", lambda **options: findings)
     missing = [line for line in doctor._settings() if line.state == doctor.MISSING]
     assert [(line.what, line.fix) for line in missing] == [("parley.W007: open", "close it")]
+
+
+def test_mail_in_a_folder_is_looked_for_there(settings):
+    settings.NOTIFICATIONS_MAIL_TRANSPORT = environment.mail("NO_URL", default="file:///srv/mails", timeout=1)
+    assert next(doctor._mail_and_push()).what == "mail leaves through filebased into /srv/mails"

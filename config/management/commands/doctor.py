@@ -113,10 +113,10 @@ def _redis() -> Iterator[CheckResult]:
 
 
 def _mail_and_push() -> Iterator[CheckResult]:
-    backend = settings.NOTIFICATIONS_MAIL_TRANSPORT["BACKEND"].rsplit(".", 2)[-2]
-    yield CheckResult(
-        NOTE, f"mail leaves through {backend}" + (f" into {settings.MAILBOX_DIR}" if backend == "filebased" else "")
-    )
+    transport = settings.NOTIFICATIONS_MAIL_TRANSPORT
+    backend = transport["BACKEND"].rsplit(".", 2)[-2]
+    folder = transport["OPTIONS"].get("file_path")
+    yield CheckResult(NOTE, f"mail leaves through {backend}" + (f" into {folder}" if folder else ""))
     push = settings.NOTIFICATIONS_PUSH_BACKEND
     yield CheckResult(NOTE, f"push leaves through {push}")
     if push == "fcm":
