@@ -92,6 +92,8 @@ class OperatorCommand(PlainCommand):
             raise database_refusal(error) from error
         except BrokenPipeError:
             discard_output()
+        except OSError as error:
+            raise CommandError(f"{error.filename}: {error.strerror}" if error.filename else str(error)) from error
 
     def show(self, result: dict[str, Any], *, as_json: bool) -> None:
         if as_json:

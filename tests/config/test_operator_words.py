@@ -164,3 +164,11 @@ def test_each_finding_of_a_deployment_is_told_once(settings):
     messages = [message for message in checks.run_checks(include_deployment_checks=True) if not message.is_silenced()]
     output = [message.id for message in messages if "mail" in message.msg.lower() or "push" in message.msg.lower()]
     assert sorted(output) == ["parley.W003", "parley.W004"]
+
+
+def test_a_folder_that_cannot_be_read_is_one_sentence(db, settings, tmp_path):
+    (tmp_path / "media").write_text("no folder")
+    settings.MEDIA_ROOT = str(tmp_path / "media")
+    with pytest.raises(CommandError) as raised:
+        call_command("purge_expired")
+    assert str(raised.value) == f"{tmp_path / 'media'}: Not a directory"
