@@ -64,9 +64,14 @@ def secret(name: str, *, kept_in: Path, prefix: str = "") -> str:
     if value:
         return value
     path = kept_in / f"{name.lower()}.txt"
-    if not path.exists():
-        _create_whole(path, prefix + secrets.token_urlsafe(48))
-    return path.read_text().strip()
+    try:
+        if not path.exists():
+            _create_whole(path, prefix + secrets.token_urlsafe(48))
+        return path.read_text().strip()
+    except OSError as error:
+        raise ImproperlyConfigured(
+            f"{name} is not set, and {path} cannot be read or made: {error.strerror}. Set it, or give this user VAR_DIR."
+        ) from error
 
 
 def _create_whole(path: Path, text: str) -> None:

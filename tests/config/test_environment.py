@@ -84,6 +84,16 @@ def test_a_secret_may_begin_with_a_dollar_sign(monkeypatch, tmp_path):
         assert environment.secret("SECRET", kept_in=tmp_path) == value
 
 
+def test_a_secret_that_cannot_be_kept_is_one_sentence(monkeypatch, tmp_path):
+    monkeypatch.delenv("SECRET", raising=False)
+    (tmp_path / "secret.txt").mkdir()
+    for folder, reason in [(tmp_path, "Is a directory"), (tmp_path / "missing", "No such file or directory")]:
+        with pytest.raises(
+            ImproperlyConfigured, match=rf"^SECRET is not set, and .*secret\.txt .*: {reason}\. Set it, "
+        ):
+            environment.secret("SECRET", kept_in=folder)
+
+
 @pytest.mark.parametrize("url", ["nonsense", "smtp://h:port", "file://", "http://h"])
 def test_mail_goes_somewhere(monkeypatch, url):
     monkeypatch.setenv("EMAIL_URL", url)
