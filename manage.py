@@ -10,6 +10,8 @@ def main() -> None:
     if sys.argv[1:2] == ["serve"]:
         # Request threads share a pool; what stays for long has connections of its own.
         os.environ.setdefault("DATABASE_CONNECTIONS", "pool")
+    if os.environ.get("NO_COLOR"):
+        os.environ.setdefault("DJANGO_COLORS", "nocolor")
     try:
         from django.core.exceptions import ImproperlyConfigured
         from django.core.management import execute_from_command_line

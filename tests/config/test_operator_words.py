@@ -1,6 +1,7 @@
 """What operators read: one sentence per error, reasons instead of class names, dry runs that say so."""
 
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -172,3 +173,17 @@ def test_a_folder_that_cannot_be_read_is_one_sentence(db, settings, tmp_path):
     with pytest.raises(CommandError) as raised:
         call_command("purge_expired")
     assert str(raised.value) == f"{tmp_path / 'media'}: Not a directory"
+
+
+@pytest.mark.once
+@pytest.mark.parametrize(("no_color", "in_colour"), [("", True), ("1", False)])
+def test_colours_can_be_switched_off_on_a_terminal(tmp_path, no_color, in_colour):
+    ours, theirs = pty.openpty()
+    env = {**os.environ, "DEBUG": "1", "VAR_DIR": str(tmp_path), "NO_COLOR": no_color, "TERM": "xterm"}
+    env |= {"DATABASE_URL": "postgres://parley@127.0.0.1:9/parley", "DJANGO_SETTINGS_MODULE": "config.settings"}
+    for name in ("DATABASE_CONNECTIONS", "DJANGO_COLORS"):
+        env.pop(name, None)
+    command = [sys.executable, "manage.py", "stats"]
+    subprocess.run(command, cwd=ROOT, env=env, stdout=theirs, stderr=theirs, check=False, timeout=60)
+    output = os.read(ours, 10_000).decode()
+    assert "The database refuses" in output and ("\x1b[" in output) is in_colour
