@@ -96,3 +96,8 @@ def test_move_media_copies_once(bucket, as_alice, tmp_path, transactional_db):
 def test_a_wrong_address_names_the_form(value):
     with pytest.raises(ImproperlyConfigured, match="MEDIA_URL"):
         environment.media("MEDIA_URL", value)
+
+
+def test_pictures_are_not_moved_to_nowhere():
+    with pytest.raises(CommandError, match="argument --to: it is empty"):
+        call_command("move_media", "--to", "")

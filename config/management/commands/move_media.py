@@ -9,7 +9,7 @@ from django.utils.module_loading import import_string
 
 from accounts.services import pictures
 from config import environment
-from core.operator import OperatorCommand
+from core.operator import OperatorCommand, not_blank
 
 CHUNK = 50
 
@@ -18,7 +18,12 @@ class Command(OperatorCommand):
     help = "Copy all images to a folder or an object store. Safe to stop and to repeat."
 
     def arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--to", required=True, help="a folder, or s3://key:secret@bucket?endpoint=https://host")
+        parser.add_argument(
+            "--to",
+            type=not_blank,
+            required=True,
+            help="a folder, or s3://key:secret@bucket?endpoint=https://host",
+        )
 
     def act(self, **options: Any) -> dict[str, Any]:
         target = storage_at(options["to"])
