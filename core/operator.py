@@ -108,7 +108,8 @@ class OperatorCommand(PlainCommand):
             self.stdout.write(line)
 
     def confirm(self) -> None:
-        if not sys.stdin.isatty():
+        # None: standard input is closed.
+        if sys.stdin is None or not sys.stdin.isatty():
             raise CommandError("Without a terminal this needs --yes.")
         try:
             answer = input(f"{self.help} Go on? [y/N] ")

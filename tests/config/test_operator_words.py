@@ -187,3 +187,9 @@ def test_colours_can_be_switched_off_on_a_terminal(tmp_path, no_color, in_colour
     subprocess.run(command, cwd=ROOT, env=env, stdout=theirs, stderr=theirs, check=False, timeout=60)
     output = os.read(ours, 10_000).decode()
     assert "The database refuses" in output and ("\x1b[" in output) is in_colour
+
+
+def test_a_closed_standard_input_is_no_terminal(alice, monkeypatch):
+    monkeypatch.setattr("sys.stdin", None)
+    with pytest.raises(CommandError, match="Without a terminal this needs --yes"):
+        call_command("erase_user", alice.email)
