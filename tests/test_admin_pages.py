@@ -109,6 +109,14 @@ def test_the_messages_around_are_shown_on_request_and_audited(alice, bob, modera
     assert list(details) == [{"message_id": sent[4]}, {"message_id": sent[4], "shown": sent[1:8]}]
 
 
+def test_an_action_on_five_hundred_rows_is_confirmed(alice):
+    client = admin_client(staff("Support"))
+    # The page of the confirmation sends all of them back, gone ones too.
+    form = {"action": "sign_out", "_selected_action": [alice.id, *range(10**6, 10**6 + 499)], "reason": "asked for"}
+    assert client.post("/admin/accounts/user/", form | {"confirmed": "1"}).status_code == 302
+    assert AuditEntry.objects.get(action="user.signed_out").target_id == alice.id
+
+
 @pytest.mark.parametrize("value", ["false", "False"])
 def test_messages_around_that_the_audit_log_does_not_name_are_not_shown(alice, bob, moderator, value):
     conversation, _ = conversations.start(starter=alice, user_id=bob.id)

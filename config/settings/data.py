@@ -106,5 +106,6 @@ WEB_CLIENT = environment.switch("WEB_CLIENT", default=True)
 # Found where they are: a release needs no collectstatic.
 WHITENOISE_USE_FINDERS = True
 DATA_UPLOAD_MAX_MEMORY_SIZE = 262_144
-DATA_UPLOAD_MAX_NUMBER_FIELDS = 100
+# A confirmed action of the support pages names each of up to 500 rows.
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 600
 DATA_UPLOAD_MAX_NUMBER_FILES = 2
