@@ -1,5 +1,6 @@
 // Loaded for signed-in users only: the state of their chats and notifications, and the style sheets of those pages.
 import { listen as listenToNotifications } from "./chat/desktop_notifications.js";
+import { listen as listenToDrafts } from "./chat/drafts.js";
 import { config } from "./config.js";
 import { listen as listenToChats } from "./state/chats.js";
 import { listen as listenToFeed } from "./state/feed.js";
@@ -14,6 +15,6 @@ function addSheet(address) {
 }
 
 export function prepare() {
-  for (const listen of [listenToChats, listenToThreads, listenToFeed, listenToNotifications]) listen();
+  for (const listen of [listenToChats, listenToThreads, listenToFeed, listenToNotifications, listenToDrafts]) listen();
   return Promise.all(config.sheets.map(addSheet));
 }

@@ -93,6 +93,23 @@ def test_an_address_that_is_not_confirmed_comes_first(window, server):
     nina.signed_in()
 
 
+def test_the_drafts_go_when_the_user_signs_out(window, server):
+    person, other = Person(server, "Dina"), Person(server, "Omar")
+    chat = person.api.post("/messages/conversations", json={"user_id": other.id}).json()["conversation"]["id"]
+    dina = window()
+    dina.sign_in(person)
+    dina.signed_in()
+    dina.open(f"/app/chats/{chat}")
+    dina.page.get_by_role("textbox", name="Message", exact=True).fill("not for the next reader")
+    stored = "() => JSON.stringify({ ...localStorage, ...sessionStorage }).includes('not for the next reader')"
+    dina.page.wait_for_function(stored)
+    dina.open("/app/settings")
+    with dina.page.expect_event("load"):
+        dina.click("Sign out")
+    dina.page.get_by_role("link", name="Create account").wait_for()
+    assert not dina.page.evaluate(stored)
+
+
 def test_a_wrong_password_is_said_and_nothing_is_lost(window, server):
     person = Person(server, "Wendy")
     wendy = window()

@@ -20,6 +20,11 @@ export function keepDraft(id, text) {
   localStorage.setItem(key(), JSON.stringify(drafts));
 }
 
-export function forgetDrafts() {
-  for (const name of Object.keys(localStorage)) if (name.startsWith("parley.drafts.")) localStorage.removeItem(name);
+// Like the messages that wait to be sent, the drafts go when the user signs out.
+export function listen() {
+  let own = key();
+  parley.on("signedin", () => {
+    own = key();
+  });
+  parley.on("signedout", ({ reason }) => reason === "signed_out" && localStorage.removeItem(own));
 }
