@@ -50,9 +50,9 @@ const DIALOGS = {
 
   change: ({ status, done, onClose }) => html`<${ActionDialog} title=${t("Change second password")} action="two_step_change"
     initial=${{ password: "", new_password: "", hint: status.hint }} label=${t("Change second password")}
-    run=${(values) => parley.auth.twoStepChange(values)}
+    run=${({ password, ...values }) => parley.auth.twoStepChange(password ? { password, ...values } : values)}
     fields=${(form) => html`
-      <${PasswordField} label=${t("Second password")} autocomplete="off" required ...${form.field("password")} />
+      <${PasswordField} label=${t("Second password")} autocomplete="off" hint=${t("Not needed for 15 minutes after you sign in with a recovery code.")} ...${form.field("password")} />
       <${PasswordField} label=${t("New second password")} autocomplete="new-password" required ...${form.field("new_password")} />
       <${Field} label=${t("Hint")} maxlength="64" autocomplete="off" hint=${HINT()} ...${form.field("hint")} />`}
     onDone=${done(t("The second password is changed."))} onClose=${onClose} />`,
