@@ -19,14 +19,23 @@ export function usePlace() {
   return useStore(place);
 }
 
+// A part that is no valid encoding stands for itself.
+function decode(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
 // "/app/chats/:id" against a path: {id} or null.
 export function match(pattern, path) {
   const wanted = pattern.split("/");
-  const given = path.replace(/(.)\/$/, "$1").split("/");
+  const given = path.replace(/(.)\/$/, "$1").split("/").map(decode);
   if (wanted.length !== given.length) return null;
   const params = {};
   for (let index = 0; index < wanted.length; index += 1) {
-    if (wanted[index].startsWith(":")) params[wanted[index].slice(1)] = decodeURIComponent(given[index]);
+    if (wanted[index].startsWith(":")) params[wanted[index].slice(1)] = given[index];
     else if (wanted[index] !== given[index]) return null;
   }
   return params;

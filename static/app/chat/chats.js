@@ -29,7 +29,8 @@ function Starting({ person }) {
 }
 
 export default function Chats({ params }) {
-  const id = params.id ? Number(params.id) : null;
+  // No conversation has the number -1.
+  const id = params.id ? Number(params.id) || -1 : null;
   useEffect(() => {
     if (!chats.get().loaded) loadChats();
   }, []);
