@@ -92,6 +92,10 @@ export function PasswordField({ label, hint, error, ...rest }) {
   </div>`;
 }
 
+// The digits of a code as the server wants them, also from a keyboard that writes Arabic, Persian or full-width ones.
+export const digitsOf = (text) =>
+  text.replace(/[\u0660-\u0669\u06F0-\u06F9\uFF10-\uFF19]/g, (digit) => digit.charCodeAt(0) & 15).replace(/\D/g, "");
+
 // Digits from a mail.
 export function CodeField({ label = t("Code"), ...rest }) {
   return html`<${Field} label=${label} class="input code-input" inputmode="numeric" autocomplete="one-time-code" dir="ltr"

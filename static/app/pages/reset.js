@@ -5,13 +5,13 @@ import { html } from "../html.js";
 import { t } from "../i18n.js";
 import { navigate } from "../router.js";
 import { AuthPage, useFirstField } from "./auth_page.js";
-import { CodeField, Field, Form, PasswordField, Submit, useForm } from "./forms.js";
+import { CodeField, Field, Form, PasswordField, Submit, digitsOf, useForm } from "./forms.js";
 import { Mailbox } from "./verify.js";
 
 export default function Reset({ query }) {
   const known = query.email || "";
   const form = useForm({ email: known, code: "", new_password: "" }, async ({ email, code, new_password }) => {
-    await parley.auth.verifyReset({ email, code: code.replace(/\D/g, ""), new_password });
+    await parley.auth.verifyReset({ email, code: digitsOf(code), new_password });
     navigate(`/app/sign-in?reset=1&email=${encodeURIComponent(email)}`, { replace: true });
   });
   const first = useFirstField();

@@ -7,14 +7,14 @@ import { navigate } from "../router.js";
 import { HOME } from "../routes.js";
 import { app, useStore } from "../store.js";
 import { AuthPage, useFirstField } from "./auth_page.js";
-import { CodeField, Field, Form, Status, Submit, useForm } from "./forms.js";
+import { CodeField, Field, Form, Status, Submit, digitsOf, useForm } from "./forms.js";
 
 export default function Verify({ query }) {
   const user = useStore(app, (state) => state.user);
   const known = query.email || user?.email || "";
   const [sent, setSent] = useState("");
   const form = useForm({ email: known, code: "" }, async ({ email, code }) => {
-    await parley.auth.verify({ email, code: code.replace(/\D/g, "") });
+    await parley.auth.verify({ email, code: digitsOf(code) });
     app.set({ user: { ...parley.session.user } });
     loadProfile();
     navigate(HOME, { replace: true });

@@ -5,7 +5,7 @@ import { html, useLayoutEffect, useRef, useState } from "../../html.js";
 import { t } from "../../i18n.js";
 import { app } from "../../store.js";
 import { Dialog } from "../../ui/dialog.js";
-import { CodeField, Form, Submit, useForm } from "../forms.js";
+import { CodeField, Form, Submit, digitsOf, useForm } from "../forms.js";
 import { Mailbox } from "../verify.js";
 
 const SPENT = ["action_token_invalid", "action_token_required"];
@@ -21,8 +21,7 @@ export function ActionDialog({ title, lead, action, initial = {}, fields, label 
     setStep("code");
   });
   const code = useForm({ code: "" }, async (values) => {
-    const digits = values.code.replace(/\D/g, "");
-    const reply = await parley.auth.actionVerify({ challenge_token: challenge.current, code: digits });
+    const reply = await parley.auth.actionVerify({ challenge_token: challenge.current, code: digitsOf(values.code) });
     confirmed.current = reply.action_token;
     try {
       await perform(form.values);

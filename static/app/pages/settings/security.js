@@ -3,7 +3,7 @@ import { html, useState } from "../../html.js";
 import { t } from "../../i18n.js";
 import { notice } from "../../ui/notices.js";
 import { Dialog } from "../../ui/dialog.js";
-import { CodeField, Field, Form, PasswordField, Submit, useForm } from "../forms.js";
+import { CodeField, Field, Form, PasswordField, Submit, digitsOf, useForm } from "../forms.js";
 import { ActionDialog } from "./action_dialog.js";
 import { TwoStep } from "./two_step.js";
 
@@ -38,7 +38,7 @@ function PasswordDialog({ onClose }) {
 function EmailDialog({ update, onClose }) {
   const [email, setEmail] = useState(null);
   const form = useForm({ code: "" }, async ({ code }) => {
-    await parley.auth.changeEmailVerify({ code: code.replace(/\D/g, "") });
+    await parley.auth.changeEmailVerify({ code: digitsOf(code) });
     update(email);
     notice(t("Your e-mail is now {email}.", { email }));
     onClose();
