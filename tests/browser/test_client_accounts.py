@@ -94,6 +94,23 @@ def test_an_address_that_is_not_confirmed_comes_first(window, server):
     nina.signed_in()
 
 
+def test_nothing_says_offline_after_the_code(window, server):
+    person = Person(server, "Otto", confirmed=False)
+    otto = window()
+    # What the client needs for signed-in users takes its time.
+    otto.page.route("**/signed_in*.js", lambda route: (otto.page.wait_for_timeout(1500), route.continue_()))
+    otto.open(f"/app/verify?email={person.email}")
+    otto.page.evaluate("""() => {
+      window.seen = "";
+      const note = () => { window.seen += document.querySelector(".banners").textContent; };
+      new MutationObserver(note).observe(document.body, { childList: true, subtree: true });
+    }""")
+    otto.fill(Code=person.code())
+    otto.click("Confirm")
+    otto.signed_in()
+    assert "Offline" not in otto.page.evaluate("() => window.seen")
+
+
 def test_the_drafts_go_when_the_user_signs_out(window, server):
     person, other = Person(server, "Dina"), Person(server, "Omar")
     chat = person.api.post("/messages/conversations", json={"user_id": other.id}).json()["conversation"]["id"]

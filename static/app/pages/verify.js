@@ -15,7 +15,8 @@ export default function Verify({ query }) {
   const [sent, setSent] = useState("");
   const form = useForm({ email: known, code: "" }, async ({ email, code }) => {
     await parley.auth.verify({ email, code: digitsOf(code) });
-    app.set({ user: { ...parley.session.user } });
+    // Of a user who was signed in already; the others enter with the session.
+    app.set(({ user: before }) => before && { user: { ...parley.session.user } });
     loadProfile();
     navigate(HOME, { replace: true });
   });
