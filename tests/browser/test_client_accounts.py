@@ -220,6 +220,7 @@ def test_a_forgotten_password_is_set_anew(window, server):
     fay.fill(Code=person.code(after=before), New_password="quiet harbour 19")
     fay.click("Set the new password")
     fay.see("Your password is set. Sign in with it.")
+    fay.page.wait_for_function("() => document.activeElement.name === 'password'")
     fay.fill(Password="quiet harbour 19")
     fay.click("Sign in")
     fay.signed_in()

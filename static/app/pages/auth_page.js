@@ -17,11 +17,12 @@ export function AuthPage({ title, lead, children, after }) {
   </main>`;
 }
 
-// The first field has the focus when the page is there.
+// The first field that is still empty has the focus when the page is there.
 export function useFirstField() {
   const place = useRef();
   useLayoutEffect(() => {
-    place.current?.querySelector("input, select")?.focus();
+    const fields = [...place.current.querySelectorAll("input, select")];
+    (fields.find((field) => !field.value) ?? fields[0])?.focus();
   }, []);
   return place;
 }
