@@ -39,8 +39,11 @@ function usePage(route) {
 }
 
 function Unavailable() {
+  // Without a connection a reload would leave the client.
+  const again = () => (parley.status === "online" || !parley.session.isSignedIn ? location.reload() : parley.connect());
+  useEffect(() => parley.on("status", ({ status }) => status === "online" && location.reload()), []);
   return html`<main class="page"><h1>${t("This page could not be loaded")}</h1>
-    <p><button class="button" onClick=${() => location.reload()}>${t("Try again")}</button></p></main>`;
+    <p><button class="button" onClick=${again}>${t("Try again")}</button></p></main>`;
 }
 
 function Missing() {

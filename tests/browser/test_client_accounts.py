@@ -262,3 +262,20 @@ def test_blocked_by_staff_is_signed_out_at_once(window, server):
     subprocess.run(command, cwd=ROOT, env=server.environment, check=True, capture_output=True, timeout=60)
     bert.heading("Signed out")
     bert.see("This account is blocked.")
+
+
+def test_a_page_that_could_not_be_loaded_follows_the_connection(window, server):
+    person = Person(server, "Ola")
+    ola = window()
+    ola.sign_in(person)
+    ola.signed_in()
+    ola.context.set_offline(True)
+    ola.page.get_by_role("link", name="Calls").click()
+    ola.heading("This page could not be loaded")
+    # A reload would leave the client for the browser's own page.
+    ola.click("Try again")
+    ola.page.wait_for_timeout(500)
+    ola.heading("This page could not be loaded")
+    ola.context.set_offline(False)
+    ola.heading("Calls")
+    ola.complaints.clear()
