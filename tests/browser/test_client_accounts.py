@@ -279,3 +279,19 @@ def test_a_page_that_could_not_be_loaded_follows_the_connection(window, server):
     ola.context.set_offline(False)
     ola.heading("Calls")
     ola.complaints.clear()
+
+
+def test_a_text_of_the_other_direction_is_cut_off_at_its_end(window, server):
+    person, other = Person(server, "Layla", language="ar"), Person(server, "Omar")
+    chat = other.api.post("/messages/conversations", json={"user_id": person.id}).json()["conversation"]["id"]
+    body = "It begins here and goes on for longer than the list is wide, whatever the language of its reader."
+    assert other.api.post(f"/messages/conversations/{chat}/messages", json={"body": body}).status_code == 201
+    layla = window(locale="ar")
+    layla.open("/app/sign-in")
+    layla.page.locator("input[type=email]").fill(person.email)
+    layla.page.locator("input[type=password]").fill(PASSWORD)
+    layla.page.locator("button[type=submit]").click()
+    preview = layla.page.locator(".entry-text .cut")
+    preview.wait_for()
+    assert preview.evaluate("(element) => getComputedStyle(element).direction") == "ltr"
+    assert preview.evaluate("(element) => element.scrollWidth > element.clientWidth && element.scrollLeft === 0")

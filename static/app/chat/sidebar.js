@@ -31,9 +31,9 @@ class Entry extends Pure {
     const line = typing
       ? html`<span class="typing">${t("typing…")}</span>`
       : draft && !here
-        ? html`<span class="danger-text">${t("Draft:")}</span> <bdi>${draft}</bdi>`
+        ? html`<span class="danger-text">${t("Draft:")}</span><span class="cut" dir="auto">${draft}</span>`
         : last
-          ? html`${own && html`<span class="muted">${t("You:")}</span> `}${last.kind === "call" && html`<${Icon} name=${callIcon(last.call)} size=${16} /> `}<bdi>${previewText(last, own)}</bdi>`
+          ? html`${own && html`<span class="muted">${t("You:")}</span>`}${last.kind === "call" && html`<${Icon} name=${callIcon(last.call)} size=${16} />`}<span class="cut" dir="auto">${previewText(last, own)}</span>`
           : html`<span class="muted">${t("No messages yet")}</span>`;
     return html`<li aria-labelledby=${link}><a id=${link} class="entry" href=${`/app/chats/${id}`} aria-current=${here ? "page" : undefined}>
       <span class="entry-avatar"><${Avatar} user=${user} />${online && html`<span class="dot" title=${t("online")}></span>`}</span>
