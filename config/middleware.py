@@ -21,6 +21,7 @@ from django.contrib.sessions.middleware import SessionMiddleware
 from django.core.exceptions import DisallowedHost, ImproperlyConfigured
 from django.core.handlers.wsgi import LimitedStream
 from django.http import (
+    Http404,
     HttpRequest,
     HttpResponse,
     HttpResponseBase,
@@ -29,6 +30,7 @@ from django.http import (
 )
 from django.middleware.csrf import CsrfViewMiddleware
 from django.middleware.security import SecurityMiddleware
+from django.urls import get_resolver
 from django.utils import translation
 from django.utils.cache import patch_vary_headers
 from django.utils.translation.trans_real import parse_accept_lang_header
@@ -211,6 +213,8 @@ class EnvelopeMiddleware:
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         if request.path_info.startswith(ADMIN_PREFIX) or isinstance(error, ImproperlyConfigured):
             return None
+        if isinstance(error, Http404):
+            return get_resolver().resolve_error_handler(404)(request, exception=error)
         return errors.plain_envelope(error)
 
 

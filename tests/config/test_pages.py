@@ -37,6 +37,15 @@ def browser(settings):
     return Client()
 
 
+@pytest.mark.parametrize("path", ["/docs/reference/nonsense", "/docs/nonsense", "/nonsense"])
+@pytest.mark.parametrize("debug", [True, False])
+def test_a_page_that_is_not_there(browser, settings, path, debug):
+    settings.DEBUG = debug
+    missing = browser.get(path, headers={"accept": "text/html"})
+    assert (missing.status_code, missing["Content-Type"]) == (404, "text/html; charset=utf-8")
+    assert browser.get(path, headers={"accept": "application/json"}).json()["error"] == "not_found"
+
+
 @pytest.mark.parametrize("path", OPEN_PAGES)
 def test_a_page_needs_nothing_that_its_policy_forbids(browser, path):
     response = browser.get(path)
