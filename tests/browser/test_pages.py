@@ -45,6 +45,19 @@ def server(tmp_path_factory):
     running.kill()
 
 
+def test_paper_is_white_and_has_no_navigation(server):
+    with browser() as chromium:
+        page = chromium.new_page(color_scheme="dark")
+        page.goto(f"{server.base}/docs/reference/messages_send")
+        ground = "() => getComputedStyle(document.body).backgroundColor"
+        dark = page.evaluate(ground)
+        page.emulate_media(media="print")
+        on_paper = page.evaluate(ground)
+        assert [page.locator(part).first.is_visible() for part in (".top", "#side", ".copy")] == [False] * 3
+        page.emulate_media(media="screen", color_scheme="light")
+        assert on_paper == page.evaluate(ground) != dark
+
+
 # The colours of a scheme are the same at every width.
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(("scheme", "width"), [("light", 360), ("light", 1280), ("dark", 390)])
