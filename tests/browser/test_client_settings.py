@@ -147,6 +147,15 @@ def test_two_step_is_turned_on_changed_and_turned_off(server, at_settings):
     theo.see("Off. If you turn it on")
 
 
+def test_a_dialog_begins_at_its_first_field(server, at_settings):
+    dan = at_settings(Person(server, "Dan"), "/security")
+    for button, name in (("Change password", "current_password"), ("Change e-mail", "email")):
+        dan.click(button)
+        dan.page.wait_for_function("name => document.activeElement.name === name", arg=name)
+        dan.page.keyboard.press("Escape")
+        dan.page.get_by_role("dialog").wait_for(state="detached")
+
+
 def test_a_refused_change_returns_to_its_form(server, at_settings):
     person = Person(server, "Rob")
     rob = at_settings(person, "/security")

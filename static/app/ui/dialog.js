@@ -10,6 +10,8 @@ export function Dialog({ title, onClose, alert = false, className = "", children
     const before = document.activeElement;
     const element = self.current;
     element.showModal();
+    // Not the button that closes it.
+    if (!element.querySelector("[autofocus]")) element.querySelector("form :is(input, select, textarea)")?.focus();
     return () => {
       // What is outside takes no focus as long as the dialog is open.
       element.close();
