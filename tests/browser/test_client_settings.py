@@ -156,6 +156,19 @@ def test_a_dialog_begins_at_its_first_field(server, at_settings):
         dan.page.get_by_role("dialog").wait_for(state="detached")
 
 
+@pytest.mark.parametrize("language", ["es", "pt", "ru", "uk"])
+def test_long_labels_fit(server, at_settings, language):
+    lea = at_settings(Person(server, "Lea", language=language))
+    lea.page.wait_for_function("language => document.documentElement.lang === language", arg=language)
+    lea.page.set_viewport_size({"width": 1440, "height": 900})
+    labels = lea.page.locator(".settings-nav").locator("a, button")
+    assert (
+        labels.evaluate_all("all => all.filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.textContent)") == []
+    )
+    lea.page.set_viewport_size({"width": 360, "height": 740})
+    assert lea.page.evaluate("() => document.documentElement.scrollWidth") <= 360
+
+
 def test_a_refused_change_returns_to_its_form(server, at_settings):
     person = Person(server, "Rob")
     rob = at_settings(person, "/security")
