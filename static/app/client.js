@@ -20,13 +20,13 @@ export async function signInWindow(login) {
   location.assign("/app/chats");
 }
 
-export async function signOut() {
+export async function signOut(next = "/app/") {
   leaving = true;
   try {
     await parley.session.signOut();
   } finally {
     sessionStorage.removeItem(OWN_WINDOW);
-    location.assign("/app/");
+    location.assign(next);
   }
 }
 

@@ -1,5 +1,6 @@
 """Every section of the settings, the way through them by keyboard, and every page of the account under axe."""
 
+import re
 import zipfile
 from functools import partial
 
@@ -228,7 +229,9 @@ def test_a_copy_of_the_data_and_the_end_of_the_account(server, at_settings):
     gwen.expect("401 /auth/logout", "401 /profile")
     gwen.page.get_by_role("button", name="Delete account").click()
     confirm(gwen, person, len(person.mails()), label="Delete account")
-    gwen.page.get_by_role("link", name="Create account").wait_for()
+    gwen.heading("Signed out")
+    gwen.see(re.compile(r"Your account will be erased on \w+ \d+, \d{4}\."))
+    gwen.see("Signing in before then keeps the account.")
     assert person.api.get("/auth/me").status_code == 401
 
 

@@ -48,7 +48,7 @@ export default function Settings({ params }) {
   }, [params.section, Boolean(profile)]);
   return html`<main class="page settings" ref=${page}>
     <header class="settings-head"><h1 tabindex="-1">${t("Settings")}</h1>
-      <button class="button" onClick=${signOut}>${t("Sign out")}</button></header>
+      <button class="button" onClick=${() => signOut()}>${t("Sign out")}</button></header>
     <div class="settings-body">
       <nav class="settings-nav" aria-label=${t("Sections")}>
         ${SECTIONS.map(([key, title]) => html`<button key=${key} aria-current=${params.section === key ? "true" : undefined}

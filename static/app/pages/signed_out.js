@@ -1,6 +1,6 @@
 // Why this browser is signed in no longer.
 import { html } from "../html.js";
-import { t } from "../i18n.js";
+import { day, t } from "../i18n.js";
 import { app, useStore } from "../store.js";
 import { AuthPage } from "./auth_page.js";
 
@@ -15,7 +15,9 @@ export default function SignedOut({ query }) {
   const reason = useStore(app, (state) => state.signedOut) || query.reason;
   const text = (REASONS[reason] || (() => t("Sign in again to continue.")))();
   return html`<${AuthPage} title=${t("Signed out")}>
-    <p>${text}</p>
+    ${Number.isNaN(Date.parse(query.erased)) ? html`<p>${text}</p>`
+      : html`<p role="status">${t("Your account will be erased on {date}.", { date: day(query.erased) })}</p>
+        <p>${t("After 14 days everything is erased. Signing in before then keeps the account.")}</p>`}
     <p class="landing-actions"><a class="button primary" href="/app/sign-in">${t("Sign in")}</a>
       <a class="button" href="/app/">${t("Start page")}</a></p>
   <//>`;

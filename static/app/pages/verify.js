@@ -27,7 +27,7 @@ export default function Verify({ query }) {
   const first = useFirstField();
   const lead = known && t("We have sent a code to {email}.", { email: known });
   return html`<${AuthPage} title=${t("Confirm your e-mail")} lead=${lead}
-      after=${user && html`<button class="text-button" onClick=${signOut}>${t("Sign out")}</button>`}>
+      after=${user && html`<button class="text-button" onClick=${() => signOut()}>${t("Sign out")}</button>`}>
     <div ref=${first}><${Form} form=${form}>
       ${!known && html`<${Field} label=${t("E-mail")} type="email" autocomplete="email" required ...${form.field("email")} />`}
       <${CodeField} ...${form.field("code")} />

@@ -1,6 +1,6 @@
 import { parley, signOut } from "../../client.js";
 import { html, useState } from "../../html.js";
-import { day, t } from "../../i18n.js";
+import { t } from "../../i18n.js";
 import { notice } from "../../ui/notices.js";
 import { ActionDialog } from "./action_dialog.js";
 
@@ -30,7 +30,7 @@ function save(blob) {
   notice(t("Your data has been saved as {file}.", { file: link.download }));
 }
 
-function gone(reply) {
-  if (reply.deletion_at) notice(t("Your account will be erased on {date}.", { date: day(reply.deletion_at) }));
-  signOut();
+// The page that follows says when the account is erased: this one is left at once.
+function gone({ erase_after: at }) {
+  signOut(`/app/signed-out?erased=${encodeURIComponent(at)}`);
 }
