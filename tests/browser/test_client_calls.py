@@ -218,6 +218,16 @@ def test_by_keyboard_alone(open_as, people):
     ended(alice, "Call ended")
 
 
+def test_the_focus_returns_after_a_ring_and_after_a_call(open_as, people):
+    alice, bob = open_as("Alice", f"/app/chats/{people[1]['Bob']}"), open_as("Bob")
+    bob.page.get_by_label("First name").focus()
+    button(alice, "Voice call").click()
+    ring_of(bob).get_by_role("button", name="Decline").click()
+    ended(alice, "Call declined")
+    assert bob.page.evaluate("() => document.activeElement.name") == "first_name"
+    assert alice.page.evaluate("() => document.activeElement.ariaLabel") == "Voice call"
+
+
 def test_without_a_camera_the_call_goes_on(open_as, people):
     alice, bob = open_as("Alice"), open_as("Bob")
     # Chromium's fake devices are always there; a browser that refuses the camera answers like this.

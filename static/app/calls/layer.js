@@ -29,11 +29,13 @@ function Ring({ call, peer }) {
   const heading = useRef();
   useEffect(() => {
     const before = document.activeElement;
-    dialog.current.showModal();
+    const element = dialog.current;
+    element.showModal();
     heading.current.focus();
     const stop = ring();
     return () => {
       stop();
+      element.close();
       before?.focus?.({ preventScroll: true });
     };
   }, []);

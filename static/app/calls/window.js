@@ -10,20 +10,24 @@ import { qualityText, stateText } from "./texts.js";
 
 export function CallWindow({ call, peer }) {
   const dialog = useRef();
+  const before = useRef(null);
   const [small, setSmall] = useState(false);
   const [output, setOutput] = useState("");
   // Large: over the page, the focus stays inside. Small: beside the page, which can be used.
   useLayoutEffect(() => {
     const element = dialog.current;
+    before.current ??= document.activeElement;
     if (element.open) element.close();
     if (small) element.show();
     else element.showModal();
     element.querySelector(".hang-up")?.focus();
   }, [small]);
   useEffect(() => {
-    const before = document.activeElement;
+    const element = dialog.current;
     return () => {
-      if (document.contains(before)) before?.focus?.({ preventScroll: true });
+      // What is outside takes no focus as long as the dialog is open.
+      element.close();
+      before.current?.focus?.({ preventScroll: true });
     };
   }, []);
   const waits = call.direction === "outgoing" && (call.state === "starting" || call.state === "ringing");
