@@ -118,8 +118,13 @@ def test_a_video_call_with_everything(open_as, people):
     button(alice, "Devices").click()
     expect(alice.page.get_by_label("Microphone").locator("option")).not_to_have_count(0)
 
-    # Small, the call leaves the page to its user.
+    # Small, the call leaves the page to its user, on a phone the text box too.
     button(alice, "Minimize the call").click()
+    alice.page.set_viewport_size({"width": 360, "height": 740})
+    small = alice.page.locator("dialog.call.small").bounding_box()
+    assert small["y"] > 60
+    assert small["y"] + small["height"] < 600
+    alice.page.set_viewport_size({"width": 1280, "height": 800})
     alice.page.get_by_role("link", name="Help").or_(alice.page.get_by_role("link", name="Chats")).first.click()
     button(alice, "Hang up").click()
     for window in (alice, bob):
