@@ -4,7 +4,7 @@ from accounts import emails
 from accounts.conf import conf
 from accounts.exceptions import ActionTokenInvalid, ActionTokenRequired, InvalidOtp
 from accounts.models import PendingToken, Session, User
-from accounts.services import codes, one_time_tokens
+from accounts.services import codes, one_time_tokens, sessions
 from core.request_context import network_of
 from core.transactions import unit_of_work
 
@@ -44,13 +44,15 @@ def action_named(name: str) -> str | None:
 def challenge(*, user: User, session: Session, action: str) -> str:
     """Returns a challenge token and mails its code, with a sentence that describes the action.
 
-    Beyond the limit of mails to the address nothing is sent, and the answer is the same.
+    Beyond the limit of mails to the address nothing is sent, and the answer is the same. TokenRevoked when the session
+    has just ended.
     """
     may_be_sent = codes.may_be_mailed(address=user.email, asked_for=user, network=network_of(session.ip))
     with unit_of_work():
         if may_be_sent:
             code = codes.issue(user=user, purpose=_purpose(action), address=user.email)
             emails.send_to(user, f"action:{action}", code=code)
+        sessions.lock_live(session_id=session.id)  # it may have ended meanwhile
         return one_time_tokens.issue(
             kind=PendingToken.Kind.CHALLENGE,
             user=user,
@@ -61,7 +63,7 @@ def challenge(*, user: User, session: Session, action: str) -> str:
 
 
 def verify(*, user: User, session: Session, challenge_token: str, code: str, network: str) -> str:
-    """Returns the action token for a challenge of the same session. InvalidOtp otherwise."""
+    """Returns the action token for a challenge of the same session. InvalidOtp, TokenRevoked."""
     pending = one_time_tokens.find(challenge_token, kind=PendingToken.Kind.CHALLENGE)
     if pending is None or pending.user_id != user.id or pending.session_id != session.id:
         raise InvalidOtp
@@ -73,6 +75,7 @@ def verify(*, user: User, session: Session, challenge_token: str, code: str, net
         if not one_time_tokens.consume(pending):
             raise InvalidOtp
         codes.consume(checked)
+        sessions.lock_live(session_id=session.id)
         return one_time_tokens.issue(
             kind=PendingToken.Kind.ACTION,
             user=user,

@@ -1,5 +1,7 @@
 """Two different writes on the same thing at once, on both databases, with real threads."""
 
+from functools import partial
+
 import pytest
 
 from accounts.exceptions import EmailTaken, InvalidOtp, InvalidTwoStep, TokenRevoked, UserNotFound
@@ -13,6 +15,7 @@ from accounts.services import (
     password,
     profile,
     second_password,
+    step_up,
 )
 from tests.factories import make_user, sign_in
 from tests.parallel import parallel_outcomes
@@ -125,3 +128,12 @@ def test_an_erased_account_stays_empty():
         assert unexpected(at_once(*jobs), TokenRevoked) == []
         row = User.objects.get(id=ann.id)
         assert (row.bio or "", row.who_can_message) == ("", "everyone")
+
+
+def test_an_action_begun_while_the_account_is_erased_is_refused():
+    for _ in range(ROUNDS):
+        ann = make_user("Ann")
+        session, _ = sign_in(ann)
+        begin = partial(step_up.challenge, user=ann, session=session, action="export_data")
+        outcomes = at_once(partial(erasure.erase, user_id=ann.id), begin, begin)
+        assert unexpected(outcomes, TokenRevoked) == []
