@@ -129,15 +129,15 @@ class AccessLogMiddleware:
         response = self.get_response(request)
         seconds = time.perf_counter() - started
         match, error = request.resolver_match, _error_of(response)
+        method = request.method if request.method in METHODS else "other"
         access.info(
             "%s %s %s",
-            request.method,
+            method,
             f"/{match.route}" if match else "/(none)",
             response.status_code,
             extra={"status": response.status_code, "ms": round(seconds * 1000, 1), "error": error},
         )
         route = (match.route if match else "") or ("/" if request.path_info == "/" else "none")
-        method = request.method if request.method in METHODS else "other"
         metrics.REQUESTS.labels(method, route, response.status_code).inc()
         metrics.SECONDS.labels(route).observe(seconds)
         if response.status_code == 429:

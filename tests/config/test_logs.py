@@ -80,6 +80,23 @@ def test_what_is_no_secret_stays():
         assert without_secrets(line) == line
 
 
+# Clients choose some of the texts, such as a method or a path. Seconds for each, if the time grew with the square.
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(
+    "part", ["a", "aB", "-", "eyJ", "eyJa.", "token", "token ", 'token="', "code", "ABCD-", "://a:", '"']
+)
+def test_the_time_grows_with_the_length_of_a_text(part):
+    without_secrets(part * (60_000 // len(part)))
+
+
+def test_a_method_that_a_client_invents_is_not_logged(anonymous, caplog):
+    caplog.set_level(logging.INFO, logger="parley.access")
+    anonymous.raw("A" * 8_000, "/api/v1/auth/me")
+    assert [record.getMessage() for record in caplog.records if record.name == "parley.access"] == [
+        "other /api/v1/auth/me 401"
+    ]
+
+
 def test_json_stays_json():
     line = json.loads(FORMATTERS[1].format(record('{"password": "x y"}', status=200, ms=1.5, ok=True, none=None)))
     assert (line["status"], line["ms"], line["ok"]) == (200, 1.5, True)
