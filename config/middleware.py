@@ -214,7 +214,8 @@ class EnvelopeMiddleware:
         if request.path_info.startswith(ADMIN_PREFIX) or isinstance(error, ImproperlyConfigured):
             return None
         if isinstance(error, Http404):
-            return get_resolver().resolve_error_handler(404)(request, exception=error)
+            not_found = cast(Callable[..., HttpResponse], get_resolver().resolve_error_handler(404))
+            return not_found(request, exception=error)
         return errors.plain_envelope(error)
 
 
