@@ -10,6 +10,7 @@ from accounts.services import audit, sessions
 from messaging.models import Message, Report
 from messaging.services import conversations, messages, reports
 from notifications.models import Delivery, Device
+from tests.factories import make_user
 from tests.staff import admin_client, staff
 
 SECRET = "a very private sentence"
@@ -107,6 +108,17 @@ def test_the_messages_around_are_shown_on_request_and_audited(alice, bob, modera
     assert f"/admin/messaging/conversation/{conversation['id']}/change/" in around
     details = AuditEntry.objects.filter(action="message.revealed").order_by("id").values_list("details", flat=True)
     assert list(details) == [{"message_id": sent[4]}, {"message_id": sent[4], "shown": sent[1:8]}]
+
+
+@pytest.mark.django_db
+def test_many_rows_that_are_refused_for_one_reason_share_a_notice():
+    client = admin_client(staff("Support"))
+    ids = [make_user(f"Person{number}").id for number in range(12)]
+    form = {"action": "unblock", "_selected_action": ids, "reason": "asked for", "confirmed": "1"}
+    page = client.post("/admin/accounts/user/", form, follow=True).content.decode()
+    (notice,) = re.findall(r'<li class="warning">([^<]*)</li>', page)
+    assert notice.endswith(", …: This account is not blocked.")
+    assert notice.count(",") == 10
 
 
 def test_an_action_on_five_hundred_rows_is_confirmed(alice):

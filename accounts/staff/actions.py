@@ -37,6 +37,10 @@ OnSuccess = Callable[[admin.ModelAdmin, HttpRequest, list[Any], dict[str, Any]],
 Consequences = Sequence[str | Promise]
 
 
+def _first_of(names: list[str]) -> str:
+    return ", ".join(names[:MAX_NAMES] + ["…"] * (len(names) > MAX_NAMES))
+
+
 def _row_page(page: admin.ModelAdmin, request: HttpRequest, rows: list[Any]) -> str:
     """The page of the row whose button started the action; empty for actions of the list."""
     if "from_row" not in request.POST or len(rows) != 1:
@@ -84,6 +88,7 @@ def confirmed_action(
         form = form_class(request.POST if confirmed else None)
         if confirmed and form.is_valid():
             done = []
+            refused: dict[tuple[int, str], list[str]] = {}
             for row in rows:
                 try:
                     if refusal and not is_offered(row):
@@ -91,14 +96,18 @@ def confirmed_action(
                     perform(cast(User, request.user), row, form.cleaned_data)
                     done.append(row)
                 except NoChange as no_change:
-                    messages.warning(request, f"{self.display_name(row)}: {no_change}")
+                    refused.setdefault((messages.WARNING, str(no_change)), []).append(self.display_name(row))
                 except APIException as error:
-                    messages.error(request, f"{self.display_name(row)}: {error.detail}")
+                    refused.setdefault((messages.ERROR, str(error.detail)), []).append(self.display_name(row))
+            for (level, text), names in refused.items():
+                # A notice for each row, unless they would fill the page.
+                for each in names if len(names) <= MAX_NAMES else [_first_of(names)]:
+                    messages.add_message(request, level, f"{each}: {text}")
             if done and on_success is not None:
                 return on_success(self, request, done, form.cleaned_data)
             if done:
-                names = [self.display_name(row) for row in done[:MAX_NAMES]] + ["…"] * (len(done) > MAX_NAMES)
-                details = {"action": label, "count": len(done), "rows": ", ".join(names)}
+                names = [self.display_name(row) for row in done]
+                details = {"action": label, "count": len(done), "rows": _first_of(names)}
                 messages.success(request, _("“%(action)s” was applied to: %(rows)s. Total: %(count)d.") % details)
             # Without its row, as after a removal, the list is the place to return to.
             if row_page and self.model._base_manager.filter(pk=request.POST[ACTION_CHECKBOX_NAME]).exists():
