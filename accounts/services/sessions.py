@@ -197,10 +197,13 @@ def revoke(sessions: Iterable[Session], *, reason: str) -> int:
     return len(live)
 
 
-def lock_live(*, session_id: int) -> None:
-    """Keeps a session from ending before the caller's unit of work is committed. TokenRevoked when it has ended."""
-    if not Session.objects.live().select_for_update(no_key=True).filter(id=session_id):
+def lock_live(*, session_id: int) -> Session:
+    """The session as stored now; it cannot end before the caller's unit of work is committed. TokenRevoked when it has
+    ended."""
+    session = Session.objects.not_ended().select_for_update(no_key=True).filter(id=session_id).first()
+    if session is None:
         raise TokenRevoked
+    return session
 
 
 def end(*, user: User, session_id: int | None, reason: str = "revoked") -> None:
@@ -216,10 +219,7 @@ def rotate(session: Session) -> str:
     TokenRevoked when the session has just ended.
     """
     with unit_of_work():
-        live = Session.objects.not_ended().select_for_update(no_key=True).filter(id=session.id).first()
-        if live is None:
-            raise TokenRevoked
-        session = live
+        session = lock_live(session_id=session.id)
         now = timezone.now()
         session.generation += 1
         session.oldest_generation = session.generation

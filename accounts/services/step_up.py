@@ -49,10 +49,12 @@ def challenge(*, user: User, session: Session, action: str) -> str:
     """
     may_be_sent = codes.may_be_mailed(address=user.email, asked_for=user, network=network_of(session.ip))
     with unit_of_work():
+        # In turn with what ends the codes and sessions of the account. This session may have ended just now.
+        User.objects.lock_active(user.id)
+        sessions.lock_live(session_id=session.id)
         if may_be_sent:
             code = codes.issue(user=user, purpose=_purpose(action), address=user.email)
             emails.send_to(user, f"action:{action}", code=code)
-        sessions.lock_live(session_id=session.id)  # it may have ended meanwhile
         return one_time_tokens.issue(
             kind=PendingToken.Kind.CHALLENGE,
             user=user,
@@ -72,10 +74,11 @@ def verify(*, user: User, session: Session, challenge_token: str, code: str, net
     purpose = _purpose(pending.action)
     checked = codes.check(user=user, purpose=purpose, address=user.email, text=code, network=network)
     with unit_of_work():
+        User.objects.lock_active(user.id)
+        sessions.lock_live(session_id=session.id)
         if not one_time_tokens.consume(pending):
             raise InvalidOtp
         codes.consume(checked)
-        sessions.lock_live(session_id=session.id)
         return one_time_tokens.issue(
             kind=PendingToken.Kind.ACTION,
             user=user,
