@@ -89,10 +89,10 @@ def watch(caller: CommandContext, data: Data) -> Data:
 COMMANDS: dict[str, CommandSpec] = {
     "message.send": CommandSpec(SendInput, send, outputs.MessageReply, rate="send"),
     "message.edit": CommandSpec(EditInput, edit, outputs.MessageReply, rate="edit"),
-    "message.delete": CommandSpec(DeleteInput, delete, outputs.DeletedReply, for_verified=False),
+    "message.delete": CommandSpec(DeleteInput, delete, outputs.DeletedReply, for_verified=False, rate="writes"),
     "message.react": CommandSpec(ReactInput, react, outputs.ReactionsReply, rate="react"),
     "message.unreact": CommandSpec(ReactInput, unreact, outputs.ReactionsReply, rate="react"),
-    "conversation.read": CommandSpec(ReadInput, read, outputs.ReadReply, for_verified=False),
+    "conversation.read": CommandSpec(ReadInput, read, outputs.ReadReply, for_verified=False, rate="writes"),
     "typing": CommandSpec(TypingInput, typing, NothingData),
     "presence.watch": CommandSpec(WatchInput, watch, PresenceReplyData, for_verified=False),
     **calls.COMMANDS,

@@ -238,11 +238,13 @@ def end_grace(*, user_id: int) -> None:
 
 
 def revoke_all(*, user_id: int, reason: str, but: Session | None = None) -> int:
-    """Ends every live session of a user, except `but`."""
+    """Ends every live session of a user, except `but`. TokenRevoked when that one has just ended."""
     sessions = Session.objects.not_ended().filter(user_id=user_id)
-    if but is not None:
-        sessions = sessions.exclude(id=but.id)
-    return revoke(sessions, reason=reason)
+    with unit_of_work():
+        if but is not None:
+            User.objects.lock(user_id)  # two sessions may end each other
+            sessions = sessions.exclude(id=lock_live(session_id=but.id).id)
+        return revoke(sessions, reason=reason)
 
 
 def _sid_of(claims: SessionClaims) -> uuid.UUID:

@@ -64,7 +64,7 @@ COMMANDS = {
     "call.invite": CommandSpec(InviteInput, invite, CallRouteReply),
     "call.ringing": CommandSpec(CallInput, _by_user(services.ringing), CallReply),
     "call.accept": CommandSpec(CallInput, accept, CallRouteReply),
-    "call.decline": CommandSpec(CallDeclineInput, _by_user(services.decline), CallReply),
+    "call.decline": CommandSpec(CallDeclineInput, _by_user(services.decline), CallReply, rate="writes"),
     "call.cancel": CommandSpec(CallInput, _by_user(services.cancel), CallReply),
     "call.signal": CommandSpec(SignalInput, _by_device(services.signal), CallReply),
     "call.connected": CommandSpec(CallInput, _by_device(services.connected), CallReply),

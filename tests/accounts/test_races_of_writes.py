@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 
 from accounts.exceptions import EmailTaken, InvalidOtp, InvalidTwoStep, TokenRevoked, UserNotFound
-from accounts.models import EmailChange, PendingToken, RecoveryCode, User
+from accounts.models import EmailChange, PendingToken, RecoveryCode, Session, User
 from accounts.services import (
     blocks,
     codes,
@@ -15,6 +15,7 @@ from accounts.services import (
     password,
     profile,
     second_password,
+    sessions,
     step_up,
 )
 from tests.factories import make_user, sign_in
@@ -137,3 +138,12 @@ def test_an_action_begun_while_the_account_is_erased_is_refused():
         begin = partial(step_up.challenge, user=ann, session=session, action="export_data")
         outcomes = at_once(partial(erasure.erase, user_id=ann.id), begin, begin)
         assert unexpected(outcomes, TokenRevoked) == []
+
+
+def test_of_two_sessions_that_end_each_other_one_stays():
+    for _ in range(ROUNDS):
+        ann = make_user("Ann")
+        mine = [sign_in(ann)[0] for _ in range(2)]
+        outcomes = at_once(*(partial(sessions.revoke_all, user_id=ann.id, reason="revoked", but=one) for one in mine))
+        assert sorted(type(outcome).__name__ for outcome in outcomes) == ["TokenRevoked", "int"]
+        assert Session.objects.filter(user=ann, ended_at=None).count() == 1

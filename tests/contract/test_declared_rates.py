@@ -12,6 +12,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 
 from core import ratelimits
 from core.throttles import WRITES, throttles_of
+from realtime.socket_commands import COMMANDS
 from tests.accounts.steps import enable_two_step, second_step
 from tests.client import ApiClient
 from tests.factories import PASSWORD, make_user, sign_in
@@ -67,6 +68,31 @@ def test_every_write_of_the_api_declares_a_rate():
             assert ratelimits.rates_of(throttle.scope)
         if path.removeprefix("api/v1/") in WITHOUT_SESSION:
             assert WRITES not in declared, f"{method} {path} has no session: declare whom its rate counts"
+
+
+# Commands of the socket, and the operation of the API that does the same.
+SAME = {
+    "message.send": ("POST", "messages/conversations/<str:conversation_id>/messages"),
+    "message.edit": ("PATCH", "messages/messages/<str:message_id>"),
+    "message.delete": ("DELETE", "messages/messages/<str:message_id>"),
+    "message.react": ("POST", "messages/messages/<str:message_id>/reactions"),
+    "message.unreact": ("DELETE", "messages/messages/<str:message_id>/reactions"),
+    "conversation.read": ("POST", "messages/conversations/<str:conversation_id>/read"),
+    "call.decline": ("POST", "calls/<str:call_id>/decline"),
+}
+# What only a socket can do; the service counts invitations, and the socket all of its commands.
+SOCKET_ONLY = {
+    "typing", "presence.watch", "call.invite", "call.ringing", "call.accept", "call.cancel", "call.signal",
+    "call.connected", "call.hangup",
+}  # fmt: skip
+
+
+def test_a_command_has_the_rate_of_the_same_operation():
+    assert {*SAME, *SOCKET_ONLY} == set(COMMANDS)
+    handlers = {(method, path.removeprefix("api/v1/")): handler for method, path, handler in api_writes()}
+    for name, operation in SAME.items():
+        [throttle] = throttles_of(handlers[operation], operation[0])
+        assert COMMANDS[name].rate == throttle.scope, name
 
 
 @pytest.fixture

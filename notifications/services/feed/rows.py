@@ -110,6 +110,7 @@ def remove_users_from_each_others_feed(*, a_id: int, b_id: int) -> None:
     """After a block: removes each user from the feed of the other. The end of the block restores nothing."""
     with unit_of_work():
         lock_pair_exclusive(a_id, b_id)
+        _lock_in_order((Q(recipient_id=a_id) & _with_actor(b_id)) | (Q(recipient_id=b_id) & _with_actor(a_id)))
         for recipient_id, actor_id in sorted(((a_id, b_id), (b_id, a_id))):
             _remove_everywhere(actor_id, Q(recipient_id=recipient_id))
 
@@ -117,15 +118,17 @@ def remove_users_from_each_others_feed(*, a_id: int, b_id: int) -> None:
 def remove_user(*, user_id: int) -> None:
     """Deletes feed, devices and preferences of an account that is being erased, and removes it from other feeds."""
     with unit_of_work():
-        # All in one order, as other changes of several rows.
-        own_or_named = Notification.objects.filter(Q(recipient_id=user_id) | _with_actor(user_id))
-        list(own_or_named.select_for_update().order_by("id").values_list("id"))
+        _lock_in_order(Q(recipient_id=user_id) | _with_actor(user_id))
         _remove_everywhere(user_id, Q())
         # Mail stays: the last one confirms the deletion. Its content is deleted when it is sent.
         Delivery.objects.filter(recipient_id=user_id, channel=Delivery.Channel.PUSH).delete()
         Device.objects.filter(user_id=user_id).delete()
         Notification.objects.filter(recipient_id=user_id).delete()
         Preferences.objects.filter(user_id=user_id).delete()
+
+
+def _lock_in_order(condition: Q) -> None:
+    list(Notification.objects.select_for_update().filter(condition).order_by("id").values_list("id"))
 
 
 def _with_actor(actor_id: int) -> Q:

@@ -80,8 +80,7 @@ def invite(
     for _ in range(TRIES):
         try:
             with unit_of_work():
-                conversations.show_to(user_id=invitation.callee_id, conversation=conversation)
-                return _start_ringing(invitation)
+                return _start_ringing(invitation, conversation)
         except IntegrityError:
             # A concurrent invitation took one of the two users: read again.
             continue
@@ -99,7 +98,7 @@ def _find_repeated(invitation: _Invitation) -> Call | None:
     return call
 
 
-def _start_ringing(invitation: _Invitation) -> Call:
+def _start_ringing(invitation: _Invitation, conversation: Any) -> Call:
     both = (invitation.actor_id, invitation.callee_id)
     live = dict(CallParticipant.objects.filter(user_id__in=both, live=True).values_list("user_id", "call_id"))
     # After reading the live calls: this finds a concurrent repeat that has committed since.
@@ -120,6 +119,7 @@ def _start_ringing(invitation: _Invitation) -> Call:
             session_id=invitation.device.session_id if user_id == invitation.actor_id else None,
             socket_id=invitation.device.socket_id if user_id == invitation.actor_id else "",
         )
+    conversations.show_to(user_id=invitation.callee_id, conversation=conversation)
     push_incoming(call)
     announce(call)
     return call
