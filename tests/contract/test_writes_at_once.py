@@ -16,21 +16,26 @@ from typing import Any, NamedTuple
 import pytest
 from django.core import mail
 from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
+from django.utils import timezone
 from PIL import Image as Pillow
+from rest_framework.exceptions import APIException
 
 from accounts.models import EmailChange, PendingToken, RecoveryCode, Session, User
 from accounts.services import (
+    account_status,
     blocks,
     codes,
     email_change,
     one_time_tokens,
+    profile,
     recovery_codes,
+    retention,
     second_password,
     step_up,
     trusted_devices,
 )
 from core import ratelimits
-from core.exceptions import ApiError
+from core.database import run_first_batches
 from core.transactions import unit_of_work
 from messaging.models import Participant
 from messaging.services import conversations, messages, storage
@@ -268,6 +273,17 @@ WRITES: dict[str, Callable[[World], Request]] = {
 MIXED = [name for name in WRITES if name not in ("auth_delete_account", "auth_change_password", "auth_verify_reset")]
 
 
+# What staff and the purge do meanwhile.
+STAFF: list[Callable[[World], Any]] = [
+    lambda w: account_status.block(user=w.alice, reason="spam", actor_label="test"),
+    lambda w: account_status.unblock(user=w.alice, actor_label="test"),
+    lambda w: account_status.sign_out_everywhere(user=w.bob, actor_label="test"),
+    lambda w: account_status.unlock(user=w.bob, actor_label="test"),
+    lambda w: profile.record_last_seen(user_ids=[w.bob.id, w.alice.id], at=timezone.now()),
+    lambda w: run_first_batches(retention.jobs(timezone.now(), 100)),
+]
+
+
 @pytest.fixture(autouse=True)
 def without_limits(settings):
     for prefix in ("CORE", "ACCOUNTS", "MESSAGING", "NOTIFICATIONS", "REALTIME"):
@@ -330,16 +346,22 @@ def test_the_same_write_at_once(name, world):
     agrees(world)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_all_writes_mixed(seed, world):
+@pytest.mark.parametrize("ending", ["", "erased", "blocked"])
+def test_all_writes_mixed(ending, world):
     def act(index: int) -> list[str]:
-        chance = random.Random(100 * seed + index)
+        chance = random.Random(f"{ending} {index}")
         problems = []
-        for _ in range(15):
+        for turn in range(15):
+            if index == 0 and turn == 7 and ending == "erased":
+                account_status.erase(user=world.bob, actor_label="test")
+            if index == 0 and turn == 7 and ending == "blocked":
+                account_status.block(user=world.bob, reason="spam", actor_label="test")
             name = chance.choice(MIXED)
             try:
+                if chance.random() < 0.1:
+                    chance.choice(STAFF)(world)
                 request = WRITES[name](world)
-            except (ApiError, AssertionError, LookupError, StopIteration):
+            except (APIException, AssertionError, LookupError, StopIteration):
                 continue  # another thread has changed what it needs
             problem = refused(request.send())
             if problem:
