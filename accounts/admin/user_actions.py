@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from django import forms
+from django.contrib.admin.utils import display_for_field
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -44,6 +45,15 @@ def _may_change(user: User, by: User) -> bool:
 def _has_wrong_passwords(user: User) -> bool:
     """Whether there are wrong first or second passwords to forget."""
     return bool(user.wrong_passwords or second_password.wrong_guesses_today(user) or user.network_locks.all())
+
+
+def _block_of(user: User) -> str:
+    if not user.is_blocked(timezone.now()):
+        return ""
+    fields = [field for field in User._meta.fields if field.name.startswith("blocked_")]
+    return ", ".join(
+        f"{field.verbose_name}: {display_for_field(getattr(user, field.name), field, '–')}" for field in fields
+    )
 
 
 def _by(service: Callable[..., object]) -> Perform:
@@ -98,6 +108,7 @@ class UserActions:
         perform=_by(staff.block),
         is_allowed=_may_change,
         is_dangerous=True,
+        state_of=_block_of,
     )
     unblock = confirmed_action(
         name="unblock",

@@ -1,6 +1,7 @@
 """Confirmed admin actions: a page with the consequences and a form, then confirm or cancel."""
 
 from collections.abc import Callable, Sequence
+from hashlib import sha256
 from typing import Any, cast
 
 from django import forms
@@ -62,6 +63,7 @@ def confirmed_action(
     is_offered: Callable[[Any], bool] = lambda row: True,
     is_allowed: Callable[[Any, User], bool] = lambda row, by: True,
     refusal: str | Promise = "",
+    state_of: Callable[[Any], str] = lambda row: "",
 ) -> Callable[[StaffAdmin, HttpRequest, QuerySet], HttpResponse | None]:
     """An admin action with a confirmation page: its consequences and a form.
 
@@ -69,6 +71,7 @@ def confirmed_action(
     `on_success(admin, request, rows, cleaned_data)` answers with a page of its own instead of the list. The same action
     is a button on the page of a row, where `is_offered(row)` and `is_allowed(row, staff_member)`; in a list, rows for which
     it is not offered are left alone if there is a `refusal`, which says why. A dangerous action is red.
+    `state_of(row)` is shown beside the row; if it changed while the page was open, the page is shown again.
     """
 
     @admin.action(description=cast(str, label), permissions=[permission.rsplit(".", 1)[-1]])
@@ -84,9 +87,16 @@ def confirmed_action(
         if len(rows) > max_rows:
             messages.error(request, _("Please select at most %(most)d rows.") % {"most": max_rows})
             return None
+        states = [state_of(row) for row in rows]
+        seen = sha256("\n".join(states).encode()).hexdigest()
         confirmed = request.POST.get("confirmed") == "1"
         form = form_class(request.POST if confirmed else None)
-        if confirmed and form.is_valid():
+        if confirmed and request.POST.get("seen", seen) != seen:
+            messages.warning(
+                request,
+                _("What you selected has changed meanwhile. Nothing was done; please check it and confirm again."),
+            )
+        elif confirmed and form.is_valid():
             done = []
             refused: dict[tuple[int, str], list[str]] = {}
             for row in rows:
@@ -117,7 +127,8 @@ def confirmed_action(
             **self.admin_site.each_context(request),
             "title": label,
             "opts": self.opts,
-            "rows": [(row.pk, self.display_name(row)) for row in rows],
+            "rows": [(row.pk, self.display_name(row), state) for row, state in zip(rows, states, strict=True)],
+            "seen": seen,
             "consequences": consequences,
             "form": form,
             "action": name,

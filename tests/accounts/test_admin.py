@@ -138,6 +138,21 @@ def test_blocking_asks_first_then_ends_every_sign_in(support, alice, anonymous):
     anonymous.post("/api/v1/auth/login", {"email": alice.email, "password": PASSWORD})
 
 
+def test_a_block_by_a_colleague_is_shown_before_it_is_replaced(support, alice):
+    chosen = {"action": "block", "_selected_action": [alice.id]}
+    seen = support.post("/admin/accounts/user/", chosen).context["seen"]
+    account_status.block(user=alice, reason="threats")
+    form = chosen | {"confirmed": "1", "reason": "spam", "seen": seen}
+    page = support.post("/admin/accounts/user/", form)
+    alice.refresh_from_db()
+    assert alice.blocked_reason == "threats"
+    assert "What you selected has changed meanwhile" in page.content.decode()
+    assert "blocked until: –, reason for the block: threats" in page.content.decode()
+    support.post("/admin/accounts/user/", form | {"seen": page.context["seen"]})
+    alice.refresh_from_db()
+    assert alice.blocked_reason == "spam"
+
+
 @pytest.mark.parametrize("action", ["unlock", "resend_code", "sign_out", "reset_two_step", "erase"])
 def test_each_action_shows_its_effects_and_leaves_an_audit_row(support, action):
     second = "argon2$never-compared" if action == "reset_two_step" else ""
