@@ -132,6 +132,16 @@ def test_reply_edit_react_and_delete_by_keyboard_alone(windows, people, chat):
     expect(alice.box).to_be_focused()
 
 
+def test_a_quote_follows_its_message(windows, people, chat):
+    quoted = people["Alice"].send(chat, "at eight")
+    alice = windows("Alice").open_chat(chat)
+    reply = {"body": "I will be there", "reply_to_id": quoted["id"]}
+    people["Bob"].http.post(f"/messages/conversations/{chat}/messages", json=reply).raise_for_status()
+    expect(alice.article("I will be there").last).to_contain_text("at eight", timeout=PATIENCE)
+    people["Alice"].http.patch(f"/messages/messages/{quoted['id']}", json={"body": "at nine"}).raise_for_status()
+    expect(alice.article("I will be there").last).to_contain_text("at nine", timeout=PATIENCE)
+
+
 def test_images_by_paste_and_drop_and_none_that_is_too_large(windows, chat):
     alice, bob = windows("Alice").open_chat(chat), windows("Bob").open_chat(chat)
     uploads = []

@@ -134,7 +134,10 @@ function add(message) {
 
 export function update(id, messageId, part) {
   threads.get(id)?.set(({ messages }) => ({
-    messages: messages.map((message) => (message.id === messageId ? { ...message, ...part } : message)),
+    messages: messages.map((message) => {
+      if (message.id === messageId) return { ...message, ...part };
+      return message.reply_to?.id === messageId ? { ...message, reply_to: { ...message.reply_to, ...part } } : message;
+    }),
   }));
 }
 
