@@ -165,12 +165,12 @@ export function duration(seconds) {
   return hours ? `${hours}:${two(minutes)}:${two(whole % 60)}` : `${minutes}:${two(whole % 60)}`;
 }
 
-/** "4.2 MB" */
+/** "4.2 MB", rounded up: what is above a limit is never shown as the limit. */
 export function bytes(size) {
   const units = ["byte", "kilobyte", "megabyte", "gigabyte"];
   const step = Math.min(units.length - 1, Math.floor(Math.log(Math.max(size, 1)) / Math.log(1024)));
-  const options = {style: "unit", unit: units[step], unitDisplay: "short", maximumFractionDigits: 1};
-  return format(Intl.NumberFormat, options).format(size / 1024 ** step);
+  const options = {style: "unit", unit: units[step], unitDisplay: "short"};
+  return format(Intl.NumberFormat, options).format(Math.ceil((size / 1024 ** step) * 10) / 10);
 }
 
 /** "Ann, Bob and Cem" as the language joins a list. */
