@@ -2,7 +2,9 @@
 import { html, render, useEffect, useId, useRef } from "../html.js";
 import { t } from "../i18n.js";
 import { Icon } from "./icon.js";
+import { Notices } from "./notices.js";
 
+// Its notices are its own: those of the page lie behind it.
 export function Dialog({ title, onClose, alert = false, className = "", children }) {
   const self = useRef();
   const heading = useId();
@@ -27,7 +29,8 @@ export function Dialog({ title, onClose, alert = false, className = "", children
       onCancel=${onCancel} onClick=${onClick}>
     <div class="dialog-body"><header class="dialog-head"><h2 id=${heading}>${title}</h2>
       <button type="button" class="icon-button" aria-label=${t("Close")} onClick=${onClose}><${Icon} name="close" /></button></header>
-      ${children}</div></dialog>`;
+      ${children}</div>
+    <${Notices} /></dialog>`;
 }
 
 // Asks before something that cannot be taken back. Resolves to true or false.
