@@ -208,18 +208,24 @@ def test_the_address_is_changed_with_two_codes(server, at_settings):
 
 
 def test_other_sessions_privacy_and_blocked_people(server, at_settings):
-    person, other = Person(server, "Dora"), Person(server, "Olaf")
-    assert person.api.post("/profile/blocks", json={"user_id": other.id}).status_code in {200, 201}
+    person = Person(server, "Dora")
+    for name in ("Olaf", "Odin"):
+        other = Person(server, name)
+        assert person.api.post("/profile/blocks", json={"user_id": other.id}).status_code in {200, 201}
     dora = at_settings(person)
     dora.page.get_by_label("Who can message me").select_option("contacts")
     dora.page.get_by_role("switch", name="Read receipts").click()
     expected = {"who_can_message": "contacts", "read_receipts": False, "show_last_seen": True, "relay_calls": False}
     eventually(lambda: person.api.get("/profile/privacy").json()["privacy"] == expected, what="the choice of privacy")
     dora.click("Unblock Olaf Example")
+    expect(dora.page.get_by_role("button", name="Unblock Odin Example")).to_be_focused()
+    dora.page.keyboard.press("Enter")
     dora.see("You have not blocked anyone.")
+    expect(dora.page.get_by_role("heading", name="Blocked people")).to_be_focused()
     # The session of the sign-up is another device.
     dora.click("End 1 other session")
     dora.see("You are signed in here only.")
+    expect(dora.page.get_by_role("heading", name="Devices and sessions")).to_be_focused()
     assert person.api.get("/auth/me").status_code == 401
 
 

@@ -2,8 +2,8 @@ import { parley } from "../../client.js";
 import { html, useEffect, useState } from "../../html.js";
 import { t } from "../../i18n.js";
 import { Avatar, nameOf } from "../../ui/avatar.js";
+import { focusAfter } from "../../ui/focus.js";
 import { failed, notice } from "../../ui/notices.js";
-
 
 export function Blocked() {
   const [blocks, setBlocks] = useState(null);
@@ -12,9 +12,11 @@ export function Blocked() {
     load();
     return parley.on("block.changed", load);
   }, []);
-  async function unblock({ user_id, user }) {
+  async function unblock({ user_id, user }, button) {
+    const moveFocus = focusAfter(button);
     try {
       await parley.profile.blocksRemove({ user_id });
+      moveFocus();
       setBlocks((old) => old.filter((other) => other.user_id !== user_id));
       notice(t("{name} is no longer blocked.", { name: nameOf(user) }));
     } catch (error) {
@@ -26,6 +28,7 @@ export function Blocked() {
   return html`<ul class="rows">${blocks.map((block) => html`<li key=${block.user_id}>
     <${Avatar} user=${block.user} size="small" />
     <span class="row-text"><strong dir="auto">${nameOf(block.user)}</strong><span class="hint" dir="ltr">@${block.user.username}</span></span>
-    <button class="button" aria-label=${t("Unblock {name}", { name: nameOf(block.user) })} onClick=${() => unblock(block)}>${t("Unblock")}</button>
+    <button class="button" aria-label=${t("Unblock {name}", { name: nameOf(block.user) })}
+      onClick=${({ currentTarget }) => unblock(block, currentTarget)}>${t("Unblock")}</button>
   </li>`)}</ul>`;
 }

@@ -1,6 +1,7 @@
 import { parley } from "../../client.js";
 import { html, useEffect, useState } from "../../html.js";
 import { ago, day, t, tn } from "../../i18n.js";
+import { focusAfter } from "../../ui/focus.js";
 import { failed, notice } from "../../ui/notices.js";
 
 export function Devices() {
@@ -10,12 +11,15 @@ export function Devices() {
     parley.auth.sessionsList().then((reply) => setSessions(reply.sessions), failed);
     parley.auth.devicesList().then((reply) => setDevices(reply.devices), failed);
   }, []);
-  const run = (work) => work().catch(failed);
+  const run = (work) => ({ currentTarget }) => {
+    const moveFocus = focusAfter(currentTarget);
+    work().then(moveFocus, failed);
+  };
   const end = (session) => run(async () => {
     await parley.auth.sessionsEnd({ session_id: session.id });
     setSessions((old) => old.filter((other) => other.id !== session.id));
   });
-  const endOthers = () => run(async () => {
+  const endOthers = run(async () => {
     await parley.auth.sessionsEndOthers();
     setSessions((old) => old.filter((session) => session.is_current));
     notice(t("You are signed in here only."));
@@ -32,7 +36,7 @@ export function Devices() {
         <span class="hint">${session.is_current ? t("This browser") : t("Last used {when}", { when: ago(session.last_used_at) })}${
           session.ip && html` · <bdi>${session.ip}</bdi>`}</span></span>
       ${!session.is_current && html`<button class="button" aria-label=${t("End the session {name}", { name: nameOf(session) })}
-        onClick=${() => end(session)}>${t("End")}</button>`}</li>`)}</ul>
+        onClick=${end(session)}>${t("End")}</button>`}</li>`)}</ul>
     ${others > 0 && html`<button class="button" onClick=${endOthers}>${tn("End {n} other session", "End {n} other sessions", others)}</button>`}
     <h3>${t("Trusted devices")}</h3>
     ${devices.length === 0 && html`<p class="hint">${t("None. Trusted devices do not ask for the second password.")}</p>`}
@@ -40,7 +44,7 @@ export function Devices() {
       <span class="row-text"><strong>${device.device_name || t("Unknown device")}</strong>
         <span class="hint">${t("Trusted until {date}", { date: day(device.expires_at) })}</span></span>
       <button class="button" aria-label=${t("Remove {name}", { name: device.device_name || t("Unknown device") })}
-        onClick=${() => forget(device)}>${t("Remove")}</button></li>`)}</ul>`;
+        onClick=${forget(device)}>${t("Remove")}</button></li>`)}</ul>`;
 }
 
 // "Chrome on Linux" from what a browser says of itself; apps bring a name of their own.

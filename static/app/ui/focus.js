@@ -1,0 +1,8 @@
+// Before an entry of a list goes: what takes the focus after it, the next button or the heading. Returns a function to be called then.
+export function focusAfter(button) {
+  const buttons = [...(button.closest("ul")?.querySelectorAll("button") ?? [])];
+  const at = buttons.indexOf(button);
+  const next = buttons[at + 1] ?? buttons[at - 1] ?? button.closest("section").querySelector("h2");
+  // Not from where the reader went meanwhile.
+  return () => [button, document.body].includes(document.activeElement) && next.focus();
+}
