@@ -2,7 +2,7 @@
 import { parley } from "./client.js";
 import { config } from "./config.js";
 import { html, useEffect, useRef, useState } from "./html.js";
-import { onLanguage, t, useLanguage } from "./i18n.js";
+import { onLanguage, t, tn, useLanguage } from "./i18n.js";
 import { Icon } from "./ui/icon.js";
 import { Banner } from "./ui/banner.js";
 import { Notices } from "./ui/notices.js";
@@ -62,7 +62,8 @@ function Navigation() {
 }
 
 function Count({ value }) {
-  return value > 0 && html`<span class="count" aria-hidden="true">${value > 99 ? "99+" : value}</span>`;
+  return value > 0 && html`<span class="count" aria-hidden="true">${value > 99 ? "99+" : value}</span>
+    <span class="visually-hidden">${tn("{n} unread", "{n} unread", value)}</span>`;
 }
 
 // Calls ring on every page; their module is loaded once the first page stands.

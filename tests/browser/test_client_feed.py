@@ -45,6 +45,7 @@ def test_the_feed_and_its_badge(chromium, server):
         for each in (feed, elsewhere):
             link = each.page.get_by_role("navigation", name="Main").get_by_role("link", name="Notifications")
             expect(link.locator(".count")).to_have_text("1", timeout=PATIENCE)
+            expect(link).to_have_accessible_name("Notifications 1 unread")
         assert feed.axe() == []
 
         # The focus goes to an entry beside the removed one, after the last one to the heading, and back with it.
