@@ -128,15 +128,15 @@ def test_the_drafts_go_when_the_user_signs_out(window, server):
     assert not dina.page.evaluate(stored)
 
 
-@pytest.mark.parametrize("path", ["/app/chats/%zz", "/app/chats/abc", "/app/chats/0"])
-def test_an_address_without_a_conversation(window, server, path):
+@pytest.mark.parametrize("path", ["/app/chats/%zz", "/app/chats/abc", "/app/chats/0", "/app/people/nosuch"])
+def test_an_address_without_a_conversation_or_a_person(window, server, path):
     person = Person(server, "Ada")
     ada = window()
     ada.expect("404 *")
     ada.sign_in(person)
     ada.signed_in()
     ada.open(path)
-    ada.heading("There is no such conversation")
+    ada.see("There is no such user." if "people" in path else "There is no such conversation")
 
 
 def test_a_wrong_password_is_said_and_nothing_is_lost(window, server):
