@@ -28,7 +28,7 @@ export default function SignIn({ query }) {
       <${Field} label=${t("E-mail")} type="email" autocomplete="username" required ...${form.field("email")} />
       <${PasswordField} label=${t("Password")} autocomplete="current-password" required ...${form.field("password")} />
       <${Submit} form=${form} label=${t("Sign in")} />
-      <a class="quiet-link" href="/app/forgot">${t("Forgot password?")}</a>
+      <a class="quiet-link" href=${`/app/forgot?email=${encodeURIComponent(form.values.email)}`}>${t("Forgot password?")}</a>
     <//></div>
   <//>`;
 }
