@@ -250,3 +250,15 @@ def test_without_a_camera_the_call_goes_on(open_as, people):
     bob.see("The camera cannot be used.")
     button(alice, "Hang up").click()
     ended(bob, "Call ended")
+
+
+def test_without_a_connection_no_call_begins(open_as, people):
+    alice = open_as("Alice", f"/app/chats/{people[1]['Bob']}")
+    button(alice, "Voice call").wait_for()
+    alice.context.set_offline(True)
+    alice.see("Messages are sent once you are back online.")
+    button(alice, "Voice call").click()
+    alice.see("There is no connection. Call again once you are back online.")
+    assert alice.page.locator("dialog.call").count() == 0
+    alice.context.set_offline(False)
+    alice.complaints.clear()

@@ -7,6 +7,7 @@ import { useTitle } from "../title.js";
 import { Avatar, nameOf } from "../ui/avatar.js";
 import { Icon } from "../ui/icon.js";
 import { failed } from "../ui/notices.js";
+import { invite } from "./invite.js";
 import { peerOf, remember } from "./state.js";
 import { mediaText } from "./texts.js";
 
@@ -53,19 +54,13 @@ export default function History() {
 function Row({ call, peer, mine }) {
   const missed = !mine && ["missed", "canceled", "busy"].includes(call.outcome);
   const name = nameOf(peer);
-  const invite = (media) => () => {
-    try {
-      parley.calls.invite({ conversation_id: call.conversation_id, media });
-    } catch (error) {
-      failed(error);
-    }
-  };
+  const ring = (media) => () => invite({ conversation_id: call.conversation_id, media });
   return html`<li class=${missed ? "missed" : ""}>
     <${Avatar} user=${peer} size="small" />
     <span class="row-text"><a href=${`/app/chats/${call.conversation_id}`} dir="auto"><strong>${name}</strong></a>
       <span class="hint">${outcomeText(call, mine)} · <time datetime=${call.created_at}>${dateTime(call.created_at)}</time></span></span>
-    <button class="icon-button" aria-label=${t("Voice call with {name}", { name })} onClick=${invite("audio")}><${Icon} name="phone" /></button>
-    <button class="icon-button" aria-label=${t("Video call with {name}", { name })} onClick=${invite("video")}><${Icon} name="camera" /></button>
+    <button class="icon-button" aria-label=${t("Voice call with {name}", { name })} onClick=${ring("audio")}><${Icon} name="phone" /></button>
+    <button class="icon-button" aria-label=${t("Video call with {name}", { name })} onClick=${ring("video")}><${Icon} name="camera" /></button>
   </li>`;
 }
 

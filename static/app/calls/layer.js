@@ -4,7 +4,7 @@ import { t } from "../i18n.js";
 import { Avatar, nameOf } from "../ui/avatar.js";
 import { Icon } from "../ui/icon.js";
 import { failed } from "../ui/notices.js";
-import { parley } from "../client.js";
+import { invite } from "./invite.js";
 import { CallWindow } from "./window.js";
 import { ring } from "./sound.js";
 import { dismiss, useCalls, usePeer } from "./state.js";
@@ -62,13 +62,7 @@ function End({ call, peer }) {
     const timer = setTimeout(dismiss, END_MS);
     return () => clearTimeout(timer);
   }, []);
-  const again = () => {
-    try {
-      parley.calls.invite({ conversation_id: call.conversation_id, media: call.media });
-    } catch (error) {
-      failed(error);
-    }
-  };
+  const again = () => invite({ conversation_id: call.conversation_id, media: call.media });
   const reason = endText({ reason: call.endReason || call.outcome, mine, seconds: call.duration, error: call.error });
   const retry = mine ? call.outcome !== "completed" : ["missed", "canceled"].includes(call.outcome);
   return html`<div class="call-end">

@@ -1,4 +1,5 @@
 // The top of a conversation: who it is with, and what can be done.
+import { invite } from "../calls/invite.js";
 import { parley } from "../client.js";
 import { html, useEffect, useState } from "../html.js";
 import { ago, t } from "../i18n.js";
@@ -30,13 +31,7 @@ function Presence({ id, user }) {
 export function Header({ id, row, name, searching, searchButton, onSearch }) {
   const isMuted = useStore(muted, (state) => state.ids.includes(id));
   const user = row.other_user;
-  const call = async (media) => {
-    try {
-      await parley.calls.invite({ conversation_id: id, media });
-    } catch (error) {
-      failed(error);
-    }
-  };
+  const call = (media) => invite({ conversation_id: id, media });
   const clearAfterQuestion = async () => {
     const text = t("All messages are removed for you only; {name} keeps them. This cannot be undone.", { name });
     if (await confirm({ title: t("Clear this conversation?"), text, action: t("Clear"), danger: true })) {
