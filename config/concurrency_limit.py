@@ -10,6 +10,8 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from prometheus_client import Gauge
+
 from config.transfer import reply_without_thread, start_of
 from core import errors
 
@@ -18,6 +20,7 @@ Application = Callable[..., Awaitable[None]]
 WAIT_SECONDS = 3.0
 # A request whose turn is near waits a little longer.
 GRACE_SECONDS = 1.0
+WAITING = Gauge("parley_requests_waiting", "Requests that wait for a thread.")
 
 
 class RequestQueue:
@@ -41,11 +44,12 @@ class RequestQueue:
         self._waiting.append(slot)
         released_before = self._released
         try:
-            if await _wait_for_slot(slot, WAIT_SECONDS):
-                return True
-            reachable = (self._released - released_before) * GRACE_SECONDS / WAIT_SECONDS
-            if self._waiting.index(slot) < reachable and await _wait_for_slot(slot, GRACE_SECONDS):
-                return True
+            with WAITING.track_inprogress():
+                if await _wait_for_slot(slot, WAIT_SECONDS):
+                    return True
+                reachable = (self._released - released_before) * GRACE_SECONDS / WAIT_SECONDS
+                if self._waiting.index(slot) < reachable and await _wait_for_slot(slot, GRACE_SECONDS):
+                    return True
             self._waiting.remove(slot)
             return False
         except asyncio.CancelledError:

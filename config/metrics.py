@@ -37,7 +37,6 @@ LIMITS = Counter("parley_limits_hit", "Requests refused with 429.", ["error"])
 POOL_FIGURES = {
     "pool_size": "Database connections of this process.",
     "pool_available": "Database connections that are free.",
-    "requests_waiting": "Requests that wait for a database connection.",
 }
 
 

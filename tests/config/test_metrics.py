@@ -1,8 +1,11 @@
 """What Prometheus finds at /metrics after people have used the service."""
 
 import re
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
+import psycopg
 import pytest
 
 from messaging.services import conversations, messages
@@ -45,21 +48,50 @@ def test_requests_limits_and_the_queue_are_counted(scrape, anonymous, as_bob, al
     assert "parley_event_delivery_seconds_count" in after
 
 
-@pytest.mark.skipif(not ON_POSTGRES, reason="SQLite has no pool")
-def test_the_server_counts_the_connections_of_its_pool(tmp_path):
+@pytest.fixture
+def pooled_server(tmp_path):
     with databases.TemporaryDatabase() as url:
-        server = RunningServer(tmp_path, DATABASE_URL=url, DATABASE_POOL_SIZE="3", METRICS_TOKEN="let me in")
+        server = RunningServer(
+            tmp_path, DATABASE_URL=url, DATABASE_POOL_SIZE="3", METRICS_TOKEN="let me in", RATELIMIT_ENABLE="0"
+        )
         server.start()
-        try:
-            httpx.get(f"{server.base}/api/v1/auth/me", headers={"Authorization": f"Bearer {'a' * 43}"}, trust_env=False)
-            headers = {"Authorization": "Bearer let me in"}
-            text = httpx.get(f"{server.base}/metrics", headers=headers, trust_env=False, timeout=30).text
-        finally:
-            server.stop()
-    figures = dict(re.findall(r"^(parley_database_\w+) ([0-9.]+)$", text, re.MULTILINE))
-    assert set(figures) == {
+        yield server
+        server.stop()
+
+
+def figures_of(server):
+    headers = {"Authorization": "Bearer let me in"}
+    text = httpx.get(f"{server.base}/metrics", headers=headers, trust_env=False, timeout=30).text
+    return {name: float(value) for name, value in re.findall(r"^(parley_\w+) ([0-9.]+)$", text, re.MULTILINE)}
+
+
+def sign_in(server, number=0):
+    form = {"email": f"nobody{number}@example.com", "password": "a password"}
+    return httpx.post(f"{server.base}/api/v1/auth/login", json=form, trust_env=False, timeout=30).status_code
+
+
+@pytest.mark.skipif(not ON_POSTGRES, reason="SQLite has no pool")
+def test_the_server_counts_the_connections_of_its_pool(pooled_server):
+    sign_in(pooled_server)
+    figures = figures_of(pooled_server)
+    assert {name for name in figures if name.startswith("parley_database_")} == {
         "parley_database_pool_size",
         "parley_database_pool_available",
-        "parley_database_requests_waiting",
     }
-    assert float(figures["parley_database_pool_size"]) in (1, 2, 3)
+    assert figures["parley_database_pool_size"] in (1, 2, 3)
+    assert figures["parley_requests_waiting"] == 0
+
+
+@pytest.mark.skipif(not ON_POSTGRES, reason="SQLite has no pool")
+def test_requests_that_wait_for_a_thread_are_counted(pooled_server):
+    locked = psycopg.connect(pooled_server.environment["DATABASE_URL"])
+    with ThreadPoolExecutor(8) as people:
+        with locked:
+            locked.execute("LOCK TABLE accounts_user")
+            answers = [people.submit(sign_in, pooled_server, number) for number in range(8)]
+            time.sleep(1)
+            figures = figures_of(pooled_server)
+        statuses = {answer.result() for answer in answers}
+    assert (figures["parley_requests_waiting"], figures["parley_database_pool_available"]) == (5, 0)
+    assert statuses == {401}
+    assert figures_of(pooled_server)["parley_requests_waiting"] == 0

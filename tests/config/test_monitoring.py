@@ -25,11 +25,17 @@ def rules():
 
 def known_names():
     sources = "\n".join(
-        (ROOT / path).read_text() for path in ("config/metrics.py", "config/middleware.py", "realtime/services/log.py")
+        (ROOT / path).read_text()
+        for path in (
+            "config/concurrency_limit.py",
+            "config/metrics.py",
+            "config/middleware.py",
+            "realtime/services/log.py",
+        )
     )
     names = {name for metric in REGISTRY.collect() for name in (metric.name, *(s.name for s in metric.samples))}
     declared = set(re.findall(r'"(parley_\w+)"', sources)) | {
-        f"parley_database_{name}" for name in re.findall(r'"((?:pool|requests)_\w+)":', sources)
+        f"parley_database_{name}" for name in re.findall(r'"(pool_\w+)":', sources)
     }
     endings = ("", "_total", "_bucket", "_count", "_sum")
     return GIVEN | {name + ending for name in names | declared for ending in endings}
