@@ -63,9 +63,15 @@ def batches_to_delete(rows: QuerySet[Any, Any], batch: int) -> Iterator[list[int
 DeletionJobs = dict[str, Iterator[int]]
 
 
-def run_first_batches(jobs: DeletionJobs) -> dict[str, int]:
-    """Runs the first batch of each job; returns the number of rows of each kind."""
-    return {kind: next(job, 0) for kind, job in jobs.items()}
+def run_first_batches(jobs: DeletionJobs, rows: int = 1) -> dict[str, int]:
+    """Runs the batches of each job until they have deleted that many rows; returns the number of rows of each kind."""
+    deleted = dict.fromkeys(jobs, 0)
+    for kind, job in jobs.items():
+        for count in job:
+            deleted[kind] += count
+            if deleted[kind] >= rows:
+                break
+    return deleted
 
 
 def delete_in_batches(expired: QuerySet[Any, Any], batch: int) -> Iterator[int]:

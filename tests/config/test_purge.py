@@ -39,6 +39,18 @@ def test_a_dry_run_tells_and_removes_nothing(alice, capsys):
     assert not AuditEntry.objects.exists()
 
 
+def test_a_dry_run_says_where_it_stopped_counting(alice, capsys):
+    left_behind(5)
+    call_command("purge_expired", "--dry-run", "--json", "--limit", "3")
+    out, notes = capsys.readouterr()
+    assert json.loads(out)["accounts.accounts_unconfirmed"] == 3
+    assert notes == "3 or more: accounts.accounts_unconfirmed. A higher --limit counts further.\n"
+    call_command("purge_expired", "--dry-run", "--json", "--limit", "6")
+    out, notes = capsys.readouterr()
+    assert json.loads(out)["accounts.accounts_unconfirmed"] == 5
+    assert notes == ""
+
+
 def test_batches_go_on_until_nothing_is_left(alice, capsys):
     left_behind(5)
     purge(capsys, "--limit", "2")

@@ -23,13 +23,17 @@ class Command(OperatorCommand):
     )
 
     def arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--limit", type=positive, default=1000, help="rows of a kind in one transaction (1000)")
+        parser.add_argument(
+            "--limit",
+            type=positive,
+            default=1000,
+            help="rows of a kind in one transaction, and where a dry run stops counting (1000)",
+        )
 
     def act(self, **options: Any) -> dict[str, Any]:
         now, limit = timezone.now(), options["limit"]
         if options["dry_run"]:
-            # Another batch would be the same rows again.
-            return {**self.first_batches(now, limit), "dry_run": True}
+            return {**self.counts(now, limit), "dry_run": True}
         jobs = {f"{name}.{kind}": job for name, app in APPS.items() for kind, job in app.jobs(now, limit).items()}
         removed = dict.fromkeys(jobs, 0)
         batches = ((kind, count) for kind, job in jobs.items() for count in job)
@@ -40,10 +44,14 @@ class Command(OperatorCommand):
             audit.record(action="purge_expired", actor_label=actor(), removed=removed)
         return {**removed, "dry_run": False}
 
-    def first_batches(self, now: datetime, limit: int) -> dict[str, int]:
+    def counts(self, now: datetime, limit: int) -> dict[str, int]:
+        """The rows of each kind, counted until the limit: they are deleted in a transaction that is taken back."""
         counts: dict[str, int] = {}
         for name, app in APPS.items():
             with transaction.atomic():
-                counts |= {f"{name}.{kind}": count for kind, count in run_first_batches(app.jobs(now, limit)).items()}
+                deleted = run_first_batches(app.jobs(now, limit), limit)
+                counts |= {f"{name}.{kind}": count for kind, count in deleted.items()}
                 transaction.set_rollback(True)
+        if partly := [kind for kind, count in counts.items() if count >= limit]:
+            self.report(f"{limit:,} or more: {', '.join(partly)}. A higher --limit counts further.")
         return counts
