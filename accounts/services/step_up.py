@@ -49,8 +49,9 @@ def challenge(*, user: User, session: Session, action: str) -> str:
     """
     may_be_sent = codes.may_be_mailed(address=user.email, asked_for=user, network=network_of(session.ip))
     with unit_of_work():
-        # In turn with what ends the codes and sessions of the account. This session may have ended just now.
-        User.objects.lock_active(user.id)
+        # In turn with what ends the codes and sessions of the account. This session may have ended just now, and the
+        # address may be another one.
+        user = User.objects.lock_active(user.id)
         sessions.lock_live(session_id=session.id)
         if may_be_sent:
             code = codes.issue(user=user, purpose=_purpose(action), address=user.email)
