@@ -4,10 +4,12 @@ from functools import partial
 
 import pytest
 
+from accounts.exceptions import UserBlocked
 from accounts.services import blocks
 from core.exceptions import ApiError
 from messaging.models import Message
 from realtime.calls import services as calls
+from realtime.calls.services import invitations
 from realtime.models import Call, CallParticipant
 from tests.parallel import parallel_outcomes
 from tests.realtime.phones import conversation_of, phone_of, start_call
@@ -96,6 +98,22 @@ def test_a_call_answered_while_its_users_are_blocked_ends(round_number, alice, b
     call_id = caller.invite(chat).id
     at_once(lambda: callee.accept(call_id), lambda: blocks.block(blocker=bob, blocked_id=alice.id))
     assert Call.objects.get(id=call_id).state in ("ringing", "ended")
+
+
+def test_a_block_between_two_who_call_each_other_comes_first(alice, bob, monkeypatch):
+    """It arrives after the second invitation was allowed and before it answers the first."""
+    chat = conversation_of(alice, bob)
+    call_id = phone_of(alice).invite(chat).id
+    start = invitations._start_ringing
+
+    def block_first(*args):
+        blocks.block(blocker=alice, blocked_id=bob.id)
+        return start(*args)
+
+    monkeypatch.setattr(invitations, "_start_ringing", block_first)
+    with pytest.raises(UserBlocked):
+        phone_of(bob).invite(chat)
+    assert Call.objects.get(id=call_id).state == "ringing"
 
 
 @pytest.mark.parametrize("round_number", range(5))
