@@ -17,6 +17,7 @@ from accounts.services import (
     second_password,
     sessions,
     step_up,
+    trusted_devices,
 )
 from tests.factories import make_user, sign_in
 from tests.parallel import parallel_outcomes
@@ -147,3 +148,14 @@ def test_of_two_sessions_that_end_each_other_one_stays():
         outcomes = at_once(*(partial(sessions.revoke_all, user_id=ann.id, reason="revoked", but=one) for one in mine))
         assert sorted(type(outcome).__name__ for outcome in outcomes) == ["TokenRevoked", "int"]
         assert Session.objects.filter(user=ann, ended_at=None).count() == 1
+
+
+def test_a_trusted_device_is_removed_while_one_of_its_sessions_ends_the_others():
+    for _ in range(ROUNDS):
+        ann = make_user("Ann")
+        device, _ = trusted_devices.remember(user=ann)
+        opened = [sessions.start(user=ann, trusted_device=device)[0] for _ in range(10)]
+        jobs = [partial(trusted_devices.remove, user=ann, device_id=device.id)]
+        jobs += [partial(sessions.revoke_all, user_id=ann.id, reason="revoked", but=one) for one in opened[::3]]
+        assert unexpected(at_once(*jobs), TokenRevoked) == []
+        assert Session.objects.filter(user=ann, ended_at=None).count() == 0
