@@ -88,6 +88,9 @@ def _invalid_username(sentence: str) -> ValidationError:
 def record_last_seen(*, user_ids: Iterable[int], at: datetime) -> None:
     """Stores that the users were online until `at`; the real-time channel reports it."""
     with unit_of_work():
-        # In order: two processes may record the same users.
-        in_order = User.objects.filter(id__in=set(user_ids)).order_by("id").select_for_update(no_key=True)
-        User.objects.filter(id__in=list(in_order.values_list("id", flat=True))).update(last_seen_at=at)
+        own = User.objects.filter(id__in=set(user_ids))
+        free_ids = set(own.select_for_update(no_key=True, skip_locked=True).values_list("id", flat=True))
+        User.objects.filter(id__in=free_ids).update(last_seen_at=at)
+    # Accounts that are being changed, or erased, are waited for one by one: with no lock held that others wait for.
+    for user_id in sorted(set(user_ids) - free_ids):
+        User.objects.filter(id=user_id).update(last_seen_at=at)

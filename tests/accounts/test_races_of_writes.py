@@ -1,8 +1,11 @@
 """Two different writes on the same thing at once, on both databases, with real threads."""
 
 from functools import partial
+from threading import Event
+from time import monotonic, sleep
 
 import pytest
+from django.utils import timezone
 
 from accounts.exceptions import EmailTaken, InvalidOtp, InvalidTwoStep, TokenRevoked, UserNotFound
 from accounts.models import EmailChange, PendingToken, RecoveryCode, Session, User
@@ -19,8 +22,10 @@ from accounts.services import (
     step_up,
     trusted_devices,
 )
+from core.transactions import unit_of_work
 from tests.factories import make_user, sign_in
 from tests.parallel import parallel_outcomes
+from tests.server import ON_POSTGRES
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -159,3 +164,32 @@ def test_a_trusted_device_is_removed_while_one_of_its_sessions_ends_the_others()
         jobs += [partial(sessions.revoke_all, user_id=ann.id, reason="revoked", but=one) for one in opened[::3]]
         assert unexpected(at_once(*jobs), TokenRevoked) == []
         assert Session.objects.filter(user=ann, ended_at=None).count() == 0
+
+
+@pytest.mark.skipif(not ON_POSTGRES, reason="SQLite has one writer at a time")
+def test_the_time_of_users_who_leave_together_waits_for_one_alone():
+    """Its account is locked, say by its erasure: the others can be changed meanwhile."""
+    ann, bob = make_user("Ann"), make_user("Bob")
+    is_locked, is_changed = Event(), Event()
+
+    def hold():
+        with unit_of_work():
+            User.objects.lock(bob.id)
+            is_locked.set()
+            return is_changed.wait(5)
+
+    def leave():
+        assert is_locked.wait(5)
+        profile.record_last_seen(user_ids=[ann.id, bob.id], at=timezone.now())
+
+    def change():
+        assert is_locked.wait(5)
+        deadline = monotonic() + 3
+        while User.objects.get(id=ann.id).last_seen_at is None:
+            assert monotonic() < deadline
+            sleep(0.02)
+        profile.update(user=ann, bio="Tea")
+        is_changed.set()
+
+    assert at_once(hold, leave, change) == [True, None, None]
+    assert not User.objects.filter(id__in=[ann.id, bob.id], last_seen_at=None).exists()
