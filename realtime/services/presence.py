@@ -53,25 +53,27 @@ def watch(*, viewer: "User", device: SocketRef, user_ids: list[int]) -> list[dic
 
 def user_connected(*, person: "User") -> None:
     """The first socket of a user has opened."""
-    _notify_watchers(person, online=True)
+    groups.publish(_to_watchers(person, online=True))
 
 
 def users_disconnected(*, user_ids: set[int]) -> None:
     """A socket of each user closed and its row was deleted; announces those as offline whose last one it was."""
     profile.record_last_seen(user_ids=user_ids, at=timezone.now())
     offline = user_ids - selectors.online_user_ids(user_ids)
-    for person in users_by_ids(offline).values():
-        _notify_watchers(person, online=False)
+    messages = {person.id: _to_watchers(person, online=False) for person in users_by_ids(offline).values()}
+    # Some may have come back meanwhile, and have been announced as online.
+    back = selectors.online_user_ids(offline)
+    groups.publish(message for user_id, own in messages.items() if user_id not in back for message in own)
 
 
-def _notify_watchers(person: "User", *, online: bool) -> None:
-    """Sends the presence to every socket of a contact; each relays only users that its client watches."""
+def _to_watchers(person: "User", *, online: bool) -> list[groups.Message]:
+    """The presence, for every socket of a contact; each relays only users that its client watches."""
     peers = selectors.online_peers_of(person.id) if person.show_last_seen else set()
     if not peers:
-        return
+        return []
     peers -= ids_blocked_either_way(person.id, peers)
     frame = {"type": "presence", "data": _state(person, online=online)}
-    groups.publish(groups.frame_message(peer, frame) for peer in sorted(peers))
+    return [groups.frame_message(peer, frame) for peer in sorted(peers)]
 
 
 def _state(person: "User", *, online: bool) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
-from realtime import selectors
+from realtime import groups, selectors
 from realtime.consumers.execution import ClosedSocket, record_closed
 from realtime.models import Socket
 from realtime.services import log
@@ -38,6 +38,25 @@ def test_twenty_sockets_take_as_many_queries_as_two(db):
         return len(captured) - count
 
     assert queries(20) == queries(2) <= 10
+
+
+def test_who_comes_back_while_a_batch_is_recorded_is_not_announced_as_offline(db, monkeypatch):
+    users = [make_user() for _ in range(3)]
+    batch = closed(*(phone_of(user) for user in users))
+    announced = []
+    monkeypatch.setattr(groups, "publish", lambda messages: announced.extend(messages))
+    peers_of = selectors.online_peers_of
+
+    def peers_and_back(user_id):
+        # The reader of the first one's watchers is slow; meanwhile the last one has a new socket.
+        if user_id == min(user.id for user in users):
+            phone_of(users[-1])
+        return peers_of(user_id) | {users[0].id}
+
+    monkeypatch.setattr(selectors, "online_peers_of", peers_and_back)
+    record_closed(batch)
+    offline = {message["frame"]["data"]["user_id"] for message in announced if message["type"] == "frame"}
+    assert offline == {user.id for user in users[:-1]}
 
 
 @pytest.mark.django_db(transaction=True)
