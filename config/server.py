@@ -20,6 +20,7 @@ from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from uvicorn.supervisors import Multiprocess
 from websockets.frames import Frame
+from websockets.protocol import State
 
 if TYPE_CHECKING:
     from uvicorn._types import ASGISendEvent
@@ -60,7 +61,8 @@ class RestartingWebSocket(WebSocketsSansIOProtocol):
             super().data_received(data[start : start + PIECE_BYTES])
 
     def handle_cont(self, event: Frame) -> None:
-        if self._may_send_frame():
+        # An empty part adds nothing but an entry in a list that only the end of the message empties.
+        if self._may_send_frame() and (event.data or event.fin):
             super().handle_cont(event)
 
     def handle_pong(self, event: Frame) -> None:
@@ -95,7 +97,9 @@ class RestartingWebSocket(WebSocketsSansIOProtocol):
             self.transport.abort()
         elif not self.transport.is_closing():
             self.queue.put_nowait({"type": "websocket.disconnect", "code": CLOSE_FLOODING, "reason": "flooding"})
-            self.conn.send_close(CLOSE_FLOODING, "flooding")
+            # Otherwise the flood ends with a close frame, which has been answered.
+            if self.conn.state is State.OPEN:
+                self.conn.send_close(CLOSE_FLOODING, "flooding")
             self.transport.write(b"".join(self.conn.data_to_send()))
             self.close_sent = True
             self.transport.close()

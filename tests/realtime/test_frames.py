@@ -175,6 +175,24 @@ def test_to_a_client_that_does_not_read_few_answers_to_pings_are_kept(live, alic
     deaf.close()
 
 
+def test_a_flood_that_ends_with_a_close_frame_leaves_no_error(phone, caplog):
+    """They arrive together: the connection is already closing when the frame beyond the limit is counted."""
+    close = bytes([0x88, 0x82, 0, 0, 0, 0]) + (1000).to_bytes(2)
+    with suppress(OSError):
+        phone.socket.socket.sendall(PING * 4_050 + close)
+    phone.closed()
+    assert [record.message for record in caplog.records if record.levelname == "ERROR"] == []
+
+
+def test_empty_parts_of_a_message_are_not_kept(live, phone):
+    [protocol] = only_protocol(live)
+    phone.socket.socket.sendall(bytes([0x01, 0x80, 0, 0, 0, 0]) + EMPTY_PART * 1_000)
+    time.sleep(0.5)
+    assert len(protocol.frames) < 10
+    phone.socket.socket.sendall(bytes([0x80, 0x80 | 15, 0, 0, 0, 0]) + b'{"type":"ping"}')
+    phone.expect("pong")
+
+
 def test_bad_frames_without_end_close(phone, settings):
     with pytest.raises(ConnectionClosed) as closed:
         for _ in range(80):
