@@ -233,6 +233,20 @@ def test_the_focus_returns_after_a_ring_and_after_a_call(open_as, people):
     assert alice.page.evaluate("() => document.activeElement.ariaLabel") == "Voice call"
 
 
+def test_a_call_that_ends_leaves_the_focus_where_its_user_went(open_as, people):
+    alice, bob = open_as("Alice", f"/app/chats/{people[1]['Bob']}"), open_as("Bob")
+    button(alice, "Voice call").click()
+    ring_of(bob).get_by_role("button", name="Accept", exact=True).click()
+    alice.page.get_by_role("timer").wait_for()
+    button(alice, "Minimize the call").click()
+    box = alice.page.get_by_role("textbox", name="Message", exact=True)
+    box.fill("While we talk")
+    button(bob, "Hang up").click()
+    ended(alice, "Call ended")
+    # The button that began the call would take the next space for another call.
+    expect(box).to_be_focused()
+
+
 def test_without_a_camera_the_call_goes_on(open_as, people):
     alice, bob = open_as("Alice"), open_as("Bob")
     # Chromium's fake devices are always there; a browser that refuses the camera answers like this.

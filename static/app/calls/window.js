@@ -25,9 +25,11 @@ export function CallWindow({ call, peer }) {
   useEffect(() => {
     const element = dialog.current;
     return () => {
+      // Not from where the reader went, beside a small call.
+      const stays = document.activeElement !== document.body && !element.contains(document.activeElement);
       // What is outside takes no focus as long as the dialog is open.
       element.close();
-      before.current?.focus?.({ preventScroll: true });
+      if (!stays) before.current?.focus?.({ preventScroll: true });
     };
   }, []);
   const waits = call.direction === "outgoing" && (call.state === "starting" || call.state === "ringing");
