@@ -39,9 +39,15 @@ function usePage(route) {
 }
 
 function Unavailable() {
-  // Without a connection a reload would leave the client.
-  const again = () => (parley.status === "online" || !parley.session.isSignedIn ? location.reload() : parley.connect());
-  useEffect(() => parley.on("status", ({ status }) => status === "online" && location.reload()), []);
+  const reloadOnceOnline = () => parley.on("status", ({ status }) => status === "online" && location.reload());
+  const again = () => {
+    if (parley.status === "online" || !parley.session.isSignedIn) return location.reload();
+    // Without a connection a reload would leave the client.
+    reloadOnceOnline();
+    return parley.connect();
+  };
+  // By itself only after a connection was lost: without one so far, this page has just been loaded.
+  useEffect(() => (parley.place ? reloadOnceOnline() : undefined), []);
   return html`<main class="page"><h1>${t("This page could not be loaded")}</h1>
     <p><button class="button" onClick=${again}>${t("Try again")}</button></p></main>`;
 }

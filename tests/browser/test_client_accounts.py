@@ -281,6 +281,26 @@ def test_a_page_that_could_not_be_loaded_follows_the_connection(window, server):
     ola.complaints.clear()
 
 
+def test_a_page_that_is_broken_is_not_loaded_again_and_again(window, server):
+    person = Person(server, "Ida")
+    ida = window()
+    ida.sign_in(person)
+    ida.signed_in()
+    ida.page.route("**/calls/history*.js", lambda route: route.abort())
+    # The connection stands later than it is known that the page cannot be loaded.
+    ida.page.add_init_script("""
+      WebSocket.prototype.sendNow = WebSocket.prototype.send;
+      WebSocket.prototype.send = function (data) { setTimeout(() => this.sendNow(data), 700); };
+    """)
+    loads = []
+    ida.page.on("load", lambda page: loads.append(page.url))
+    ida.open("/app/calls")
+    ida.heading("This page could not be loaded")
+    ida.page.wait_for_timeout(3000)
+    assert len(loads) == 1
+    ida.complaints.clear()
+
+
 def test_a_text_of_the_other_direction_is_cut_off_at_its_end(window, server):
     person, other = Person(server, "Layla", language="ar"), Person(server, "Omar")
     chat = other.api.post("/messages/conversations", json={"user_id": person.id}).json()["conversation"]["id"]
