@@ -32,7 +32,9 @@ FRAME_BYTES = 65_536
 GRACE_SECONDS = 20
 HEARTBEAT_SECONDS = 20.0
 HEADER_SECONDS = 15.0
-# Pings, pongs and parts of messages, which the application does not see: so many at once, and so many a second.
+# Of what the application does not see or has no time for, so many frames at once, and so many a second: pings, pongs, parts
+# of messages, and messages while these many wait.
+MESSAGES_WAITING = 32
 FRAMES_BURST = 4000
 FRAMES_PER_SECOND = 200
 # Bytes are parsed in pieces: a hundred thousand frames fit into what the loop reads at once.
@@ -45,7 +47,8 @@ class RestartingWebSocket(WebSocketsSansIOProtocol):
     It closes at once when the application closes the socket. uvicorn would first wait until the client has read
     everything, which a client that does not read never does.
 
-    It closes with 4429 when the client floods it with frames that are no messages, which would keep the event loop busy.
+    It closes with 4429 when the client floods it with frames that are no messages, or with more messages than the
+    application has taken, which would keep the event loop busy.
     To a client that does not read it answers the latest pings only: uvicorn would keep the answers to all of them.
     """
 
@@ -64,6 +67,12 @@ class RestartingWebSocket(WebSocketsSansIOProtocol):
         # An empty part adds nothing but an entry in a list that only the end of the message empties.
         if self._may_send_frame() and (event.data or event.fin):
             super().handle_cont(event)
+
+    def send_receive_event_to_app(self) -> None:
+        # What the application has no time for, or will never take: it cannot count that itself.
+        is_late = self.close_sent or self.queue.qsize() >= MESSAGES_WAITING
+        if not is_late or self._may_send_frame():
+            super().send_receive_event_to_app()
 
     def handle_pong(self, event: Frame) -> None:
         if self._may_send_frame():
@@ -184,7 +193,7 @@ def configuration(*, host: str, port: int, workers: int, access_log: bool) -> uv
         "ws": "config.server:RestartingWebSocket",
         "ws_per_message_deflate": False,
         "ws_max_size": FRAME_BYTES,
-        "ws_max_queue": 32,
+        "ws_max_queue": MESSAGES_WAITING,
         "ws_ping_interval": HEARTBEAT_SECONDS,
         "ws_ping_timeout": HEARTBEAT_SECONDS,
         "timeout_graceful_shutdown": GRACE_SECONDS,

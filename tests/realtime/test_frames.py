@@ -8,6 +8,7 @@ from contextlib import suppress
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
 
+from config.server import RestartingWebSocket
 from realtime.consumers import protocol
 from realtime.serializers import OWN_COMMANDS
 from realtime.socket_commands import COMMANDS
@@ -160,6 +161,21 @@ def test_a_flood_of_frames_that_are_no_messages_is_cut(phone, frame):
         phone.socket.socket.sendall(flood)
     code, _reason = phone.closed()
     assert code in (4429, None)  # a reset, when the close frame meets the rest of the flood
+
+
+def test_a_flood_of_messages_is_cut_before_all_of_it_is_read(live, open_socket, monkeypatch):
+    """Without a sign-in, too: a client that goes on after the close kept the event loop busy for seconds."""
+    read = []
+    handle_text = RestartingWebSocket.handle_text
+    monkeypatch.setattr(
+        RestartingWebSocket, "handle_text", lambda self, event: (read.append(1), handle_text(self, event))
+    )
+    stranger = open_socket()
+    with suppress(OSError):  # closed meanwhile
+        for _ in range(30):
+            stranger.socket.socket.sendall(bytes([0x81, 0x80, 0, 0, 0, 0]) * 10_000)
+    stranger.closed()
+    assert len(read) < 10_000
 
 
 def test_to_a_client_that_does_not_read_few_answers_to_pings_are_kept(live, alice):
