@@ -104,7 +104,7 @@ def _own_or_moved(user_id: int, digest: str, device_id: str | None) -> Device | 
     same_phone = [row for row in rows if device_id and row.user_id == user_id and row.device_id == device_id]
     for row in same_phone:
         if by_token is not None and row.id != by_token.id:
-            delivery.cancel(reason="token replaced", device_ids=[row.id])
+            delivery.cancel(reason="token replaced", device_ids=[row.id], before_deletion=True)
             row.delete()
     return by_token or next(iter(same_phone), None)
 
@@ -120,5 +120,5 @@ def _delete(condition: Q, reason: str) -> None:
     with unit_of_work():
         ids = list(Device.objects.select_for_update().filter(condition).order_by("id").values_list("id", flat=True))
         if ids:
-            delivery.cancel(reason=reason, device_ids=ids)
+            delivery.cancel(reason=reason, device_ids=ids, before_deletion=True)
             Device.objects.filter(id__in=ids).delete()

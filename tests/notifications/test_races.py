@@ -123,6 +123,20 @@ def test_what_is_announced_to_a_device_survives_its_removal(alice, bob, like, de
     assert message_unread_count(bob.id) == 20
 
 
+@pytest.mark.parametrize("act", [feed.mark_read, feed.delete])
+def test_a_row_is_read_or_removed_while_its_pushes_lose_their_devices(act, alice, bob, like, device_of):
+    for number in range(20):
+        tokens = [f"token-{number}-{index}" for index in range(3)]
+        for token in tokens:
+            device_of(bob, token)
+        like(alice, bob, 100 + number)
+        row = Notification.objects.get(target_id=100 + number)
+        jobs = [lambda token=token: devices.remove(user_id=bob.id, token=token) for token in tokens]
+        jobs += [lambda row=row: act(user_id=bob.id, notification_id=row.id)]
+        assert failures(parallel_outcomes(len(jobs), lambda index, jobs=jobs: jobs[index]())) == []
+    assert set(Delivery.objects.values_list("state", "device_id")) == {("cancelled", None)}
+
+
 def register(user, session, token, device_id=None):
     return devices.register(user_id=user.id, session_id=session.id, token=token, device_id=device_id)
 

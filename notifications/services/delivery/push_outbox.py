@@ -129,26 +129,32 @@ def cancel(
     device_ids: Iterable[int] | None = None,
     notification_ids: Iterable[int] | None = None,
     queued_since: datetime | None = None,
+    before_deletion: bool = False,
 ) -> int:
     """Cancel the waiting pushes that match all arguments. Returns how many.
 
-    A push that a worker is sending is not stopped, but not retried either.
+    A push that a worker is sending is not stopped, but not retried either. `before_deletion` of these devices or rows of
+    the feed, the pushes also stop referring to them. Of a row that one transaction updates twice, PostgreSQL checks all
+    references at the commit, so that it would wait there for whoever has locked the other one.
     """
     which = Q(channel=Delivery.Channel.PUSH)
+    gone: dict[str, None] = {}
     if device_ids is not None:
         which &= Q(device_id__in=list(device_ids))
+        gone["device"] = None
     if notification_ids is not None:
         which &= Q(notification_id__in=list(notification_ids))
+        gone["notification"] = None
     if queued_since is not None:
         which &= Q(created_at__gte=queued_since)
-    return _cancel(which, reason)
+    return _cancel(which, reason, **(gone if before_deletion else {}))
 
 
-def _cancel(which: Q, reason: str) -> int:
+def _cancel(which: Q, reason: str, **more: None) -> int:
     return (
         Delivery.objects.pending()
         .filter(which)
-        .update(state=State.CANCELLED, last_error=reason[:300], finished_at=timezone.now(), payload={})
+        .update(state=State.CANCELLED, last_error=reason[:300], finished_at=timezone.now(), payload={}, **more)
     )
 
 

@@ -101,7 +101,7 @@ def remove_actors(row: Notification, condition: Q) -> bool:
 def remove(row: Notification) -> None:
     """Deletes a row and cancels its waiting push."""
     recipient_id, notification_id = row.recipient_id, row.id
-    delivery.cancel(reason="withdrawn", notification_ids=[notification_id])
+    delivery.cancel(reason="withdrawn", notification_ids=[notification_id], before_deletion=True)
     row.delete()
     notification_changed.send(Notification, recipient_id=recipient_id, notification_id=notification_id, silent=True)
 
