@@ -23,7 +23,7 @@ from notifications.tokens import Source
 
 ACTIONS = ("create", "retract")
 MAX_EVENT_ID = 128
-_EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
+EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 # INSERT … ON CONFLICT: a concurrent second insert waits for the first, and then finds the conflict.
@@ -178,7 +178,7 @@ def _moment(value: object) -> datetime | None:
         return None
     try:
         moment = parse_datetime(value) if isinstance(value, str) else None
-        if moment is not None and moment.tzinfo is not None and moment >= _EARLIEST:
+        if moment is not None and moment.tzinfo is not None and moment >= EARLIEST:
             return moment.astimezone(UTC)
     except (ValueError, OverflowError):
         pass

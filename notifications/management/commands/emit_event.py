@@ -1,5 +1,6 @@
 """`manage.py emit_event`: report a like, comment, reply or follow from the command line."""
 
+import argparse
 import json
 import sys
 import uuid
@@ -13,7 +14,7 @@ from django.db import DatabaseError, transaction
 
 from accounts.services import audit
 from core.fields import parse_id
-from core.operator import PlainCommand, actor, database_refusal, discard_output
+from core.operator import PlainCommand, actor, database_refusal, discard_output, moment
 from notifications.conf import conf
 from notifications.services import ingestion
 
@@ -75,9 +76,10 @@ def _event(values: dict[str, Any], *, retract: bool) -> dict[str, Any]:
         "event_id": values.get("event_id", str(uuid.uuid4())),
         "action": "retract" if retract else "create",
     }
-    for name in ("type", "occurred_at"):
-        if name in values:
-            event[name] = values[name]
+    if "type" in values:
+        event["type"] = values["type"]
+    if "occurred_at" in values:
+        event["occurred_at"] = _occurred_at(values["occurred_at"])
     for name in ("recipient_id", "actor_id", "comment_id"):
         if name in values:
             event[name] = _number(name, values[name])
@@ -94,6 +96,16 @@ def _number(name: str, text: str) -> int:
     if number is None:
         raise CommandError(f"--{name.replace('_', '-')} is a positive whole number, not {text!r}.")
     return number
+
+
+def _occurred_at(text: str) -> str:
+    try:
+        at = moment(text)
+    except argparse.ArgumentTypeError as error:
+        raise CommandError(f"--occurred-at: {error}.") from error
+    if at < ingestion.EARLIEST:
+        raise CommandError(f"--occurred-at: {text!r} is before {ingestion.EARLIEST:%Y-%m-%d}.")
+    return str(at.isoformat())
 
 
 def _lines() -> list[dict[str, Any]]:
