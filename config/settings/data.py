@@ -27,7 +27,7 @@ if EMBEDDED:
 else:
     _database["ENGINE"] = "core.postgres"
     _database["CONN_HEALTH_CHECKS"] = True
-    _database["OPTIONS"]["connect_timeout"] = 3
+    _database["OPTIONS"].setdefault("connect_timeout", 3)
     _connections = environment.choice("DATABASE_CONNECTIONS", ("plain", "kept", "pool", "bouncer"), default="plain")
     if _connections == "bouncer":
         # PgBouncer in transaction mode: every transaction may meet another session of the server, so nothing
@@ -40,8 +40,9 @@ else:
             # Uses of a statement of the hot paths (core.database) on a connection before it is prepared.
             "prepare_threshold": 3,
             # A prepared statement gets one plan for all values: PostgreSQL would plan those with arrays anew each time.
+            # Those of DATABASE_URL come last, so that they win.
             "options": "-c plan_cache_mode=force_generic_plan -c statement_timeout=10000 -c lock_timeout=3500"
-            " -c idle_in_transaction_session_timeout=15000",
+            f" -c idle_in_transaction_session_timeout=15000 {_database['OPTIONS'].get('options', '')}".rstrip(),
         }
     if _connections == "kept":
         _database["CONN_MAX_AGE"] = None

@@ -16,10 +16,10 @@ print(json.dumps({"age": database.get("CONN_MAX_AGE", 0), "cursors": database.ge
 """
 
 
-def settings_with(connections):
+def settings_with(connections, query=""):
     env = os.environ | {
         "DJANGO_SETTINGS_MODULE": "config.settings",
-        "DATABASE_URL": "postgres://parley@127.0.0.1:5432/parley",
+        "DATABASE_URL": "postgres://parley@127.0.0.1:5432/parley" + query,
         "DATABASE_CONNECTIONS": connections,
         "DEBUG": "1",
     }
@@ -30,6 +30,15 @@ def settings_with(connections):
 def test_behind_a_bouncer_nothing_stays_in_a_session():
     database = json.loads(settings_with("bouncer").stdout)
     assert database == {"age": None, "cursors": True, "prepare_threshold": None, "options": None, "pool": None}
+
+
+@pytest.mark.once
+def test_options_of_the_address_are_kept_and_win():
+    query = "?options=-c%20search_path%3Dchat%20-c%20statement_timeout%3D5000"
+    options = json.loads(settings_with("plain", query).stdout)["options"]
+    assert options.endswith("-c search_path=chat -c statement_timeout=5000")
+    assert "-c lock_timeout=3500 " in options
+    assert json.loads(settings_with("bouncer", query).stdout)["options"].startswith("-c search_path=chat")
 
 
 @pytest.mark.once

@@ -132,3 +132,10 @@ def test_a_reader_that_leaves_loses_no_event(alice, bob, monkeypatch, settings):
     call_command("emit_event", stdout=ClosedPipe())
     assert Notification.objects.count() == 5
     assert AuditEntry.objects.get().details == {"results": {"created": 5}}
+
+
+@pytest.mark.parametrize("text", ["yesterday", "", "2026-13-01", "0001-01-01T00:00:00Z"])
+def test_a_wrong_moment_is_named_with_its_option(alice, bob, text):
+    with pytest.raises(CommandError, match=r"^--occurred-at: "):
+        emit(*flags(alice, bob, **{"occurred-at": text}))
+    assert not Notification.objects.exists()
