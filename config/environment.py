@@ -83,10 +83,11 @@ def _create_whole(path: Path, text: str) -> None:
             os.link(file.name, path)
 
 
-def number(name: str, *, default: int, least: int) -> int:
+def number(name: str, *, default: int, least: int, most: int | None = None) -> int:
     value = env.str(name, default="").strip() or str(default)
-    if not value.isdecimal() or int(value) < least:
-        raise ImproperlyConfigured(f"{name} is a whole number from {least} on, not {value!r}.")
+    if not value.isdecimal() or int(value) < least or (most is not None and int(value) > most):
+        upwards = "on" if most is None else f"to {most}"
+        raise ImproperlyConfigured(f"{name} is a whole number from {least} {upwards}, not {value!r}.")
     return int(value)
 
 

@@ -48,9 +48,9 @@ NOTIFICATIONS_MAIL_TRANSPORT = environment.mail("EMAIL_URL", default=f"file://{M
 
 # --- Calls ----------------------------------------------------------------------------------
 
-REALTIME_CALL_RING_SECONDS = environment.number("CALL_RING_SECONDS", default=60, least=1)
-REALTIME_CALL_CONNECT_SECONDS = environment.number("CALL_CONNECT_SECONDS", default=30, least=1)
-REALTIME_CALL_LOST_SECONDS = environment.number("CALL_LOST_SECONDS", default=60, least=1)
+REALTIME_CALL_RING_SECONDS = environment.number("CALL_RING_SECONDS", default=60, least=1, most=3600)
+REALTIME_CALL_CONNECT_SECONDS = environment.number("CALL_CONNECT_SECONDS", default=30, least=1, most=3600)
+REALTIME_CALL_LOST_SECONDS = environment.number("CALL_LOST_SECONDS", default=60, least=1, most=3600)
 REALTIME_TURN_URLS = env.list("TURN_URLS", default=[])
 REALTIME_TURN_SECRET = env.str("TURN_SECRET", default="")
 REALTIME_STUN_URLS = env.list("STUN_URLS", default=[])

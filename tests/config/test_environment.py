@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
     [
         ("DEBUG", lambda: environment.switch("DEBUG", default=True), ["", "maybe", "ture", "2"]),
         ("CALLS", lambda: environment.number("CALLS", default=60, least=1), ["x", "0", "-5", "1.5", "1e3"]),
+        ("RING", lambda: environment.number("RING", default=60, least=1, most=3600), ["3601", "9" * 30]),
         ("LEVEL", lambda: environment.choice("LEVEL", ("INFO", "DEBUG"), default="INFO"), ["loud", "debug"]),
         (
             "DATABASE_URL",
@@ -140,3 +141,15 @@ def test_a_wrong_list_of_hosts_is_refused(monkeypatch, hosts):
     monkeypatch.setenv("DATABASE_URL", f"postgres://ann:secret@{hosts}/parley")
     with pytest.raises(ImproperlyConfigured, match="host:port,host:port"):
         environment.database("DATABASE_URL", default="")
+
+
+def test_a_call_that_would_ring_for_days_is_refused_at_the_start(tmp_path):
+    for name in ("CALL_RING_SECONDS", "CALL_CONNECT_SECONDS", "CALL_LOST_SECONDS"):
+        env = {**os.environ, "DEBUG": "1", "VAR_DIR": str(tmp_path), "DJANGO_SETTINGS_MODULE": "config.settings"}
+        env |= {name: "86400"}
+        done = subprocess.run(
+            [sys.executable, "manage.py", "check"], cwd=ROOT, env=env, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 1
+        assert f"{name} is a whole number from 1 to 3600, not '86400'." in done.stderr
+        assert "Traceback" not in done.stderr
