@@ -130,7 +130,10 @@ def channel_layer() -> Finding:
         ping_channel_layer()
     except (redis.RedisError, OSError, ValueError) as error:
         reason = error.__class__.__name__
-        return Finding(DEGRADED, f"Redis does not answer ({reason}); sockets catch up at their next heartbeat.")
+        return Finding(
+            DEGRADED,
+            f"Redis does not answer ({reason}); sockets catch up at their next heartbeat. Start it, or correct REDIS_URL.",
+        )
     return Finding(OK)
 
 

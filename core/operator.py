@@ -7,6 +7,7 @@ Data on stdout, notes and progress on stderr; `--json`, `--dry-run`, `--yes`; ex
 import argparse
 import getpass
 import json
+import math
 import os
 import sys
 from collections.abc import Iterable, Iterator
@@ -186,6 +187,17 @@ def positive(text: str) -> int:
     number = parse_id(text)
     if number is None:
         raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 on")
+    return number
+
+
+def seconds(text: str) -> float:
+    """argparse type: a length of time that ends."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not (math.isfinite(number) and number >= 0):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds from 0 on")
     return number
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from django.core.management.base import CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db.models import Q
 
 from accounts.models import User
@@ -39,6 +39,8 @@ class UserCommand(OperatorCommand):
 
 def find_user(text: str, *, with_erased: bool = False) -> User:
     """The account of an e-mail address or id. NothingMatched without one, and for an erased one unless `with_erased`."""
+    if not text.strip():
+        raise CommandError("Name the account: its e-mail address or its id.", returncode=2)
     if not text.isprintable():
         # Bytes that are not UTF-8 arrive as lone surrogates, which databases refuse.
         raise NothingMatched(f"There is no account {text!r}.")

@@ -12,6 +12,7 @@ import psycopg
 import pytest
 from django.core.management import CommandError, call_command
 
+from config import health
 from config.health import database_problem
 from core.operator import table
 
@@ -193,3 +194,41 @@ def test_a_closed_standard_input_is_no_terminal(alice, monkeypatch):
     monkeypatch.setattr("sys.stdin", None)
     with pytest.raises(CommandError, match="Without a terminal this needs --yes"):
         call_command("erase_user", alice.email)
+
+
+@pytest.mark.parametrize("command", ["wait_for_services --timeout", "fake_fcm --delay"])
+@pytest.mark.parametrize("text", ["nan", "inf", "-1", "1e400", "soon"])
+def test_a_time_that_never_ends_is_refused(command, text):
+    name, option = command.split()
+    with pytest.raises(CommandError, match="is not a number of seconds from 0 on"):
+        call_command(name, f"{option}={text}")
+
+
+def test_redis_that_does_not_answer_has_a_remedy(settings):
+    settings.REDIS_URL = "redis://127.0.0.1:9/0"
+    assert health.channel_layer().detail.endswith("Start it, or correct REDIS_URL.")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--deliver", "--no-deliver"], "not allowed with argument"),
+        (["--seed", "7"], "--prepare"),
+        (["--no-demo"], "--prepare"),
+    ],
+)
+def test_options_of_serve_that_do_nothing_together_are_refused(settings, monkeypatch, arguments, sentence):
+    settings.DEBUG = True
+    monkeypatch.setattr("config.management.commands.serve.listen", lambda *_: pytest.fail("it serves"))
+    with pytest.raises(CommandError, match=sentence):
+        call_command("serve", *arguments)
+
+
+@pytest.mark.parametrize("text", ["", " "])
+@pytest.mark.parametrize(
+    "command", [["show_user"], ["unblock_user"], ["export_user"], ["send_test_push"], ["new_epoch", "--yes", "--user"]]
+)
+def test_an_empty_account_is_asked_for(db, command, text):
+    with pytest.raises(CommandError, match="Name the account") as refused:
+        call_command(*command, text)
+    assert refused.value.returncode == 2

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from django.core.management.base import CommandError, CommandParser
 
 from core.conf import project
-from core.operator import PlainCommand
+from core.operator import PlainCommand, seconds
 from devtools.fcm.server import Fake, FcmServer
 
 
@@ -26,7 +26,7 @@ class Command(PlainCommand):
         parser.add_argument("--port", type=int, default=0, help="0 takes a free one")
         parser.add_argument("--project", default="parley-local")
         parser.add_argument("--credentials", type=Path, help="where to write the service account (var/fake_fcm.json)")
-        parser.add_argument("--delay", type=float, default=0.0, help="seconds before each answer")
+        parser.add_argument("--delay", type=seconds, default=0.0, help="seconds before each answer")
         parser.add_argument("--json", action="store_true", help="print the settings as one line of JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:

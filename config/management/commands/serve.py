@@ -35,8 +35,11 @@ class Command(PlainCommand):
         parser.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
         parser.add_argument("--port", type=port_number, help="port; without it 8000, or the next free one")
         parser.add_argument("--workers", type=int, default=1, help="processes (1); more than one needs REDIS_URL")
-        parser.add_argument("--deliver", action="store_true", help="deliver mail and push here on PostgreSQL, too")
-        parser.add_argument("--no-deliver", action="store_true", help="leave delivery to `manage.py deliver`")
+        delivery_here = parser.add_mutually_exclusive_group()
+        delivery_here.add_argument(
+            "--deliver", action="store_true", help="deliver mail and push here on PostgreSQL, too"
+        )
+        delivery_here.add_argument("--no-deliver", action="store_true", help="leave delivery to `manage.py deliver`")
         parser.add_argument("--access-log", action="store_true", help="a line per request")
         parser.add_argument("--prepare", action="store_true", help="first migrate and, with DEBUG=1, create demo users")
         parser.add_argument("--no-demo", action="store_true", help="with --prepare: create no demo users")
@@ -48,6 +51,8 @@ class Command(PlainCommand):
         workers: int = options["workers"]
         if options["seed"] is not None and not (settings.DEBUG and options["host"] in LOOPBACK):
             raise CommandError("--seed makes known passwords: only with DEBUG=1 and on 127.0.0.1.", returncode=2)
+        if not options["prepare"] and (options["seed"] is not None or options["no_demo"]):
+            raise CommandError("--seed and --no-demo are about the demo users of --prepare: add it.", returncode=2)
         if workers < 1:
             raise CommandError("--workers must be at least 1.", returncode=2)
         if workers > 1 and not settings.REDIS_URL:

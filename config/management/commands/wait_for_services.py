@@ -9,7 +9,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import connections
 
 from config import health
-from core.operator import PlainCommand
+from core.operator import PlainCommand, seconds
 
 PAUSE_SECONDS = 0.5
 NOTE_SECONDS = 3
@@ -20,7 +20,7 @@ class Command(PlainCommand):
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--timeout", type=float, default=60, help="seconds to wait (60)")
+        parser.add_argument("--timeout", type=seconds, default=60, help="seconds to wait (60)")
 
     def handle(self, *args: Any, **options: Any) -> None:
         started_at = noted_at = time.monotonic()

@@ -16,7 +16,7 @@ class Command(OperatorCommand):
         parser.add_argument("--user", help="only this user: e-mail address or id")
 
     def act(self, **options: Any) -> dict[str, Any]:
-        user_ids = [find_user(options["user"]).id] if options["user"] else None
+        user_ids = [find_user(options["user"]).id] if options["user"] is not None else None
         if options["dry_run"]:
             changed = len(user_ids) if user_ids else stream_count()
         else:
