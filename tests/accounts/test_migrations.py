@@ -1,5 +1,7 @@
 """Migrations that change tables by hand: back and forward again, on both databases."""
 
+import importlib
+
 import pytest
 from django.db import IntegrityError, connection
 from django.db.migrations.executor import MigrationExecutor
@@ -22,3 +24,13 @@ def test_the_address_is_unique_before_and_after_it_is_no_key():
         assert len(indexes_of_the_address()) == 1
         with pytest.raises(IntegrityError):
             User.objects.filter(id=bob.id).update(email=ann.email)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_index_of_the_address_is_built_again_after_an_interruption():
+    """The statements ran, and the process was stopped before the migration was recorded."""
+    migration = importlib.import_module("accounts.migrations.0003_address_is_no_key")
+    for step in (migration.make_partial, migration.make_plain, migration.make_plain, migration.make_partial):
+        with connection.schema_editor(atomic=False) as editor:
+            step(None, editor)
+        assert len(indexes_of_the_address()) == 1
