@@ -131,7 +131,6 @@ def _accept_crossed_invite(invitation: _Invitation, call_id: int) -> Call:
     is_ringing_here = locked.call.state == Call.State.RINGING and not locked.is_caller
     if not is_ringing_here or locked.other.user_id != invitation.callee_id:
         raise CallConflict
-    _refuse_if_blocked(locked)
     _answer(locked, invitation.device)
     return locked.call
 
@@ -174,7 +173,6 @@ def ringing(*, user_id: int, call_id: object) -> Call:
 def accept(*, user_id: int, device: SocketRef, call_id: object) -> Call:
     """Binds the callee's device that answers first. UserBlocked after a block."""
     with _ringing_call(user_id, call_id, as_caller=False) as locked:
-        _refuse_if_blocked(locked)
         _answer(locked, device)
     return locked.call
 
@@ -193,14 +191,11 @@ def cancel(*, user_id: int, call_id: object) -> Call:
     return locked.call
 
 
-def _refuse_if_blocked(locked: LockedCall) -> None:
-    """Under the lock of the call: a block that is made at the same moment either is seen here or ends the call."""
+def _answer(locked: LockedCall, device: SocketRef) -> None:
+    """Changes the state from ringing to connecting, inside the open unit of work. UserBlocked after a block."""
+    # Under the lock of the call: a block that is made at the same moment is either seen here, or ends the call.
     if blocked_either_way(locked.mine.user_id, locked.other.user_id):
         raise UserBlocked
-
-
-def _answer(locked: LockedCall, device: SocketRef) -> None:
-    """Changes the state from ringing to connecting, inside the open unit of work."""
     bind(locked.mine, device)
     now = timezone.now()
     locked.call.state = Call.State.CONNECTING
