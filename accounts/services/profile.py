@@ -87,10 +87,11 @@ def _invalid_username(sentence: str) -> ValidationError:
 
 def record_last_seen(*, user_ids: Iterable[int], at: datetime) -> None:
     """Stores that the users were online until `at`; the real-time channel reports it."""
+    ids = set(user_ids)
     with unit_of_work():
-        own = User.objects.filter(id__in=set(user_ids))
-        free_ids = set(own.select_for_update(no_key=True, skip_locked=True).values_list("id", flat=True))
+        users = User.objects.filter(id__in=ids)
+        free_ids = set(users.select_for_update(no_key=True, skip_locked=True).values_list("id", flat=True))
         User.objects.filter(id__in=free_ids).update(last_seen_at=at)
-    # Accounts that are being changed, or erased, are waited for one by one: with no lock held that others wait for.
-    for user_id in sorted(set(user_ids) - free_ids):
+    # Others lock the rest: an erasure, for example. Each is waited for alone, while no other account is locked.
+    for user_id in sorted(ids - free_ids):
         User.objects.filter(id=user_id).update(last_seen_at=at)
