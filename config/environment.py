@@ -86,8 +86,8 @@ def _create_whole(path: Path, text: str) -> None:
 def number(name: str, *, default: int, least: int, most: int | None = None) -> int:
     value = env.str(name, default="").strip() or str(default)
     if not value.isdecimal() or int(value) < least or (most is not None and int(value) > most):
-        upwards = "on" if most is None else f"to {most}"
-        raise ImproperlyConfigured(f"{name} is a whole number from {least} {upwards}, not {value!r}.")
+        limits = f"from {least} on" if most is None else f"from {least} to {most}"
+        raise ImproperlyConfigured(f"{name} is a whole number {limits}, not {value!r}.")
     return int(value)
 
 

@@ -32,8 +32,8 @@ FRAME_BYTES = 65_536
 GRACE_SECONDS = 20
 HEARTBEAT_SECONDS = 20.0
 HEADER_SECONDS = 15.0
-# Of what the application does not see or has no time for, so many frames at once, and so many a second: pings, pongs, parts
-# of messages, and messages while these many wait.
+# Frames that the application does not see, or cannot take yet, are counted: pings, pongs, parts of messages, and messages
+# while MESSAGES_WAITING others wait for it. A client may send so many at once, and so many a second.
 MESSAGES_WAITING = 32
 FRAMES_BURST = 4000
 FRAMES_PER_SECOND = 200
@@ -69,7 +69,7 @@ class RestartingWebSocket(WebSocketsSansIOProtocol):
             super().handle_cont(event)
 
     def send_receive_event_to_app(self) -> None:
-        # What the application has no time for, or will never take: it cannot count that itself.
+        # The application counts the messages that it takes, but not those that wait, or that arrive after the close.
         is_late = self.close_sent or self.queue.qsize() >= MESSAGES_WAITING
         if not is_late or self._may_send_frame():
             super().send_receive_event_to_app()
@@ -95,7 +95,7 @@ class RestartingWebSocket(WebSocketsSansIOProtocol):
         self.pending_pongs = b""
 
     def _may_send_frame(self) -> bool:
-        """Takes one of the frames that a client may send beside its messages. Without one left, the socket is closed."""
+        """Counts a frame against FRAMES_BURST and FRAMES_PER_SECOND. Beyond them the socket is closed."""
         now = self.loop.time()
         earned = (now - self.frames_counted_at) * FRAMES_PER_SECOND
         self.frames_counted_at = now
@@ -106,7 +106,7 @@ class RestartingWebSocket(WebSocketsSansIOProtocol):
             self.transport.abort()
         elif not self.transport.is_closing():
             self.queue.put_nowait({"type": "websocket.disconnect", "code": CLOSE_FLOODING, "reason": "flooding"})
-            # Otherwise the flood ends with a close frame, which has been answered.
+            # A close frame at the end of the flood has been answered already.
             if self.conn.state is State.OPEN:
                 self.conn.send_close(CLOSE_FLOODING, "flooding")
             self.transport.write(b"".join(self.conn.data_to_send()))

@@ -191,7 +191,7 @@ def positive(text: str) -> int:
 
 
 def seconds(text: str) -> float:
-    """argparse type: a length of time that ends."""
+    """argparse type: a duration in seconds, finite and not negative."""
     try:
         number = float(text)
     except ValueError:

@@ -55,7 +55,7 @@ def record_use(device: TrustedDevice) -> None:
 def remove(*, user: User, device_id: int | None) -> None:
     """Removes one trusted device and ends the sessions that it opened. NotFound for a device of another user."""
     with unit_of_work():
-        # First, as all code does that locks several sessions: otherwise two could wait for each other.
+        # The account first, then its devices and sessions: two that lock several of these would wait for each other.
         User.objects.lock(user.id)
         live = TrustedDevice.objects.live().select_for_update().filter(user=user)
         device = live.filter(id=device_id).first() if device_id is not None else None

@@ -83,7 +83,7 @@ def activate(device: TOTPDevice) -> list[str]:
 def remove(*, user: User, reason: str, actor: User) -> None:
     """Removes TOTP device and static codes and ends the sessions that they opened; notifies the owner by mail."""
     with unit_of_work():
-        # First, as all code does that locks several sessions.
+        # The account first, then its sessions.
         User.objects.lock(user.pk)
         for device in devices_for_user(user, confirmed=None):
             device.delete()

@@ -170,11 +170,11 @@ def test_a_flood_of_messages_is_cut_before_all_of_it_is_read(live, open_socket, 
     monkeypatch.setattr(
         RestartingWebSocket, "handle_text", lambda self, event: (read.append(1), handle_text(self, event))
     )
-    stranger = open_socket()
+    unsigned = open_socket()
     with suppress(OSError):  # closed meanwhile
         for _ in range(30):
-            stranger.socket.socket.sendall(bytes([0x81, 0x80, 0, 0, 0, 0]) * 10_000)
-    stranger.closed()
+            unsigned.socket.socket.sendall(bytes([0x81, 0x80, 0, 0, 0, 0]) * 10_000)
+    unsigned.closed()
     assert len(read) < 10_000
 
 

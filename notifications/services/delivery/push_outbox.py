@@ -133,28 +133,29 @@ def cancel(
 ) -> int:
     """Cancel the waiting pushes that match all arguments. Returns how many.
 
-    A push that a worker is sending is not stopped, but not retried either. `before_deletion` of these devices or rows of
-    the feed, the pushes also stop referring to them. Of a row that one transaction updates twice, PostgreSQL checks all
-    references at the commit, so that it would wait there for whoever has locked the other one.
+    A push that a worker is sending is not stopped, but not retried either. With `before_deletion`, for devices or rows
+    of the feed that are deleted next, the same statement also clears the reference to them. If the deletion cleared it in
+    a second update of the row, PostgreSQL would check all its references at the commit, and could wait there for another
+    transaction that has locked one of them.
     """
     which = Q(channel=Delivery.Channel.PUSH)
-    gone: dict[str, None] = {}
+    references: dict[str, None] = {}
     if device_ids is not None:
         which &= Q(device_id__in=list(device_ids))
-        gone["device"] = None
+        references["device"] = None
     if notification_ids is not None:
         which &= Q(notification_id__in=list(notification_ids))
-        gone["notification"] = None
+        references["notification"] = None
     if queued_since is not None:
         which &= Q(created_at__gte=queued_since)
-    return _cancel(which, reason, **(gone if before_deletion else {}))
+    return _cancel(which, reason, **(references if before_deletion else {}))
 
 
-def _cancel(which: Q, reason: str, **more: None) -> int:
+def _cancel(which: Q, reason: str, **cleared: None) -> int:
     return (
         Delivery.objects.pending()
         .filter(which)
-        .update(state=State.CANCELLED, last_error=reason[:300], finished_at=timezone.now(), payload={}, **more)
+        .update(state=State.CANCELLED, last_error=reason[:300], finished_at=timezone.now(), payload={}, **cleared)
     )
 
 

@@ -25,7 +25,7 @@ export function CallWindow({ call, peer }) {
   useEffect(() => {
     const element = dialog.current;
     return () => {
-      // Not from where the reader went, beside a small call.
+      // While the call is minimized, the user may have moved the focus elsewhere; then it stays there.
       const stays = document.activeElement !== document.body && !element.contains(document.activeElement);
       // What is outside takes no focus as long as the dialog is open.
       element.close();
