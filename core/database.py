@@ -110,6 +110,37 @@ def placeholders(values: Collection[Any]) -> str:
     return ", ".join(["%s"] * len(values))
 
 
+@cache
+def insert_into(model: type[Model]) -> str:
+    """`INSERT INTO … (…) VALUES (…)` of all columns but the id; its parameters are `column_values`."""
+    columns = [str(field.column) for field in _columns(model)]
+    return f"INSERT INTO {model._meta.db_table} ({', '.join(columns)}) VALUES ({placeholders(columns)})"
+
+
+def column_values(new: Model) -> list[Any]:
+    return [as_parameter(getattr(new, field.attname)) for field in _columns(type(new))]
+
+
+def insert(new: Model) -> None:
+    """Stores a new row and sets its id, by a statement that stays prepared. The ORM compiles each insert anew, which takes
+    longer than the insert."""
+    stored = row(f"{insert_into(type(new))} RETURNING id", column_values(new))
+    assert stored is not None
+    set_id(new, stored[0])
+
+
+def set_id(new: Model, number: int) -> None:
+    """Makes an object that a hand-written statement has inserted like one that was saved."""
+    new.pk = number
+    new._state.adding = False
+    new._state.db = DEFAULT_DB_ALIAS
+
+
+@cache
+def _columns(model: type[Model]) -> list[Any]:
+    return [field for field in model._meta.concrete_fields if not field.primary_key]
+
+
 def leave_pool() -> None:
     """Gives the calling thread a connection of its own, outside of the pool.
 

@@ -16,6 +16,7 @@ from accounts.selectors import session_with_user
 from accounts.signals import session_revoked, session_tokens_replaced
 from accounts.tokens import SessionClaims, decode_session_token, encode_session_token
 from core import request_context
+from core.database import insert
 from core.exceptions import NotFound
 from core.transactions import unit_of_work
 
@@ -66,7 +67,7 @@ def start_in_admin(*, user: User, ip: str | None, user_agent: str, device_name: 
 
 def _create(user: User, now: datetime, *, user_agent: str, device_name: str, **values: Any) -> Session:
     """A session used now; the values from the client are cut to the columns' lengths."""
-    return Session.objects.create(
+    session = Session(
         user=user,
         user_agent=user_agent[:400],
         device_name=device_name[:200],
@@ -75,6 +76,8 @@ def _create(user: User, now: datetime, *, user_agent: str, device_name: str, **v
         last_used_at=now,
         **values,
     )
+    insert(session)
+    return session
 
 
 def is_live_in_admin(*, session_id: int, user_id: int) -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from accounts import sql
 from accounts.services import pictures
-from core.database import as_parameter, on_postgresql, placeholders, row, rows
+from core.database import column_values, insert_into, on_postgresql, row, rows, set_id
 from core.exceptions import ApiError
 from core.fields import parse_id
 from messaging import signals
@@ -146,11 +146,7 @@ def count_unread(participant: Participant) -> int:
     return int(columns[0]) if columns else 0
 
 
-_FIELDS = [field for field in Message._meta.concrete_fields if not field.primary_key]
-_INSERT = (
-    f"INSERT INTO {MESSAGE} ({', '.join(str(field.column) for field in _FIELDS)})"
-    f" VALUES ({placeholders(_FIELDS)}) ON CONFLICT DO NOTHING RETURNING id"
-)
+_INSERT = f"{insert_into(Message)} ON CONFLICT DO NOTHING RETURNING id"
 _NEW_UNREAD_COUNT = "unread_count + CASE WHEN user_id = %s THEN 0 ELSE %s END"
 _NEW_HAS_WRITTEN = "has_written OR (user_id = %s AND %s)"
 _INSERT_AND_COUNT = (
@@ -171,18 +167,17 @@ def insert(message: Message, locked: LockedConversation) -> dict[int, int]:
 
     Empty, with nothing written, if the sender's client_id is taken.
     """
-    values = [getattr(message, field.attname) for field in _FIELDS]
+    values = column_values(message)
     is_written = message.kind != Message.Kind.CALL
     effects = [message.sender_id, int(message.counts_as_unread), message.sender_id, is_written, message.conversation_id]
     if on_postgresql():
         counts = rows(_INSERT_AND_COUNT, [*values, *effects])
     else:
-        new = rows(_INSERT, [as_parameter(value) for value in values])
+        new = rows(_INSERT, values)
         counts = new and [(new[0][0], *count) for count in rows(_COUNT, [new[0][0], new[0][0], *effects])]
     if not counts:
         return {}
-    message.id = counts[0][0]
-    message._state.adding = False
+    set_id(message, counts[0][0])
     for user_id in locked.unseen_by:
         show_to(user_id=user_id, conversation=locked.conversation)
     return {user_id: unread for _, user_id, unread in counts}
