@@ -4,6 +4,7 @@ import re
 import secrets
 import unicodedata
 from datetime import datetime
+from functools import lru_cache
 
 from django.conf import settings
 from django.db.models import Model
@@ -54,6 +55,8 @@ def fold(text: str) -> str:
     return unicodedata.normalize("NFC", "".join(characters))
 
 
+# A request names its address twice: for its rate, and for its account.
+@lru_cache(maxsize=256)
 def normalise_address(text: str) -> str:
     """An e-mail address in its one spelling: lower case, composed, the domain in ASCII (IDNA).
 
