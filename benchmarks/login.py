@@ -19,8 +19,8 @@ PASSWORD = "a password for the benchmark"
 PARALLEL = 32
 
 
-def prepare() -> str:
-    """The address of an account with a password."""
+def prepare() -> list[str]:
+    """The addresses of accounts with a password, one for each client: logins of one account wait for each other."""
     import django
 
     django.setup()
@@ -31,11 +31,12 @@ def prepare() -> str:
     from benchmarks import database
 
     call_command("migrate", verbosity=0)
-    email = f"{secrets.token_hex(4)}@example.com"
-    create_user(email=email, password=PASSWORD, first_name="Bench", verified=True)
+    emails = [f"{secrets.token_hex(4)}@example.com" for _ in range(PARALLEL)]
+    for email in emails:
+        create_user(email=email, password=PASSWORD, first_name="Bench", verified=True)
     database.settle()
     connection.close()
-    return email
+    return emails
 
 
 def hash_alone() -> float:
@@ -48,8 +49,8 @@ def hash_alone() -> float:
     return (time.perf_counter() - started) * 1000
 
 
-def measure(servers: dict[str, Server], requests: dict[str, bytes], rounds: int) -> list[dict[str, Any]]:
-    """`servers` and their `requests`: "ours" and "least", the lower bound."""
+def measure(servers: dict[str, Server], requests: dict[str, list[bytes]], rounds: int) -> list[dict[str, Any]]:
+    """`servers` and their `requests` (one for each client): "ours" and "least", the lower bound."""
     alone: list[float] = []
     times: dict[str, list[float]] = {who: [] for who in servers}
     rates: dict[str, list[float]] = {who: [] for who in servers}
@@ -57,7 +58,7 @@ def measure(servers: dict[str, Server], requests: dict[str, bytes], rounds: int)
 
     def run(who: str, *, clients: int, seconds: float) -> load.Result:
         result = load.run(
-            servers[who].port, lambda client: requests[who], clients=clients, seconds=seconds, expect=b"200"
+            servers[who].port, lambda client: requests[who][client], clients=clients, seconds=seconds, expect=b"200"
         )
         if result.wrong:
             raise SystemExit(f"{result.wrong} logins failed")
@@ -97,10 +98,10 @@ def main() -> None:
     options = parser.parse_args()
     env = environment()
     os.environ |= env
-    body = json.dumps({"email": prepare(), "password": PASSWORD}).encode()
+    bodies = [json.dumps({"email": email, "password": PASSWORD}).encode() for email in prepare()]
     requests = {
-        "ours": load.request("POST", "/api/v1/auth/login", body=body),
-        "least": load.request("POST", "/login", body=body),
+        "ours": [load.request("POST", "/api/v1/auth/login", body=body) for body in bodies],
+        "least": [load.request("POST", "/login", body=body) for body in bodies],
     }
     with (
         granian("config.wsgi:application", env=env) as ours,
