@@ -1,5 +1,7 @@
-"""Groups with their permissions, and second factors of staff. For superusers only."""
+"""Staff: groups with their permissions and second factors, for superusers only; and the audit log, read-only for staff with the
+view permission."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from django import forms
@@ -9,15 +11,16 @@ from django.contrib.auth.admin import GroupAdmin as DjangosGroupAdmin
 from django.contrib.auth.models import Group, Permission
 from django.db.models import ManyToManyField
 from django.http import HttpRequest
+from django.utils.html import format_html
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django_otp.plugins.otp_static.models import StaticDevice, StaticToken
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
-from accounts.models import User
+from accounts.models import AuditEntry, User
 from accounts.services import audit
-from accounts.staff import second_factor, tasks
-from accounts.staff.actions import confirmed_action
+from accounts.staff import sign_in, tasks
+from accounts.staff.actions import confirmed_action, download_action
 from accounts.staff.lists import AuditedAdmin, ReasonModelForm, StaffAdmin
 from core.transactions import unit_of_work
 
@@ -129,7 +132,7 @@ class AppAdmin(StaffAdmin):
             ),
             _("At the next sign-in, the user sets up a new app; until then, the password alone opens that page."),
         ],
-        perform=lambda by, device, data: second_factor.remove(user=device.user, actor=by, **data),
+        perform=lambda by, device, data: sign_in.remove_second_factor(user=device.user, actor=by, **data),
     )
     actions = ("remove",)
 
@@ -148,3 +151,30 @@ class StaticCodesAdmin(StaffAdmin):
     @admin.display(description=_("codes left"))
     def codes_left(self, device: StaticDevice) -> int:
         return device.token_set.count()
+
+
+AUDIT_COLUMNS = (
+    "id", "created_at", "actor_label", "action", "target_label", "reason", "details", "request_id", "ip",
+)  # fmt: skip
+
+
+class ActionFilter(admin.AllValuesFieldListFilter):
+    def choices(self, changelist: Any) -> Iterator[Any]:
+        for choice in super().choices(changelist):
+            yield {**choice, "display": audit.name_of(str(choice["display"]))}
+
+
+@admin.register(AuditEntry)
+class AuditEntryAdmin(StaffAdmin):
+    task = tasks.RECORDS
+    list_display = ("created_at", "action_name", "target_label", "reason", "actor_label", "ip", "request_id", "id")
+    list_filter = (("action", ActionFilter), "created_at")
+    search_fields = ("=actor_label", "=target_label", "=request_id")
+    fields = ("action_name", *AUDIT_COLUMNS, "actor", "target")
+    download_csv = download_action(kind="csv", columns=AUDIT_COLUMNS, permission="accounts.view_auditentry")
+    download_json = download_action(kind="json", columns=AUDIT_COLUMNS, permission="accounts.view_auditentry")
+    actions = ("download_csv", "download_json")
+
+    @admin.display(description=_("action"), ordering="action")
+    def action_name(self, entry: AuditEntry) -> str:
+        return format_html('<span title="{}">{}</span>', entry.action, audit.name_of(entry.action))

@@ -12,8 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.models import User
 from accounts.services import account_status as staff
 from accounts.services import audit, export, second_password
-from accounts.staff.actions import NoChange, NoForm, Perform, ReasonForm, confirmed_action
-from accounts.staff.downloads import confirmed_download
+from accounts.staff.actions import NoChange, NoForm, Perform, ReasonForm, confirmed_action, confirmed_download
 from core.renderers import archive
 
 EXPORTED = ("id", "email", "username", "first_name", "last_name", "language", "created_at", "last_seen_at")

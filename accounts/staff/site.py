@@ -1,13 +1,20 @@
-"""The admin site: sign-in with password and TOTP code, with the login lockout of the API."""
+"""The admin site: sign-in with password and TOTP code, with the login lockout of the API.
+
+Each session of the admin has a `Session` row behind its cookie: it is listed, and ends with the others.
+"""
 
 from collections.abc import Callable
+from datetime import timedelta
 from functools import wraps
 from typing import Any
 
 import django_otp
+from django.conf import settings
 from django.contrib.admin import AdminSite, ModelAdmin
 from django.contrib.auth import login as start_admin_session
 from django.contrib.auth import logout as end_admin_session
+from django.contrib.auth.signals import user_logged_in, user_logged_out
+from django.dispatch import receiver
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
@@ -19,17 +26,59 @@ from django.views.decorators.cache import never_cache
 from django_otp.admin import OTPAdminSite
 from rest_framework.permissions import SAFE_METHODS
 
+from accounts.exceptions import AccountBlocked
 from accounts.models import User
-from accounts.services import audit
-from accounts.staff import overview, second_factor, sessions, tasks
-from accounts.staff.forms import FirstCodeForm, SecondPasswordForm, StaffLoginForm
+from accounts.services import audit, login, sessions
+from accounts.staff import overview, sign_in, tasks
 from accounts.staff.lookups import ShownColumnsOnly
+from accounts.staff.sign_in import FirstCodeForm, SecondPasswordForm, StaffLoginForm
 from accounts.throttles import SIGN_IN
 from core import errors, ratelimits
 from core.conf import project
 from core.exceptions import RateLimited
-from core.request_context import network_of_request
+from core.request_context import caller_of, network_of_request
 from core.throttles import WRITES, throttles
+from core.transactions import unit_of_work
+
+BACKEND = "django.contrib.auth.backends.ModelBackend"
+SESSION_KEY = "accounts_session_id"
+# The attribute of the request that caches the result.
+_IS_LIVE = "_staff_session_is_live"
+
+
+def session_is_live(request: HttpRequest) -> bool:
+    """Whether the session behind this cookie is still valid; read once per request."""
+    attributes = vars(request)
+    if _IS_LIVE not in attributes:
+        row_id, user_id = request.session.get(SESSION_KEY), request.user.pk
+        attributes[_IS_LIVE] = (
+            row_id is not None and user_id is not None and sessions.is_live_in_admin(session_id=row_id, user_id=user_id)
+        )
+    return bool(attributes[_IS_LIVE])
+
+
+# By signal, so that every way to start Django's session creates a row.
+@receiver(user_logged_in)
+def start_session(request: HttpRequest, user: User, **kwargs: Any) -> None:
+    with unit_of_work():
+        account = User.objects.lock(user.pk)
+        if account.password != user.password:
+            return  # changed since it was compared; without a row the session is not valid
+        lifetime = timedelta(seconds=settings.SESSION_COOKIE_AGE)
+        try:
+            session = login.complete_in_admin(user=account, caller=caller_of(request), lifetime=lifetime)
+        except AccountBlocked:
+            return
+    request.session[SESSION_KEY] = session.id
+    vars(request)[_IS_LIVE] = True
+
+
+@receiver(user_logged_out)
+def end_session(request: HttpRequest, user: User | None, **kwargs: Any) -> None:
+    row_id = request.session.get(SESSION_KEY)
+    if user is not None and row_id is not None:
+        sessions.end_in_admin(user_id=user.pk, session_id=row_id, reason="logout")
+
 
 View = Callable[..., HttpResponseBase]
 
@@ -49,9 +98,6 @@ def writes_limited(view: View) -> View:
         return view(request, *args, **kwargs)
 
     return limited
-
-
-BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
 class StaffSite(OTPAdminSite):
@@ -75,11 +121,11 @@ class StaffSite(OTPAdminSite):
         super().register(model_or_iterable, admin_class, **options)
 
     def has_permission(self, request: HttpRequest) -> bool:
-        return super().has_permission(request) and sessions.is_live(request)
+        return super().has_permission(request) and session_is_live(request)
 
     def _is_signed_in(self, request: HttpRequest) -> bool:
         """By password at least, as a staff member, in a session that has not been ended."""
-        return AdminSite.has_permission(self, request) and sessions.is_live(request)
+        return AdminSite.has_permission(self, request) and session_is_live(request)
 
     def get_urls(self) -> list[Any]:
         own: list[URLPattern] = [
@@ -135,30 +181,30 @@ class StaffSite(OTPAdminSite):
         """Sets up the second factor of a staff member: a QR code, then the first code."""
         if not self._is_signed_in(request) or not isinstance(request.user, User):
             return HttpResponseRedirect(reverse("admin:login", current_app=self.name))
-        if second_factor.has_device(request.user):
+        if sign_in.has_device(request.user):
             # The password alone must not be enough to replace the second factor.
             if not self.has_permission(request):
                 end_admin_session(request)
             return HttpResponseRedirect(reverse("admin:index", current_app=self.name))
         context = {**self.each_context(request), "title": _("Add a second factor")}
         # An account with a second password proves it before the key of the app is shown.
-        if request.user.two_step_enabled and not second_factor.second_password_was_entered(request):
+        if request.user.two_step_enabled and not sign_in.second_password_was_entered(request):
             proof = SecondPasswordForm(request.user, data=request.POST or None)
             if request.method != "POST" or not proof.is_valid():
                 return TemplateResponse(request, "admin/second_factor.html", {**context, "form": proof})
-            second_factor.record_second_password(request)
+            sign_in.record_second_password(request)
             return HttpResponseRedirect(request.get_full_path())
-        device = second_factor.pending_device(request)
+        device = sign_in.pending_device(request)
         form = FirstCodeForm(device, data=request.POST or None)
         if request.method == "POST" and form.is_valid():
-            codes = second_factor.activate(device)
+            codes = sign_in.activate(device)
             django_otp.login(request, device)
             return TemplateResponse(
                 request,
                 "admin/second_factor_done.html",
                 {**self.each_context(request), "title": _("Second factor added"), "codes": codes},
             )
-        context |= {"form": form, "picture": second_factor.picture(device), "secret": second_factor.secret(device)}
+        context |= {"form": form, "picture": sign_in.picture(device), "secret": sign_in.secret(device)}
         return TemplateResponse(request, "admin/second_factor.html", context)
 
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[Any]:
