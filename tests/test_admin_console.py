@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import AuditEntry, Block, Session, User
-from accounts.services import account_status, audit, blocks, trusted_devices
+from accounts.services import account_status, audit, profile, trusted_devices
 from accounts.staff import panels
 from messaging.models import Message, Report
 from messaging.selectors.messages import first_id_since
@@ -51,7 +51,7 @@ def history(alice, bob):
         for _ in range(number):
             sign_in(bob)
             trusted_devices.remember(user=bob, device_name="phone")
-            blocks.block(blocker=make_user("Dora"), blocked_id=bob.id)
+            profile.block(blocker=make_user("Dora"), blocked_id=bob.id)
             audit.record(action="user.unlocked", target=bob, reason="asked on the phone")
             message, _ = messages.send(sender=bob, conversation_id=conversation["id"], body="hello")
             reports.report(reporter=alice, message_id=message["id"], reason="spam")

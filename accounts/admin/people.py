@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.admin.user_actions import UserActions
 from accounts.models import AuditEntry, Block, Session, TrustedDevice, User
 from accounts.selectors import full_name_begins, has_address
-from accounts.services import account_status, recovery_codes, second_password
+from accounts.services import account_status, second_password
 from accounts.services.login_lockout import is_locked, locked_until
 from accounts.staff import panels, tasks
 from accounts.staff.lists import AuditedAdmin, ChoiceFilter, ReasonModelForm, StaffAdmin
@@ -135,7 +135,7 @@ class UserAdmin(UserActions, AuditedAdmin):
 
     @admin.display(description=_("recovery codes left"))
     def recovery_codes_left(self, user: User) -> int:
-        return recovery_codes.count_unused(user=user)
+        return user.recovery_codes.unused().count()
 
     def get_search_results(self, request: HttpRequest, queryset: QuerySet, search_term: str) -> tuple[QuerySet, bool]:
         """Prefixes that indexes answer; never `%word%` over a million rows."""

@@ -14,7 +14,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.text import slugify
 
-from accounts.models import AuditEntry, EmailChange, Image, PendingToken, RecoveryCode, Session, TrustedDevice, User
+from accounts.models import AuditEntry, EmailChange, Image, PendingToken, Session, TrustedDevice, User
 from accounts.selectors import blocks_made_by
 from accounts.services import pictures, step_up
 from core.conf import project
@@ -99,7 +99,7 @@ def _account(user_id: int) -> Files:
     profile = {name: getattr(user, name) for name in PROFILE}
     profile["language"] = language_tag(user.language)
     profile["two_step_enabled"] = user.two_step_enabled
-    profile["recovery_codes_left"] = RecoveryCode.objects.unused().filter(user=user).count()
+    profile["recovery_codes_left"] = user.recovery_codes.unused().count()
     profile["exported_at"] = timezone.now()
     yield "profile.json", profile
     yield "sessions.json", rows(Session.objects.filter(user=user), *SESSION)

@@ -1,6 +1,8 @@
-"""The second password: validation, limits on guesses, enabling, changing and disabling."""
+"""The second password: validation, limits on guesses, enabling, changing and disabling; and the recovery codes: ten printed
+strings, each replaces the second password once."""
 
 import re
+import secrets
 from datetime import datetime, time, timedelta
 from difflib import SequenceMatcher
 
@@ -13,13 +15,20 @@ from rest_framework.exceptions import ValidationError
 from accounts import emails
 from accounts.conf import conf
 from accounts.exceptions import AccountLocked, InvalidTwoStep
-from accounts.models import PendingToken, Session, User
-from accounts.services import one_time_tokens, recovery_codes, registration, sessions, step_up, trusted_devices
+from accounts.models import PendingToken, RecoveryCode, Session, User
+from accounts.services import one_time_tokens, registration, sessions, step_up, trusted_devices
+from accounts.tokens import keyed_digest, keyed_digest_matches
 from core.text import fold
 from core.transactions import unit_of_work
 
 # A hint this similar to the password reveals it (Django's measure for user attributes).
 MAX_SIMILARITY = 0.7
+
+# Crockford's base 32: no letter that could be read as a digit. 16 characters are 80 bits.
+ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+LENGTH = 16
+GROUP = 4
+_MISREAD = str.maketrans({"O": "0", "I": "1", "L": "1"})
 
 
 def enable(*, user: User, action_token: PendingToken, password: str, hint: str | None = None) -> list[str]:
@@ -38,7 +47,7 @@ def enable(*, user: User, action_token: PendingToken, password: str, hint: str |
         if user.two_step_enabled:
             raise ValidationError({"password": [_("Two-step verification is already on.")]})
         _set(user, password_hash, hint or "")
-        texts = recovery_codes.replace_all(user=user)
+        texts = replace_recovery_codes(user=user)
         emails.send_to(user, "two_step_enabled")
     return texts
 
@@ -94,7 +103,7 @@ def new_recovery_codes(*, user: User, action_token: PendingToken) -> list[str]:
         user = User.objects.lock_active(user.id)
         _require_enabled(user)
         step_up.consume(action_token)
-        texts = recovery_codes.replace_all(user=user)
+        texts = replace_recovery_codes(user=user)
         emails.send_to(user, "recovery_codes_replaced")
     return texts
 
@@ -116,7 +125,7 @@ def undo_changes(*, user: User, since: datetime) -> None:
     if user.two_step_enabled and changed_at is not None and changed_at >= since:
         _remove(user)
     else:
-        recovery_codes.delete_all(user=user, made_since=since)
+        user.recovery_codes.filter(created_at__gte=since).delete()
 
 
 def count_guess(user: User) -> None:
@@ -193,7 +202,7 @@ def _set(user: User, password_hash: str, hint: str) -> None:
 
 def _remove(user: User) -> None:
     _set(user, "", "")
-    recovery_codes.delete_all(user=user)
+    user.recovery_codes.all().delete()
     emails.send_to(user, "two_step_disabled")
 
 
@@ -231,3 +240,29 @@ def _letters(text: str) -> str:
 def _seconds_to_midnight(now: datetime) -> int:
     midnight = datetime.combine(now.date() + timedelta(days=1), time(), tzinfo=now.tzinfo)
     return max(1, int((midnight - now).total_seconds()) + 1)
+
+
+def replace_recovery_codes(*, user: User) -> list[str]:
+    """Replaces all codes, inside the caller's unit of work. Returns the new ones, which are shown only now."""
+    texts = ["".join(secrets.choice(ALPHABET) for _ in range(LENGTH)) for _ in range(conf.RECOVERY_CODES)]
+    now = timezone.now()
+    RecoveryCode.objects.filter(user=user).delete()
+    RecoveryCode.objects.bulk_create(
+        RecoveryCode(user=user, digest=keyed_digest("recovery", str(user.id), text), created_at=now) for text in texts
+    )
+    return ["-".join(text[at : at + GROUP] for at in range(0, LENGTH, GROUP)) for text in texts]
+
+
+def find_recovery_code(*, user: User, typed: str) -> RecoveryCode | None:
+    """The unused code of this user that equals the input; case, spaces and dashes are ignored."""
+    text = "".join(typed.upper().replace("-", "").split()).translate(_MISREAD)
+    matching = None
+    for code in RecoveryCode.objects.unused().filter(user=user):
+        if keyed_digest_matches(code.digest, "recovery", str(user.id), text):
+            matching = code
+    return matching
+
+
+def consume_recovery_code(code: RecoveryCode) -> bool:
+    """Consumes the code, inside the caller's unit of work. Of many parallel callers one gets True."""
+    return RecoveryCode.objects.unused().filter(id=code.id).update(used_at=timezone.now()) == 1

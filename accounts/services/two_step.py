@@ -12,7 +12,7 @@ from accounts import emails
 from accounts.conf import conf
 from accounts.exceptions import AccountLocked, InvalidOtp, InvalidTwoStep, TokenInvalid, TokenRevoked
 from accounts.models import Code, PendingToken, User
-from accounts.services import codes, login, one_time_tokens, recovery_codes, second_password, trusted_devices
+from accounts.services import codes, login, one_time_tokens, second_password, trusted_devices
 from core.request_context import Caller, network_of
 from core.transactions import unit_of_work
 
@@ -74,17 +74,17 @@ def with_recovery_code(*, pending: PendingToken, typed: str, caller: Caller) -> 
     """
     if not one_time_tokens.count_try(pending, tries=conf.TWO_STEP_TRIES):
         raise TokenRevoked
-    code = recovery_codes.find(user=pending.user, typed=typed)
+    code = second_password.find_recovery_code(user=pending.user, typed=typed)
     if code is None:
         raise InvalidTwoStep
     with unit_of_work():
         user = _consume_token(pending)
-        if not recovery_codes.consume(code):
+        if not second_password.consume_recovery_code(code):
             raise InvalidTwoStep
         session, token = login.complete(user=user, caller=caller)
         session.second_password_free_until = timezone.now() + timedelta(minutes=conf.SECOND_PASSWORD_FREE_MINUTES)
         session.save(update_fields=["second_password_free_until"])
-        left = recovery_codes.count_unused(user=user)
+        left = user.recovery_codes.unused().count()
         emails.send_to(user, "recovery_code_used", left=left)
     return login.SignedIn(user, token, recovery_codes_left=left)
 

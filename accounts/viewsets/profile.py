@@ -23,7 +23,7 @@ from accounts.serializers.users import (
     UpdateProfileInput,
     avatar_url,
 )
-from accounts.services import blocks, pictures, profile
+from accounts.services import pictures, profile
 from core.fields import checked, parse_id
 from core.pagination import CURSOR, LIMIT, decode_cursor, page, page_size
 from core.parsers import PictureFormParser
@@ -74,12 +74,12 @@ class BlockViewSet(ViewSet):
     @extend_schema(operation_id="profile_blocks_add", request=BlockUserInput, responses=BlockOutput)
     def add(self, request: Request) -> Response:
         form = checked(BlockUserInput, request.data)
-        row = blocks.block(blocker=request.user, blocked_id=form["user_id"])
+        row = profile.block(blocker=request.user, blocked_id=form["user_id"])
         return Response({"block": BlockSerializer.render(row)})
 
     @extend_schema(operation_id="profile_blocks_remove", request=None, responses=OkReply)
     def remove(self, request: Request, user_id: str) -> Response:
-        blocks.unblock(blocker=request.user, blocked_id=parse_id(user_id))
+        profile.unblock(blocker=request.user, blocked_id=parse_id(user_id))
         return Response()
 
 

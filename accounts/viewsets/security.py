@@ -31,7 +31,7 @@ from accounts.serializers.security import (
     TwoStepStatusOutput,
 )
 from accounts.serializers.users import NoticeOutput
-from accounts.services import email_change, erasure, export, password, recovery_codes, second_password, step_up
+from accounts.services import email_change, erasure, export, password, second_password, step_up
 from core.fields import checked
 from core.renderers import FileNegotiation, archive
 from core.request_context import network_of_request
@@ -111,7 +111,7 @@ class SecondPasswordViewSet(ViewSet):
     @extend_schema(operation_id="auth_two_step_status", responses=TwoStepStatusOutput)
     def status(self, request: Request) -> Response:
         user = request.user
-        return Response(TwoStepStatusOutput.render(user, codes_left=recovery_codes.count_unused(user=user)))
+        return Response(TwoStepStatusOutput.render(user, codes_left=user.recovery_codes.unused().count()))
 
     @extend_schema(operation_id="auth_two_step_enable", request=TwoStepEnableInput, responses=RecoveryCodesOutput)
     @needs_action_token(step_up.TWO_STEP_ENABLE)

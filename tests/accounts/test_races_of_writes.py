@@ -10,7 +10,6 @@ from django.utils import timezone
 from accounts.exceptions import EmailTaken, InvalidOtp, InvalidTwoStep, TokenRevoked, UserNotFound
 from accounts.models import EmailChange, PendingToken, RecoveryCode, Session, User
 from accounts.services import (
-    blocks,
     codes,
     email_change,
     erasure,
@@ -57,8 +56,8 @@ def test_a_user_is_blocked_and_unblocked_at_once():
     ann, bob = make_user("Ann"), make_user("Bob")
     for _ in range(ROUNDS):
         jobs = [
-            lambda: blocks.block(blocker=ann, blocked_id=bob.id),
-            lambda: blocks.unblock(blocker=ann, blocked_id=bob.id),
+            lambda: profile.block(blocker=ann, blocked_id=bob.id),
+            lambda: profile.unblock(blocker=ann, blocked_id=bob.id),
         ]
         assert unexpected(at_once(*jobs * 3), UserNotFound) == []
 

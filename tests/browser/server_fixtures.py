@@ -22,7 +22,7 @@ def fill():
     from django_otp.plugins.otp_totp.models import TOTPDevice
 
     from accounts.models import Code
-    from accounts.services import blocks, codes, registration, sessions, trusted_devices
+    from accounts.services import codes, profile, registration, sessions, trusted_devices
     from messaging.services import conversations, messages, reports
     from notifications.models import ChannelPause, Delivery, Notification
     from notifications.services import devices as push
@@ -67,7 +67,7 @@ def fill():
         rows[name] = trusted_devices.remember(user=ann, device_name=name)[0].id
     rows["session of ben"] = sessions.start(user=ben, ip="192.0.2.8")[0].id
     sessions.start(user=person("guest"))
-    rows["block"] = blocks.block(blocker=ben, blocked_id=rows["guest"]).id
+    rows["block"] = profile.block(blocker=ben, blocked_id=rows["guest"]).id
 
     conversation, _ = conversations.start(starter=ann, user_id=ben.id)
     rows["conversation"] = conversation["id"]

@@ -9,7 +9,7 @@ from rest_framework.serializers import BaseSerializer, ListSerializer, Serialize
 
 from accounts import selectors as accounts
 from accounts.serializers import security, users
-from accounts.services import blocks, trusted_devices
+from accounts.services import profile, trusted_devices
 from core.text import json_time
 from messaging import selectors as messaging
 from messaging.serializers.outputs import ConversationOutput, MessageOutput
@@ -44,7 +44,7 @@ def test_each_shape_renders_exactly_what_it_declares(alice, bob, charlie, as_ali
     as_bob.post(f"{path}/messages", {"body": "thanks"}, status=201)
     messages, _ = messaging.message_page(user_id=alice.id, conversation_id=conversation_id, limit=10)
     shown, _ = messaging.conversation_page(user_id=alice.id, limit=10)
-    blocks.block(blocker=alice, blocked_id=charlie.id)
+    profile.block(blocker=alice, blocked_id=charlie.id)
     blocked, _ = accounts.blocks_page(alice.id, limit=10, cursor=None)
 
     rendered = [

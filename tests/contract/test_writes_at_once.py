@@ -23,12 +23,10 @@ from rest_framework.exceptions import APIException
 from accounts.models import EmailChange, PendingToken, RecoveryCode, Session, User
 from accounts.services import (
     account_status,
-    blocks,
     codes,
     email_change,
     one_time_tokens,
     profile,
-    recovery_codes,
     retention,
     second_password,
     step_up,
@@ -152,7 +150,7 @@ class World:
 
     def recovery(self) -> Request:
         with unit_of_work():
-            [code, *_] = recovery_codes.replace_all(user=self.bob)
+            [code, *_] = second_password.replace_recovery_codes(user=self.bob)
         return self.second_step("two-step/forgot", {"recovery_code": code})
 
     def ringing_call(self) -> int:
@@ -259,7 +257,7 @@ WRITES: dict[str, Callable[[World], Request]] = {
     "profile_avatar_remove": lambda w: w.as_alice("DELETE", "/api/v1/profile/avatar"),
     "profile_blocks_add": lambda w: w.as_alice("POST", "/api/v1/profile/blocks", {"user_id": w.bob.id}),
     "profile_blocks_remove": lambda w: w.as_alice(
-        "DELETE", f"/api/v1/profile/blocks/{blocks.block(blocker=w.alice, blocked_id=w.bob.id).blocked_id}"
+        "DELETE", f"/api/v1/profile/blocks/{profile.block(blocker=w.alice, blocked_id=w.bob.id).blocked_id}"
     ),
     "profile_privacy_set": lambda w: w.as_alice("PUT", "/api/v1/profile/privacy", {"read_receipts": False}),
     "profile_push_token_set": lambda w: w.as_alice(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from accounts.services import blocks
+from accounts.services import profile
 from tests.factories import make_user
 from tests.messaging.conftest import API
 
@@ -27,7 +27,7 @@ def test_people_are_found_by_the_beginning_of_a_name(as_alice, alice, bob):
 
 
 def test_the_blocked_do_not_find_each_other(as_alice, as_bob, alice, bob):
-    blocks.block(blocker=alice, blocked_id=bob.id)
+    profile.block(blocker=alice, blocked_id=bob.id)
     assert as_alice.get(f"{API}/users?q=bob")["users"] == []
     assert as_bob.get(f"{API}/users?q=alice")["users"] == []
 

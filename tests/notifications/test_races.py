@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from accounts.exceptions import TokenRevoked
-from accounts.services import account_status, blocks, sessions
+from accounts.services import account_status, profile, sessions
 from messaging.selectors import conversations_for, message_unread_count
 from messaging.services import conversations, messages
 from notifications import selectors
@@ -76,7 +76,7 @@ def test_random_actors_leave_every_number_right(alice, like, unlike):
 def test_a_block_during_a_shower_of_likes_hides_the_person(alice, bob, charlie, like):
     def act(index):
         if index == 0:
-            blocks.block(blocker=alice, blocked_id=bob.id)
+            profile.block(blocker=alice, blocked_id=bob.id)
         else:
             for post_id in range(1, 9):
                 like(bob if index % 2 else charlie, alice, post_id)

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import Block
-from accounts.services import blocks
+from accounts.services import profile
 from notifications import selectors
 from notifications.models import Member, Notification
 from notifications.services import feed
@@ -49,14 +49,14 @@ def test_a_block_takes_the_person_out_of_groups_and_an_end_brings_nothing_back(a
     like(charlie, alice, 7)
     like(charlie, alice, 8)
     feed.notify(kind="follow", recipient_id=charlie.id, actor_id=alice.id)
-    blocks.block(blocker=alice, blocked_id=charlie.id)
+    profile.block(blocker=alice, blocked_id=charlie.id)
     body = as_alice.get(FEED)
     assert [(row["target"]["id"], row["count"], row["actor"]["id"]) for row in body["notifications"]] == [
         (7, 1, bob.id)
     ]
     assert body["unread_count"] == 1
     assert not Notification.objects.filter(recipient=charlie).exists()
-    blocks.unblock(blocker=alice, blocked_id=charlie.id)
+    profile.unblock(blocker=alice, blocked_id=charlie.id)
     assert as_alice.get(FEED)["notifications"] == body["notifications"]
     assert Member.objects.count() == 1
 

@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 
 from accounts.exceptions import UserBlocked
-from accounts.services import blocks
+from accounts.services import profile
 from core.exceptions import ApiError
 from messaging.models import Message
 from realtime.calls import services as calls
@@ -96,7 +96,7 @@ def test_a_call_answered_while_its_users_are_blocked_ends(round_number, alice, b
     chat = conversation_of(alice, bob)
     caller, callee = phone_of(alice), phone_of(bob)
     call_id = caller.invite(chat).id
-    at_once(lambda: callee.accept(call_id), lambda: blocks.block(blocker=bob, blocked_id=alice.id))
+    at_once(lambda: callee.accept(call_id), lambda: profile.block(blocker=bob, blocked_id=alice.id))
     assert Call.objects.get(id=call_id).state in ("ringing", "ended")
 
 
@@ -107,7 +107,7 @@ def test_a_block_between_two_who_call_each_other_comes_first(alice, bob, monkeyp
     start = invitations._start_ringing
 
     def block_first(*args):
-        blocks.block(blocker=alice, blocked_id=bob.id)
+        profile.block(blocker=alice, blocked_id=bob.id)
         return start(*args)
 
     monkeypatch.setattr(invitations, "_start_ringing", block_first)
@@ -121,7 +121,7 @@ def test_a_call_is_canceled_while_its_users_are_blocked(round_number, alice, bob
     chat = conversation_of(alice, bob)
     caller = phone_of(alice)
     call_id = caller.invite(chat).id
-    at_once(lambda: caller.cancel(call_id), lambda: blocks.block(blocker=bob, blocked_id=alice.id))
+    at_once(lambda: caller.cancel(call_id), lambda: profile.block(blocker=bob, blocked_id=alice.id))
     assert Call.objects.get(id=call_id).outcome == "canceled"
 
 
