@@ -15,7 +15,7 @@ from django.conf import settings
 
 from config.openapi import texts
 from core.json_schema import component_name, resolved, types
-from realtime.viewsets.asyncapi import document as asyncapi_document
+from realtime.asyncapi import document as asyncapi_document
 
 FOLDER = settings.BASE_DIR / "static" / "sdk" / "parley"
 # Not methods of the SDK: images have signed addresses, events are sent by servers, the schema is a page.

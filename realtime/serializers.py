@@ -1,17 +1,20 @@
-"""The shapes of the real-time channel: the log over REST, the socket's own commands, and the data of the
-frames that the server sends (the source of the AsyncAPI document)."""
+"""The shapes of the real-time channel: the log and calls over REST, and the data of the frames that the server sends (the
+source of the AsyncAPI document)."""
 
 import re
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
 
 from rest_framework import serializers
 
 from accounts.serializers.users import ProfileSerializer
-from core.fields import MAX_ID, StrictIntegerField, TextField
 from core.serializers import OkReply
+from core.text import json_time
 from messaging.serializers import outputs
 from notifications.serializers import NotificationSerializer
-from realtime.calls.serializers import CallRingingData, CallSerializer, CallSignalData
 from realtime.conf import conf
+from realtime.models import Call, CallParticipant, SocketRef
 
 # --- The log over REST -----------------------------------------------------------------------------
 
@@ -49,34 +52,102 @@ class ChangesReply(OkReply):
     reset = serializers.BooleanField()
 
 
-# --- Commands of the socket itself -----------------------------------------------------------------
+# --- Calls -------------------------------------------------------------------------------------------
 
 
-class PositionInput(serializers.Serializer):
-    epoch = TextField(max_length=64)
-    seq = StrictIntegerField(min_value=0, max_value=MAX_ID)
+def _expiry(call: Call, participants: Iterable[CallParticipant]) -> datetime | None:
+    if call.state == Call.State.ENDED:
+        return None
+    if call.state == Call.State.ACTIVE and any(participant.gone_at is None for participant in participants):
+        return None
+    return call.expires_at
 
 
-class AuthInput(serializers.Serializer):
-    token = TextField(max_length=8192)
-    resume = PositionInput(required=False, allow_null=True)
+def _is_bound(participant: CallParticipant | None, device: SocketRef) -> bool:
+    if participant is None or participant.session_id is None:
+        return False
+    # A REST request has no socket: compare the session that is bound to the call.
+    if not device.socket_id:
+        return participant.session_id == device.session_id
+    return participant.socket_id == device.socket_id
 
 
-class AckInput(serializers.Serializer):
-    seq = StrictIntegerField(min_value=0, max_value=MAX_ID)
+class CallSerializer(serializers.Serializer):
+    id = serializers.IntegerField()
+    conversation_id = serializers.IntegerField()
+    caller_id = serializers.IntegerField()
+    media = serializers.ChoiceField(Call.Media.choices)
+    state = serializers.ChoiceField(Call.State.choices)
+    outcome = serializers.ChoiceField(Call.Outcome.choices, allow_null=True)
+    created_at = serializers.DateTimeField()
+    expires_at = serializers.DateTimeField(allow_null=True)
+    answered_at = serializers.DateTimeField(allow_null=True)
+    ended_at = serializers.DateTimeField(allow_null=True)
+    duration_s = serializers.IntegerField(allow_null=True)
+    bound_to_you = serializers.BooleanField()
+
+    @classmethod
+    def render(
+        cls, call: Call, *, viewer_id: int, device: SocketRef, participants: Iterable[CallParticipant]
+    ) -> dict[str, Any]:
+        """A call as one device of a participant sees it.
+
+        `expires_at` is the deadline of the current state; null without a deadline: in an active call with
+        at least one open bound socket, and in an ended call.
+        """
+        by_user = {participant.user_id: participant for participant in participants}
+        expires_at = _expiry(call, by_user.values())
+        return {
+            "id": call.id,
+            "conversation_id": call.conversation_id,
+            "caller_id": call.caller_id,
+            "media": call.media,
+            "state": call.state,
+            "outcome": call.outcome or None,
+            "created_at": json_time(call.created_at),
+            "expires_at": json_time(expires_at) if expires_at else None,
+            "answered_at": json_time(call.answered_at) if call.answered_at else None,
+            "ended_at": json_time(call.ended_at) if call.ended_at else None,
+            "duration_s": call.duration_s,
+            "bound_to_you": _is_bound(by_user.get(viewer_id), device),
+        }
 
 
-class PingInput(serializers.Serializer):
-    pass
+class CallReply(OkReply):
+    call = CallSerializer()
 
 
-# Commands that the connection itself handles; all others are rows of realtime.socket_commands.COMMANDS.
-OWN_COMMANDS: dict[str, type[serializers.Serializer]] = {
-    "auth": AuthInput,
-    "resume": PositionInput,
-    "ack": AckInput,
-    "ping": PingInput,
-}
+class CallsReply(OkReply):
+    calls = CallSerializer(many=True)
+    has_more = serializers.BooleanField()
+
+
+class IceServer(serializers.Serializer):
+    urls = serializers.ListField(child=serializers.CharField())
+    username = serializers.CharField(required=False)
+    credential = serializers.CharField(required=False)
+
+
+class IceServersReply(OkReply):
+    ice_servers = IceServer(many=True)
+    ice_transport_policy = serializers.ChoiceField(["all", "relay"])
+
+
+class CallRouteReply(CallReply, IceServersReply):
+    """A call with the servers for its media."""
+
+
+class OneOf(serializers.ChoiceField):
+    """A choice that accepts JSON strings only."""
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            self.fail("invalid_choice", input=data)
+        return str(super().to_internal_value(data))
+
+
+class DeclineInput(serializers.Serializer):
+    reason = OneOf([Call.Outcome.DECLINED.value, Call.Outcome.BUSY.value], default=Call.Outcome.DECLINED.value)
 
 
 # --- Durable events ------------------------------------------------------------------------------
@@ -136,6 +207,10 @@ class AllReadData(serializers.Serializer):
     unread_count = serializers.IntegerField()
 
 
+class CallUpdatedData(serializers.Serializer):
+    call = CallSerializer(allow_null=True, help_text="null when one of the two has left for good.")
+
+
 # --- Events without a number -----------------------------------------------------------------------
 
 
@@ -186,6 +261,15 @@ class GoAwayData(serializers.Serializer):
     retry_ms = serializers.IntegerField()
 
 
+class CallRingingData(serializers.Serializer):
+    call_id = serializers.IntegerField()
+
+
+class CallSignalData(CallRingingData):
+    kind = serializers.ChoiceField(["offer", "answer", "ice", "restart", "media"])
+    payload = serializers.DictField()
+
+
 # --- Replies ---------------------------------------------------------------------------------------
 
 
@@ -199,20 +283,3 @@ class RenewedData(serializers.Serializer):
 
 class PresenceReplyData(serializers.Serializer):
     presence = PresenceData(many=True)
-
-
-# The data of the events without a number; realtime.socket_events.EVENTS names that of the others.
-EPHEMERAL: dict[str, type[serializers.Serializer]] = {
-    "ready": ReadyData,
-    "synced": PositionData,
-    "resync": ResyncData,
-    "pong": PositionData,
-    "typing": TypingData,
-    "presence": PresenceData,
-    "conversation.delivered": DeliveredData,
-    "badge": BadgeData,
-    "auth.expiring": ExpiringData,
-    "goaway": GoAwayData,
-    "call.ringing": CallRingingData,
-    "call.signal": CallSignalData,
-}

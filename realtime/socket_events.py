@@ -19,10 +19,8 @@ from accounts.serializers import ProfileSerializer
 from messaging import selectors as messaging
 from notifications import selectors as notifications
 from realtime import serializers
-from realtime.calls.selectors import calls_for
-from realtime.calls.serializers import CallUpdatedData
-from realtime.kinds import SocketRef
-from realtime.selectors import LoggedEvent
+from realtime.models import SocketRef
+from realtime.selectors import LoggedEvent, calls_for
 
 Data = dict[str, Any]
 
@@ -214,7 +212,24 @@ EVENTS = {
     "profile.updated": EventSpec(_profile, serializers.ProfileData),
     "notification.new": EventSpec(_notification, serializers.NotificationData, moves_badge=True),
     "notification.read_all": EventSpec(_all_read, serializers.AllReadData, moves_badge=True),
-    "call.updated": EventSpec(_call, CallUpdatedData),
+    "call.updated": EventSpec(_call, serializers.CallUpdatedData),
+}
+
+
+# The shapes of the events without a number, which are not in the log.
+EPHEMERAL: dict[str, type[Serializer[Any]]] = {
+    "ready": serializers.ReadyData,
+    "synced": serializers.PositionData,
+    "resync": serializers.ResyncData,
+    "pong": serializers.PositionData,
+    "typing": serializers.TypingData,
+    "presence": serializers.PresenceData,
+    "conversation.delivered": serializers.DeliveredData,
+    "badge": serializers.BadgeData,
+    "auth.expiring": serializers.ExpiringData,
+    "goaway": serializers.GoAwayData,
+    "call.ringing": serializers.CallRingingData,
+    "call.signal": serializers.CallSignalData,
 }
 
 

@@ -2,9 +2,7 @@
 
 from django.urls import path
 
-from realtime.calls.viewsets import CallViewSet
-from realtime.viewsets.asyncapi import RealtimeSchemaView
-from realtime.viewsets.changes import ChangesViewSet
+from realtime.viewsets import CallViewSet, ChangesViewSet, RealtimeSchemaView
 
 app_name = "realtime"
 

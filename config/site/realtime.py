@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString
 from config.site import markdown
 from config.site.schema_fields import Field, fields
 from core.json_schema import component_name, resolved
-from realtime.viewsets.asyncapi import document
+from realtime.asyncapi import document
 
 
 class Entry(NamedTuple):

@@ -23,7 +23,7 @@ from realtime.consumers.execution import execute, parse_typing
 from realtime.consumers.hub import Hub
 from realtime.consumers.outbox import Outbox
 from realtime.consumers.protocol import BadFrame, Caller, Close, CommandFrame, OpenSocket, Ref, read
-from realtime.serializers import AckInput, AuthInput, PositionInput
+from realtime.socket_commands import AckInput, AuthInput, PositionInput
 
 BAD_FRAMES_BEFORE_SIGN_IN = 3
 WAIT_FOR_ROOM_SECONDS = 0.05

@@ -7,7 +7,7 @@ from typing import Any
 
 from jsonschema import Draft202012Validator, FormatChecker
 
-from realtime.viewsets.asyncapi import document
+from realtime.asyncapi import document
 
 formats = FormatChecker(formats=())
 

@@ -5,8 +5,9 @@ import json
 import pytest
 
 from realtime import socket_commands, socket_events
-from realtime.serializers import EPHEMERAL, OWN_COMMANDS
-from realtime.viewsets.asyncapi import document
+from realtime.asyncapi import document
+from realtime.socket_commands import OWN_COMMANDS
+from realtime.socket_events import EPHEMERAL
 from tests.factories import sign_in
 from tests.realtime.asyncapi import hold, validator
 

@@ -10,8 +10,7 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidSta
 
 from config.server import RestartingWebSocket
 from realtime.consumers import protocol
-from realtime.serializers import OWN_COMMANDS
-from realtime.socket_commands import COMMANDS
+from realtime.socket_commands import COMMANDS, OWN_COMMANDS
 from tests.factories import sign_in
 from tests.realtime.live import PATH
 from tests.realtime.test_slow import only_protocol, open_deaf

@@ -74,7 +74,7 @@ def test_a_client_is_told_to_reload_if_its_next_event_is_pruned_while_it_asks(al
     before = log.position(alice.id)
     settings.REALTIME_EVENTS_KEPT = kept
     log.prune(now=timezone.now(), batch=100)
-    monkeypatch.setattr("realtime.viewsets.changes.log.position", lambda user_id: before)
+    monkeypatch.setattr("realtime.viewsets.log.position", lambda user_id: before)
     reply = ApiClient(sign_in(alice)[1]).get("/api/v1/realtime/changes?since=0&limit=2")
     assert (reply["reset"], reply["events"], reply["seq"]) == (True, [], 5)
 

@@ -11,8 +11,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from realtime.calls import checks
-from realtime.calls.services import signaling
+from realtime import conf as checks
+from realtime.services.calls import signaling
 
 
 def servers(settings, **fields):

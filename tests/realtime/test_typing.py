@@ -8,7 +8,7 @@ from rest_framework.exceptions import APIException
 
 from accounts.models import User
 from accounts.services import sessions
-from realtime.services.typing import TypingNotice, relay_typing_batch, typing
+from realtime.services.presence import TypingNotice, relay_typing_batch, typing
 from tests.factories import make_user, sign_in
 from tests.realtime.phones import block, conversation_of, unblock
 

@@ -19,7 +19,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from config.openapi import collection, texts
 from core.operator import PlainCommand
-from realtime.viewsets import asyncapi
+from realtime import asyncapi
 
 QUICKTYPE = {"kotlin": "Models.kt", "swift": "Models.swift", "dart": "models.dart"}
 REFERENCE = "#/components/schemas/"

@@ -10,7 +10,7 @@ from accounts.services.audit import name_actions
 from accounts.staff import tasks
 from accounts.staff.lists import StaffAdmin
 from accounts.staff.overview import Chart, Figure, add_charts, add_figures, capped_count
-from realtime.calls.models import Call
+from realtime.models import Call
 
 name_actions({"log.new_epoch": _("New epoch of the event log")})
 

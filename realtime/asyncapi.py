@@ -8,12 +8,6 @@ from django.conf import settings
 from django.urls import reverse
 from django.utils import translation
 from drf_spectacular.plumbing import ComponentRegistry
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
-from rest_framework.permissions import AllowAny
-from rest_framework.renderers import JSONRenderer
-from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 from rest_framework.settings import api_settings
 from rest_framework.views import APIView
@@ -21,10 +15,9 @@ from rest_framework.views import APIView
 from core.conf import project
 from core.json_schema import is_nullable, parts, resolved, types
 from core.serializers import OkReply
-from realtime import socket_commands
-from realtime.serializers import EPHEMERAL, OWN_COMMANDS, RenewedData
-from realtime.socket_events import EVENTS
-from realtime.viewsets import asyncapi_texts
+from realtime import asyncapi_texts, socket_commands
+from realtime.serializers import RenewedData
+from realtime.socket_events import EPHEMERAL, EVENTS
 
 CHANNEL = "#/channels/realtime"
 
@@ -34,17 +27,6 @@ CLOSING = "Close codes: " + "; ".join(
 )
 # The replies to the commands that the connection itself handles.
 OWN_REPLIES = {"auth": ["ready", "reply.auth"], "resume": ["synced", "resync"], "ack": ["reply.ack"], "ping": ["pong"]}
-
-
-class RealtimeSchemaView(APIView):
-    authentication_classes = ()
-    permission_classes = (AllowAny,)
-    renderer_classes = (JSONRenderer,)
-
-    @extend_schema(operation_id="realtime_schema", responses=OpenApiTypes.OBJECT, auth=[])
-    def get(self, request: Request) -> Response:
-        server = {"host": request.get_host(), "protocol": "wss" if request.is_secure() else "ws"}
-        return Response(document() | {"servers": {"here": server}})
 
 
 def address() -> str:
@@ -177,7 +159,7 @@ REF = {"type": ["string", "integer", "null"], "description": "Chosen by the clie
 
 
 def _messages(shapes: _Shapes) -> dict[str, Any]:
-    commands = {name: row.input for name, row in socket_commands.COMMANDS.items()} | OWN_COMMANDS
+    commands = {name: row.input for name, row in socket_commands.COMMANDS.items()} | socket_commands.OWN_COMMANDS
     replies = {name: _data_of(row.reply) for name, row in socket_commands.COMMANDS.items()} | {
         "auth": RenewedData,
         "ack": _data_of(OkReply),

@@ -1,1 +1,0 @@
-"""Calls between two users: state, signaling, history and the credentials of the TURN server."""

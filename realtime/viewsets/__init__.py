@@ -1,1 +1,0 @@
-"""The REST entry points, one module per resource."""
