@@ -18,7 +18,7 @@ class NotificationQuerySet(models.QuerySet["Notification"]):
         return self.filter(is_read=False)
 
     def visible(self) -> Self:
-        """Rows that their recipient sees: no block between recipient and actor. As SQL in selectors.feed."""
+        """Rows that their recipient sees: no block between recipient and actor. As SQL in selectors."""
         return self.exclude(blocked_between(OuterRef("recipient_id"), OuterRef("actor_id")))
 
     def visible_to(self, viewer_id: int) -> Self:

@@ -10,6 +10,7 @@ from accounts.services import profile
 from notifications import selectors
 from notifications.models import Member, Notification
 from notifications.services import feed
+from notifications.services.delivery.push_messages import push_contents
 from notifications.signals import social_event_happened
 
 pytestmark = pytest.mark.django_db
@@ -17,7 +18,7 @@ FEED = "/api/v1/notifications"
 
 
 def push_content(row):
-    return selectors.push_contents([(row.id, "en")]).get((row.id, "en"))
+    return push_contents([(row.id, "en")]).get((row.id, "en"))
 
 
 def test_never_to_oneself(alice, like):

@@ -4,11 +4,10 @@ import pytest
 from django.conf import settings
 from django.utils import translation
 
-from notifications import selectors
 from notifications.kinds import KINDS
 from notifications.models import Notification
-from notifications.selectors.delivery import push_text
 from notifications.services import feed
+from notifications.services.delivery.push_messages import push_contents, push_text
 from tests.factories import make_user
 
 LANGUAGES = [code for code, _ in settings.LANGUAGES]
@@ -102,7 +101,7 @@ def test_the_recipients_language_decides_not_the_actors():
         )
     row = Notification.objects.get()
     with translation.override("en"):
-        content = selectors.push_contents([(row.id, recipient.language)]).get((row.id, recipient.language))
+        content = push_contents([(row.id, recipient.language)]).get((row.id, recipient.language))
     assert content is not None
     assert (content.title, content.body) == ("Ann Example", "3 новых комментария к вашей записи: Чай")
     assert content.data == {"type": "comment", "notification_id": str(row.id), "post_id": "7"}
@@ -117,7 +116,7 @@ def test_the_recipients_language_decides_not_the_actors():
 def test_a_push_says_what_opens_on_a_tap(alice, bob, kind, opens):
     feed.notify(kind=kind, recipient_id=alice.id, actor_id=bob.id, target_id=7)
     row = Notification.objects.get()
-    content = selectors.push_contents([(row.id, "en")]).get((row.id, "en"))
+    content = push_contents([(row.id, "en")]).get((row.id, "en"))
     assert content is not None
     assert content.data == {
         "type": kind,

@@ -17,9 +17,14 @@ from notifications.channels import Outcome
 from notifications.channels.push import PushChannel, push_channel
 from notifications.conf import conf
 from notifications.models import Delivery, Device
-from notifications.selectors import push_contents, quiet_ids, unread_counts
+from notifications.selectors import quiet_ids, unread_counts
 from notifications.services.delivery.claims import Claimed, DeliveryResult
-from notifications.services.delivery.push_messages import call_message, notification_message, test_message
+from notifications.services.delivery.push_messages import (
+    call_message,
+    notification_message,
+    push_contents,
+    test_message,
+)
 from notifications.services.delivery.push_outbox import CALL_KINDS, cancel
 from notifications.services.delivery.sending import Job, result
 

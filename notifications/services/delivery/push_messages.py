@@ -1,17 +1,140 @@
-"""A push in the form of FCM's v1 API: all values of `data` are strings."""
+"""The content of a push, rendered when it is sent, and its message in the form of FCM's v1 API: all values of `data` are
+strings.
+"""
 
 import math
+from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from functools import lru_cache
+from itertools import starmap
+from typing import Any, NamedTuple
 
+from django.contrib.auth import get_user_model
 from django.utils import translation
 from django.utils.translation import gettext as _
 
+from core.text import display_name
 from notifications.conf import conf
-from notifications.selectors import PushContent
+from notifications.kinds import KINDS, PREFERENCE_FIELDS, Counts, Kind
+from notifications.models import Notification, Preferences
 
+BODY_LENGTH = 200
 # The limit of APNs.
 _COLLAPSE_BYTES = 64
+
+
+@dataclass(frozen=True, slots=True)
+class PushContent:
+    recipient_id: int
+    kind: Kind
+    title: str
+    body: str
+    # For the app: type, notification_id, and what opens on a tap; all strings, as FCM wants them.
+    data: dict[str, str]
+    # Replaces an older push of the same group on the screen.
+    tag: str
+    count: int
+    # The time of the latest occurrence.
+    occurred_at: datetime
+
+
+def push_contents(ids_and_languages: Iterable[tuple[int, str]]) -> dict[tuple[int, str], PushContent]:
+    """The current content of pushes, by notification id and language. One query.
+
+    A pair is missing when nothing should be sent any more: the row was deleted or read, one of the two users blocks
+    the other, the recipient is blocked by staff, or the preferences have changed since.
+    """
+    pairs = set(ids_and_languages)
+    rows = (
+        Notification.objects.unread()
+        .visible()
+        .filter(id__any={notification_id for notification_id, _ in pairs})
+        .filter(recipient__in=get_user_model().objects.active())
+        .values_list(*_COLUMNS)
+    )
+    rows_by_id = {row.id: row for row in starmap(_row, rows) if not row.preferences.is_silent(KINDS[row.kind].switch)}
+    contents = {}
+    for language in {pair[1] for pair in pairs}:
+        with translation.override(language):
+            for notification_id, pair_language in pairs:
+                if pair_language == language and notification_id in rows_by_id:
+                    contents[notification_id, language] = _content(rows_by_id[notification_id], language)
+    return contents
+
+
+class _Row(NamedTuple):
+    id: int
+    kind: str
+    group_key: str
+    target_id: int | None
+    target_title: str
+    created_at: datetime
+    recipient_id: int
+    actor_id: int
+    occurrences: int
+    actor_name: tuple[str, str, str]
+    preferences: Preferences
+
+
+def _row(*values: Any) -> _Row:
+    return _Row._make((*values[:9], values[9:12], _preferences(*values[12:])))
+
+
+@lru_cache(maxsize=1 << len(PREFERENCE_FIELDS))
+def _preferences(*saved: bool | None) -> Preferences:
+    """Preferences with these values, to be read only; without a row they are all None."""
+    return Preferences() if saved[0] is None else Preferences(**dict(zip(PREFERENCE_FIELDS, saved, strict=True)))
+
+
+_COLUMNS = (
+    *_Row._fields[:8],
+    "count",
+    "actor__first_name",
+    "actor__last_name",
+    "actor__username",
+    *(f"recipient__notification_preferences__{name}" for name in PREFERENCE_FIELDS),
+)
+
+
+def _content(row: _Row, language: str) -> PushContent:
+    kind = KINDS[row.kind]
+    title, body = push_text(
+        kind,
+        language=language,
+        actor_name=display_name(*row.actor_name),
+        target_title=row.target_title,
+        count=row.occurrences,
+    )
+    target_id = row.target_id if kind.has_target else row.actor_id
+    return PushContent(
+        recipient_id=row.recipient_id,
+        kind=kind,
+        title=title,
+        body=body,
+        data={"type": row.kind, "notification_id": str(row.id), f"{kind.target_type}_id": str(target_id)},
+        tag=f"{row.kind}:{row.group_key or row.id}",
+        count=row.occurrences,
+        occurred_at=row.created_at,
+    )
+
+
+def push_text(kind: Kind, *, language: str, actor_name: str, target_title: str, count: int) -> tuple[str, str]:
+    """Title and body in the current language, which `language` names. The title is the actor's name; the body never contains text of users."""
+    if kind.one is not None and (count <= 1 or kind.many is None):
+        body = _single_text(kind.name, language)
+    else:
+        others = 1 if kind.counts is Counts.ACTORS else 0
+        body = kind.many % {"count": max(count - others, 1)}
+    if target_title:
+        body = _("%(sentence)s: %(title)s") % {"sentence": body, "title": target_title}
+    return actor_name, body if len(body) <= BODY_LENGTH else body[: BODY_LENGTH - 1] + "…"
+
+
+@lru_cache(maxsize=1000)
+def _single_text(kind_name: str, language: str) -> str:
+    """The text of a single occurrence; looking it up in the catalogue takes longer than the rest of the push."""
+    return str(KINDS[kind_name].one)
 
 
 def notification_message(token: str, content: PushContent, *, badge: int) -> dict[str, Any]:

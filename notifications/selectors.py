@@ -1,19 +1,23 @@
-"""The feed as its owner sees it: without users in a block with the owner, in either direction.
+"""Queries that other apps may use: the feed as its owner sees it, preferences, the data export, and the delivery queue.
 
-The badge is polled and the feed is opened often, so both are statements by hand, the same for both databases.
+The feed is without users in a block with the owner, in either direction. The badge is polled and the feed is opened
+often, so both are statements by hand, the same for both databases.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
+
+from django.db.models import Count, Min, Q
+from django.utils import timezone
 
 from accounts import sql
 from accounts.serializers import PersonRow
 from core.database import as_parameter, is_any, moment, rows, rows_unprepared
 from messaging.selectors import MESSAGE_UNREAD_COUNT
-from notifications.models import Notification, Preferences
-from notifications.serializers import NotificationSerializer
+from notifications.models import Delivery, Device, Notification, Preferences
+from notifications.serializers import NotificationSerializer, PreferencesInput
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -29,6 +33,9 @@ _SELECT = (
     "SELECT n.recipient_id, n.id, n.kind, n.is_read, n.target_id, n.target_title, n.count, n.created_at,"
     f" {sql.card('a')} FROM {_ROW} n JOIN {sql.USERS} a ON a.id = n.actor_id WHERE {_VISIBLE}"
 )
+# What a data export shows of a delivery, and how many rows it reads at once.
+_EXPORTED = ("channel", "kind", "state", "created_at", "finished_at")
+_EXPORT_ROWS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,13 +116,59 @@ def feed_page(
     return fetched[:limit], ((last.created_at - _EPOCH) // _MICROSECOND, last.id) if last else None
 
 
-def preferences_of(user_id: int) -> Preferences:
-    """The user's preferences; the unsaved defaults without a row."""
-    return Preferences.objects.filter(user_id=user_id).first() or Preferences(user_id=user_id)
-
-
 def _feed_row(columns: Sequence[Any]) -> FeedRow:
     recipient_id, row_id, kind, is_read, target_id, title, count, created_at, *actor = columns
     return FeedRow(
         recipient_id, row_id, kind, bool(is_read), target_id, title, count, moment(created_at), PersonRow(*actor)
     )
+
+
+def preferences_of(user_id: int) -> Preferences:
+    """The user's preferences; the unsaved defaults without a row."""
+    return Preferences.objects.filter(user_id=user_id).first() or Preferences(user_id=user_id)
+
+
+def quiet_ids(user_ids: Iterable[int]) -> set[int]:
+    """The users whose calls are shown without ringing: quiet mode is on, or notifications are off."""
+    quiet = Preferences.objects.filter(Q(quiet_mode=True) | Q(enabled=False), user_id__in=set(user_ids))
+    return set(quiet.values_list("user_id", flat=True))
+
+
+def is_quiet(user_id: int) -> bool:
+    """The same for one user."""
+    return bool(quiet_ids([user_id]))
+
+
+def delivery_lag_seconds() -> float:
+    """How long the oldest due mail or push has been waiting; 0 when nothing waits."""
+    now = timezone.now()
+    oldest = Delivery.objects.due(now).aggregate(at=Min("due_at"))["at"]
+    return (now - oldest).total_seconds() if oldest else 0.0
+
+
+def deliveries_by_state() -> dict[tuple[str, str], int]:
+    """Rows of the queue and its log by channel and state."""
+    rows = Delivery.objects.values_list("channel", "state").annotate(number=Count("id")).order_by()
+    return {(channel, state): number for channel, state, number in rows}
+
+
+def export_files(user_id: int) -> Iterator[tuple[str, Any]]:
+    """The feed, the preferences, the devices (their tokens masked) and the log of deliveries."""
+    rows = Notification.objects.filter(recipient_id=user_id).select_related("actor").order_by("-created_at", "-id")
+    yield "feed.json", (NotificationSerializer.render(row) for row in rows.iterator(_EXPORT_ROWS))
+    yield "preferences.json", PreferencesInput.render(preferences_of(user_id))
+    yield "devices.json", [_exported_device(device) for device in Device.objects.filter(user_id=user_id).order_by("id")]
+    deliveries = Delivery.objects.filter(recipient_id=user_id).order_by("id").values(*_EXPORTED)
+    yield "deliveries.json", deliveries.iterator(_EXPORT_ROWS)
+
+
+def _exported_device(device: Device) -> dict[str, Any]:
+    return {
+        "platform": device.type,
+        "device_id": device.device_id,
+        "token": device.masked_token,
+        "locale": device.locale,
+        "app_version": device.app_version,
+        "created_at": device.date_created,
+        "last_seen_at": device.last_seen_at,
+    }
