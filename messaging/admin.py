@@ -11,11 +11,9 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.services import audit
 from accounts.services.audit import name_actions
-from accounts.staff import tasks
 from accounts.staff.actions import ReasonForm, confirmed_action
 from accounts.staff.lists import StaffAdmin
-from accounts.staff.overview import Chart, Figure, add_charts, add_figures, capped_count
-from accounts.staff.panels import Panel, add_panels
+from accounts.staff.overview import Chart, Figure, Panel, Task
 from messaging.models import Conversation, Message, Report
 from messaging.selectors.messages import first_id_since, messages_around
 from messaging.services import reports
@@ -74,7 +72,7 @@ def _show(page: admin.ModelAdmin, request: HttpRequest, rows: list[Message], dat
 class ConversationAdmin(StaffAdmin):
     """Shows the participants of a conversation, never its messages."""
 
-    task = tasks.REPORTS
+    task = Task.REPORTS
     list_display = ("id", "user_low", "user_high", "created_at")
     list_select_related = ("user_low", "user_high")
     search_fields = ("=id", "=user_low__email", "=user_high__email", "=user_low__id", "=user_high__id")
@@ -83,7 +81,8 @@ class ConversationAdmin(StaffAdmin):
 
 @admin.register(Message)
 class MessageAdmin(StaffAdmin):
-    task = tasks.REPORTS
+    task = Task.REPORTS
+    chart = Chart("messages", _("Messages"), lambda start: Message.objects.filter(id__gte=first_id_since(start)))
     list_display = ("id", "conversation_number", "sender", "kind", "length", "created_at", "edited_at", "deleted_at")
     list_select_related = ("sender",)
     list_filter = ("kind",)
@@ -117,9 +116,15 @@ class MessageAdmin(StaffAdmin):
 
 @admin.register(Report)
 class ReportAdmin(StaffAdmin):
-    task = tasks.REPORTS
+    task = Task.REPORTS
     leads_task = True
     list_display = ("id", "state", "reason", "reported", "reporter", "created_at", "resolved_by", "resolved_at")
+    figures = (Figure(_("Open reports"), lambda: Report.objects.filter(state=Report.State.OPEN), "?state__exact=open"),)
+    panel = Panel(
+        lambda user: Report.objects.filter(Q(reported=user) | Q(reporter=user)).order_by("-id"),
+        columns=list_display,
+        position=4,
+    )
     list_select_related = ("reported", "reporter", "resolved_by")
     list_filter = ("state", "reason", "created_at")
     search_fields = ("=id", "=reported__email", "=reporter__email")
@@ -152,30 +157,3 @@ class ReportAdmin(StaffAdmin):
         """The text of the message when it was reported, or its kind without a text."""
         snapshot = report.snapshot
         return str(snapshot.get("body") or (Message.Kind(snapshot["kind"]).label if snapshot.get("kind") else ""))
-
-
-add_figures(
-    Figure(
-        _("Open reports"),
-        "messaging.view_report",
-        lambda: capped_count(Report.objects.filter(state=Report.State.OPEN)),
-        "/admin/messaging/report/?state__exact=open",
-    )
-)
-add_panels(
-    Panel(
-        Report,
-        lambda user: Report.objects.filter(Q(reported=user) | Q(reporter=user)).order_by("-id"),
-        ("id", "state", "reason", "reported", "reporter", "created_at", "resolved_by", "resolved_at"),
-        position=4,
-    )
-)
-add_charts(
-    Chart(
-        "messages",
-        _("Messages"),
-        "messaging.view_message",
-        2,
-        lambda start: Message.objects.filter(id__gte=first_id_since(start)),
-    )
-)

@@ -8,11 +8,9 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.services import audit
 from accounts.services.audit import name_actions
-from accounts.staff import tasks
 from accounts.staff.actions import NoChange, NoForm, ReasonForm, confirmed_action
 from accounts.staff.lists import StaffAdmin
-from accounts.staff.overview import Chart, Figure, add_charts, add_figures, capped_count
-from accounts.staff.panels import Panel, add_panels
+from accounts.staff.overview import Chart, Figure, Panel, Task
 from core.transactions import unit_of_work
 from notifications.models import ChannelPause, Delivery, Device, Notification
 from notifications.services import delivery
@@ -53,7 +51,7 @@ def _test_push(by: "User", device: Device, data: dict[str, Any]) -> None:
 
 @admin.register(Notification)
 class NotificationAdmin(StaffAdmin):
-    task = tasks.DELIVERY
+    task = Task.DELIVERY
     list_display = ("id", "recipient", "kind", "actor", "count", "is_read", "created_at")
     list_select_related = ("recipient", "actor")
     list_filter = ("kind", "is_read")
@@ -66,7 +64,7 @@ class NotificationAdmin(StaffAdmin):
 
 @admin.register(Device)
 class DeviceAdmin(StaffAdmin):
-    task = tasks.DELIVERY
+    task = Task.DELIVERY
     list_display = ("id", "user", "type", "masked_token", "active", "locale", "app_version", "last_seen_at")
     list_select_related = ("user",)
     list_filter = ("type", "active")
@@ -93,8 +91,32 @@ class DeviceAdmin(StaffAdmin):
 
 @admin.register(Delivery)
 class DeliveryAdmin(StaffAdmin):
-    task = tasks.DELIVERY
+    task = Task.DELIVERY
     leads_task = True
+    figures = (
+        Figure(
+            _("Pending deliveries"),
+            lambda: Delivery.objects.filter(state=Delivery.State.PENDING),
+            "?state__exact=pending",
+        ),
+        Figure(
+            _("Failed deliveries"), lambda: Delivery.objects.filter(state=Delivery.State.DEAD), "?state__exact=dead"
+        ),
+    )
+    chart = Chart(
+        "deliveries",
+        _("Deliveries by result"),
+        lambda start: Delivery.objects.filter(finished_at__isnull=False),
+        at="finished_at",
+        by="state",
+        labels={state: state.label for state in FINISHED},
+    )
+    panel = Panel(
+        # Not the payload: nothing on the page is read from it.
+        lambda user: Delivery.objects.filter(recipient=user).defer("payload").order_by("-id"),
+        columns=("id", "state", "last_error", "channel", "kind", "tries", "due_at", "finished_at"),
+        position=5,
+    )
     list_display = (
         "id", "state", "last_error", "recipient", "channel", "kind", "tries", "due_at", "finished_at",
     )  # fmt: skip
@@ -119,52 +141,10 @@ class DeliveryAdmin(StaffAdmin):
 
 @admin.register(ChannelPause)
 class ChannelPauseAdmin(StaffAdmin):
-    task = tasks.DELIVERY
+    task = Task.DELIVERY
+    figures = (Figure(_("Paused channels"), ChannelPause.objects.all),)
     list_display = ("channel", "reason", "failures", "started_at", "until")
     ordering = ("-pk",)
 
     def get_search_fields(self, request: HttpRequest) -> tuple[str, ...]:
         return ()
-
-
-add_figures(
-    Figure(
-        _("Pending deliveries"),
-        "notifications.view_delivery",
-        lambda: capped_count(Delivery.objects.filter(state=Delivery.State.PENDING)),
-        "/admin/notifications/delivery/?state__exact=pending",
-    ),
-    Figure(
-        _("Failed deliveries"),
-        "notifications.view_delivery",
-        lambda: capped_count(Delivery.objects.filter(state=Delivery.State.DEAD)),
-        "/admin/notifications/delivery/?state__exact=dead",
-    ),
-    Figure(
-        _("Paused channels"),
-        "notifications.view_channelpause",
-        ChannelPause.objects.count,
-        "/admin/notifications/channelpause/",
-    ),
-)
-add_panels(
-    Panel(
-        Delivery,
-        # Not the payload: nothing on the page is read from it.
-        lambda user: Delivery.objects.filter(recipient=user).defer("payload").order_by("-id"),
-        ("id", "state", "last_error", "channel", "kind", "tries", "due_at", "finished_at"),
-        position=5,
-    )
-)
-add_charts(
-    Chart(
-        "deliveries",
-        _("Deliveries by result"),
-        "notifications.view_delivery",
-        4,
-        lambda start: Delivery.objects.filter(finished_at__isnull=False),
-        at="finished_at",
-        by="state",
-        labels={state: state.label for state in FINISHED},
-    )
-)

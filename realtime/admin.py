@@ -7,9 +7,8 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from accounts.services.audit import name_actions
-from accounts.staff import tasks
 from accounts.staff.lists import StaffAdmin
-from accounts.staff.overview import Chart, Figure, add_charts, add_figures, capped_count
+from accounts.staff.overview import Chart, Figure, Task
 from realtime.models import Call
 
 name_actions({"log.new_epoch": _("New epoch of the event log")})
@@ -17,7 +16,18 @@ name_actions({"log.new_epoch": _("New epoch of the event log")})
 
 @admin.register(Call)
 class CallAdmin(StaffAdmin):
-    task = tasks.CALLS
+    task = Task.CALLS
+    figures = (
+        Figure(_("Calls today"), lambda: Call.objects.filter(created_at__gte=timezone.now() - timedelta(days=1))),
+    )
+    chart = Chart(
+        "calls",
+        _("Calls by outcome"),
+        # A call that is not over yet has no outcome.
+        lambda start: Call.objects.exclude(outcome=""),
+        by="outcome",
+        labels={outcome: outcome.label for outcome in Call.Outcome},
+    )
     list_display = ("id", "caller", "callee", "media", "state", "outcome", "created_at", "duration_s")
     list_select_related = ("caller", "callee")
     list_filter = ("state", "outcome", "media")
@@ -30,25 +40,3 @@ class CallAdmin(StaffAdmin):
     @admin.display(description=_("seconds"))
     def duration_s(self, call: Call) -> int | None:
         return call.duration_s
-
-
-add_figures(
-    Figure(
-        _("Calls today"),
-        "realtime.view_call",
-        lambda: capped_count(Call.objects.filter(created_at__gte=timezone.now() - timedelta(days=1))),
-        "/admin/realtime/call/",
-    )
-)
-add_charts(
-    Chart(
-        "calls",
-        _("Calls by outcome"),
-        "realtime.view_call",
-        3,
-        # A call that is not over yet has no outcome.
-        lambda start: Call.objects.exclude(outcome=""),
-        by="outcome",
-        labels={outcome: outcome.label for outcome in Call.Outcome},
-    )
-)

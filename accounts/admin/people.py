@@ -1,7 +1,6 @@
-"""Users in the admin: the list with its search, the page of a user with its panels, and charts of the index page.
-Confirmed actions make changes.
-"""
+"""Users in the admin: the list with its search, the page of a user with its panels. Confirmed actions make changes."""
 
+from datetime import timedelta
 from typing import Any, cast
 
 from django.contrib import admin
@@ -11,15 +10,14 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from accounts.admin.user_actions import UserActions
-from accounts.models import AuditEntry, Block, Session, TrustedDevice, User
+from accounts.models import Block, User
 from accounts.selectors import full_name_begins, has_address
 from accounts.services import account_status, second_password
 from accounts.services.login_lockout import is_locked, locked_until
-from accounts.staff import panels, tasks
+from accounts.staff import overview
 from accounts.staff.lists import AuditedAdmin, ChoiceFilter, ReasonModelForm, StaffAdmin
 from accounts.staff.lookups import MAX_SEARCH
-from accounts.staff.overview import Chart, add_charts
-from accounts.staff.panels import Panel, add_panels
+from accounts.staff.overview import Chart, Figure, Panel, Task
 from core.fields import parse_id
 from core.text import fold
 
@@ -47,8 +45,16 @@ class TwoStepFilter(ChoiceFilter):
 
 @admin.register(User)
 class UserAdmin(UserActions, AuditedAdmin):
-    task = tasks.PEOPLE
+    task = Task.PEOPLE
     leads_task = True
+    figures = (
+        Figure(
+            _("New accounts today"), lambda: User.objects.filter(created_at__gte=timezone.now() - timedelta(days=1))
+        ),
+        Figure(_("Currently locked"), lambda: User.objects.filter(is_locked(timezone.now())), "?status=locked"),
+        Figure(_("Blocked"), lambda: User.objects.blocked(), "?status=blocked"),
+    )
+    chart = Chart("sign-ups", _("Sign-ups"), lambda start: User.objects.all())
     form = ReasonModelForm
     list_display = (
         "id", "email", "name", "status", "two_step", "last_seen_at", "created_at", "username", "language",
@@ -98,8 +104,8 @@ class UserAdmin(UserActions, AuditedAdmin):
 
     def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **options: Any) -> Any:
         if context["original"] is not None:
-            context["facts"] = panels.facts(context["original"], self, self.shown_first)
-            context["panels"] = panels.panel_data(context["original"], self.admin_site, request)
+            context["facts"] = overview.facts(context["original"], self, self.shown_first)
+            context["panels"] = overview.panels(context["original"], self.admin_site, request)
         return super().render_change_form(request, context, *args, **options)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
@@ -176,46 +182,12 @@ class UserAdmin(UserActions, AuditedAdmin):
 
 @admin.register(Block)
 class BlockAdmin(StaffAdmin):
-    task = tasks.PEOPLE
+    task = Task.PEOPLE
     search_fields = ("=blocker__id", "=blocker__email", "=blocked__id", "=blocked__email")
     list_display = ("id", "blocker", "blocked", "created_at")
     list_select_related = ("blocker", "blocked")
-
-
-add_panels(
-    Panel(
-        Session,
-        lambda user: Session.objects.filter(user=user).order_by("-last_used_at"),
-        ("id", "kind", "device_name", "ip", "created_at", "last_used_at", "ended_at", "ended_reason"),
-        position=1,
-    ),
-    Panel(
-        TrustedDevice,
-        lambda user: TrustedDevice.objects.filter(user=user).order_by("-id"),
-        ("id", "device_name", "created_at", "last_used_at", "expires_at"),
-        position=2,
-    ),
-    Panel(
-        Block,
+    panel = Panel(
         lambda user: Block.objects.filter(Q(blocker=user) | Q(blocked=user)).order_by("-id"),
-        ("id", "blocker", "blocked", "created_at"),
+        columns=list_display,
         position=3,
-    ),
-    Panel(
-        AuditEntry,
-        lambda user: AuditEntry.objects.filter(target=user).order_by("-id"),
-        ("created_at", "action_name", "reason", "actor_label", "ip"),
-        position=6,
-    ),
-)
-
-add_charts(
-    Chart("sign-ups", _("Sign-ups"), "accounts.view_user", 1, lambda start: User.objects.all()),
-    Chart(
-        "lock-outs",
-        _("Login lockouts"),
-        "accounts.view_auditentry",
-        5,
-        lambda start: AuditEntry.objects.filter(action="user.locked"),
-    ),
-)
+    )

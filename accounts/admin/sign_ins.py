@@ -8,9 +8,9 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Code, Session, TrustedDevice, User
 from accounts.services import account_status
-from accounts.staff import tasks
 from accounts.staff.actions import NoChange, confirmed_action
 from accounts.staff.lists import ChoiceFilter, StaffAdmin
+from accounts.staff.overview import Panel, Task
 from core.exceptions import NotFound
 
 
@@ -36,9 +36,14 @@ def _may_change_owner(row: Session | TrustedDevice, by: User) -> bool:
 
 @admin.register(Session)
 class SessionAdmin(StaffAdmin):
-    task = tasks.PEOPLE
+    task = Task.PEOPLE
     list_display = ("id", "user", "kind", "device_name", "ip", "created_at", "last_used_at", "ended_at", "ended_reason")
     list_select_related = ("user",)
+    panel = Panel(
+        lambda user: Session.objects.filter(user=user).order_by("-last_used_at"),
+        columns=("id", "kind", "device_name", "ip", "created_at", "last_used_at", "ended_at", "ended_reason"),
+        position=1,
+    )
     list_filter = (LiveFilter, "kind", "created_at")
     search_fields = ("=user__id", "=user__email", "=ip")
     fields = (
@@ -59,11 +64,16 @@ class SessionAdmin(StaffAdmin):
 
 @admin.register(TrustedDevice)
 class TrustedDeviceAdmin(StaffAdmin):
-    task = tasks.PEOPLE
+    task = Task.PEOPLE
     list_display = ("id", "user", "device_name", "created_at", "last_used_at", "expires_at")
     list_select_related = ("user",)
     search_fields = ("=user__id", "=user__email")
     fields = ("id", "user", "device_name", "created_at", "last_used_at", "expires_at")
+    panel = Panel(
+        lambda user: TrustedDevice.objects.filter(user=user).order_by("-id"),
+        columns=("id", "device_name", "created_at", "last_used_at", "expires_at"),
+        position=2,
+    )
     forget = confirmed_action(
         name="forget",
         label=_("Stop trusting these devices"),
@@ -82,7 +92,7 @@ class TrustedDeviceAdmin(StaffAdmin):
 class CodeAdmin(StaffAdmin):
     """The status of codes (sent, used, expired). The codes themselves are never shown."""
 
-    task = tasks.PEOPLE
+    task = Task.PEOPLE
     list_display = ("id", "user", "purpose", "address", "status", "tries", "created_at", "expires_at")
     list_select_related = ("user",)
     list_filter = ("purpose",)

@@ -19,9 +19,10 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from accounts.models import AuditEntry, User
 from accounts.services import audit
-from accounts.staff import sign_in, tasks
+from accounts.staff import sign_in
 from accounts.staff.actions import confirmed_action, download_action
 from accounts.staff.lists import AuditedAdmin, ReasonModelForm, StaffAdmin
+from accounts.staff.overview import Chart, Panel, Task
 from core.transactions import unit_of_work
 
 admin.site.unregister(Group)
@@ -45,7 +46,7 @@ def _remove_group(by: User, group: Group, data: dict[str, Any]) -> None:
 
 @admin.register(Group)
 class GroupAdmin(AuditedAdmin, DjangosGroupAdmin):
-    task = tasks.STAFF
+    task = Task.STAFF
     form = ReasonModelForm
     fields = ("name", "permissions", "reason")
     filter_horizontal = ()
@@ -115,7 +116,7 @@ class WithoutHelp(forms.ModelForm):
 class AppAdmin(StaffAdmin):
     """TOTP devices; their keys are never shown."""
 
-    task = tasks.STAFF
+    task = Task.STAFF
     form = WithoutHelp
     list_display = ("id", "user", "name", "confirmed", "created_at", "last_used_at")
     list_select_related = ("user",)
@@ -141,7 +142,7 @@ class AppAdmin(StaffAdmin):
 class StaticCodesAdmin(StaffAdmin):
     """The number of static codes that a staff member has left; never the codes."""
 
-    task = tasks.STAFF
+    task = Task.STAFF
     form = WithoutHelp
     list_display = ("id", "user", "codes_left", "created_at", "last_used_at")
     list_select_related = ("user",)
@@ -166,7 +167,13 @@ class ActionFilter(admin.AllValuesFieldListFilter):
 
 @admin.register(AuditEntry)
 class AuditEntryAdmin(StaffAdmin):
-    task = tasks.RECORDS
+    task = Task.RECORDS
+    chart = Chart("lock-outs", _("Login lockouts"), lambda start: AuditEntry.objects.filter(action="user.locked"))
+    panel = Panel(
+        lambda user: AuditEntry.objects.filter(target=user).order_by("-id"),
+        columns=("created_at", "action_name", "reason", "actor_label", "ip"),
+        position=6,
+    )
     list_display = ("created_at", "action_name", "target_label", "reason", "actor_label", "ip", "request_id", "id")
     list_filter = (("action", ActionFilter), "created_at")
     search_fields = ("=actor_label", "=target_label", "=request_id")

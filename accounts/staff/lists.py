@@ -18,10 +18,8 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
 from accounts.services import audit
-from accounts.staff import tasks
 from accounts.staff.lookups import ShownColumnsOnly, can_compare
-
-MAX_COUNT = 10_000
+from accounts.staff.overview import MAX_COUNT, Chart, Figure, Panel, Task
 
 
 class LargeTablePaginator(Paginator):
@@ -57,9 +55,13 @@ def _name_of_column(model: type[Model], path: str) -> str:
 class StaffAdmin(ShownColumnsOnly):
     """A read-only admin: changes go through actions, which call services."""
 
-    task = tasks.OTHER
+    task = Task.OTHER
     # Leads its task on the index page.
     leads_task = False
+    # What the list adds to the index page and to the page of a user.
+    figures: tuple[Figure, ...] = ()
+    chart: Chart | None = None
+    panel: Panel | None = None
 
     ordering: tuple[str, ...] = ("-id",)
     paginator = LargeTablePaginator

@@ -1,76 +1,142 @@
-"""Figures and charts on the index page of the admin. Other apps add theirs in their admin modules."""
+"""What the lists of the admin add to its other pages: figures and charts to the index page, panels to the page of a user.
+
+A page declares them as `figures`, `chart` and `panel`. Only staff who may view the list see them.
+"""
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
+from typing import Any, cast
+from urllib.parse import urlencode
 
+from django.contrib.admin import AdminSite, ModelAdmin
+from django.contrib.admin.utils import display_for_field, display_for_value, label_for_field, lookup_field
 from django.core.cache import cache
 from django.db import DatabaseError, transaction
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Model, Q, QuerySet, TextChoices
 from django.db.models.functions import TruncDate
 from django.http import HttpRequest
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import Promise
+from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
-from accounts.services.login_lockout import is_locked
-from accounts.staff.lists import MAX_COUNT
+
+MAX_COUNT = 10_000
+
+
+class Task(TextChoices):
+    """The headings of the index page, which group the lists, in their order; the value is the CSS class."""
+
+    PEOPLE = "people", _("Users")
+    REPORTS = "reports", _("Reports and messages")
+    CALLS = "calls", _("Calls")
+    DELIVERY = "delivery", _("Delivery")
+    RECORDS = "records", _("Audit")
+    STAFF = "staff", _("Staff")
+    OTHER = "other", _("Other")
+
+
+def _declared(name: str, site: AdminSite, request: HttpRequest) -> Iterator[tuple[ModelAdmin, Any]]:
+    """What the pages that this staff member may view declare under a name, in the order of their tasks."""
+    tasks = list(Task)
+    for page in sorted(site._registry.values(), key=lambda page: tasks.index(getattr(page, "task", Task.OTHER))):
+        if (declared := getattr(page, name, None)) and page.has_view_permission(request):
+            yield page, declared
+
+
+def _path(page: ModelAdmin, view: str, *args: Any) -> str:
+    return reverse(f"admin:{page.opts.app_label}_{page.opts.model_name}_{view}", args=args)
+
+
+# --- Figures ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One number of the overview; `path` leads to the list behind it, which needs `permission`."""
+    """The number of some rows; `query` is the query string that leads to them in the list."""
 
     label: str | Promise
-    permission: str
-    count: Callable[[], int | str]
-    path: str
+    rows: Callable[[], QuerySet]
+    query: str = ""
 
 
-def capped_count(rows: QuerySet) -> int | str:
-    """The count, up to ten thousand, so that the overview stays fast on large tables."""
+def figures(site: AdminSite, request: HttpRequest) -> list[dict[str, Any]]:
+    """The figures that this staff member may see. Each counts to ten thousand only, to stay fast on large tables."""
+    return [
+        {"label": figure.label, "value": _capped_count(figure.rows()), "path": _path(page, "changelist") + figure.query}
+        for page, declared in _declared("figures", site, request)
+        for figure in declared
+    ]
+
+
+def _capped_count(rows: QuerySet) -> int | str:
     number = len(rows.order_by().values_list("pk")[: MAX_COUNT + 1])
     return number if number <= MAX_COUNT else f"{MAX_COUNT}+"
 
 
-_figures: list[Figure] = []
+# --- Panels -----------------------------------------------------------------------------------------------------------
+
+ROWS_SHOWN = 10
+EMPTY = "–"
 
 
-def add_figures(*figures: Figure) -> None:
-    """Adds the figures of an app to the overview."""
-    _figures.extend(figures)
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """The newest rows of the list about a user; `columns` are columns of the list."""
+
+    rows: Callable[[User], QuerySet]
+    columns: tuple[str, ...]
+    position: int
 
 
-def figures(request: HttpRequest) -> list[dict[str, Any]]:
-    """The figures of the lists that this staff member may see."""
+def panels(user: User, site: AdminSite, request: HttpRequest) -> list[dict[str, Any]]:
+    """The panels of a user's page that this staff member may see; one query each."""
+    declared = sorted(_declared("panel", site, request), key=lambda found: found[1].position)
+    return [_panel_data(panel, page, user) for page, panel in declared]
+
+
+def facts(row: Model, page: ModelAdmin, columns: tuple[str, ...]) -> list[dict[str, Any]]:
+    """These columns of one row, with their names."""
     return [
-        {"label": figure.label, "value": figure.count(), "path": figure.path}
-        for figure in _figures
-        if request.user.has_perm(figure.permission)
+        {
+            "name": column,
+            "label": capfirst(str(label_for_field(column, page.model, page))),
+            "value": _cell(column, row, page),
+        }
+        for column in columns
     ]
 
 
-_USERS = "/admin/accounts/user/"
-_MAY_VIEW_USERS = "accounts.view_user"
-add_figures(
-    Figure(
-        _("New accounts today"),
-        _MAY_VIEW_USERS,
-        lambda: capped_count(User.objects.filter(created_at__gte=timezone.now() - timedelta(days=1))),
-        _USERS,
-    ),
-    Figure(
-        _("Currently locked"),
-        _MAY_VIEW_USERS,
-        lambda: capped_count(User.objects.filter(is_locked(timezone.now()))),
-        f"{_USERS}?status=locked",
-    ),
-    Figure(_("Blocked"), _MAY_VIEW_USERS, lambda: capped_count(User.objects.blocked()), f"{_USERS}?status=blocked"),
-)
+def _panel_data(panel: Panel, page: ModelAdmin, user: User) -> dict[str, Any]:
+    related = page.list_select_related or ()
+    rows = panel.rows(user).select_related(*cast(tuple[str, ...], related))[:ROWS_SHOWN]
+    return {
+        "name": page.opts.model_name,
+        "title": capfirst(page.opts.verbose_name_plural),
+        "path": f"{_path(page, 'changelist')}?{urlencode({'q': user.email})}",
+        "headers": [capfirst(str(label_for_field(column, page.model, page))) for column in panel.columns],
+        "rows": [
+            {
+                "path": _path(page, "change", row.pk),
+                "cells": [_cell(column, row, page) for column in panel.columns],
+            }
+            for row in rows
+        ],
+    }
+
+
+def _cell(column: str, row: Model, page: ModelAdmin) -> Any:
+    field, attribute, value = lookup_field(column, row, page)
+    if field is None:
+        return display_for_value(value, EMPTY, getattr(attribute, "boolean", False))
+    if field.is_relation:
+        return EMPTY if value is None else str(value)
+    return display_for_field(value, field, EMPTY)
 
 
 # --- Charts: one grouped query each; days that are over are counted once a day, the current day once a minute ---------
@@ -102,28 +168,17 @@ class Chart:
 
     name: str
     title: str | Promise
-    permission: str
-    position: int
     rows: Callable[[datetime], QuerySet]
     at: str = "created_at"
     by: str = ""
     labels: Mapping[str, str | Promise] | None = None
 
 
-_charts: list[Chart] = []
-
-
-def add_charts(*charts: Chart) -> None:
-    """Adds charts of an app to the index page."""
-    _charts.extend(charts)
-    _charts.sort(key=lambda chart: chart.position)
-
-
-def charts(request: HttpRequest) -> list[dict[str, Any]]:
+def charts(site: AdminSite, request: HttpRequest) -> list[dict[str, Any]]:
     """The charts that this staff member may see, ready for the template."""
     now = timezone.now().astimezone(UTC)
     days = [now.date() - timedelta(days=number) for number in reversed(range(DAYS))]
-    return [_chart_data(chart, days) for chart in _charts if request.user.has_perm(chart.permission)]
+    return [_chart_data(chart, days) for _page, chart in _declared("chart", site, request)]
 
 
 def _chart_data(chart: Chart, days: list[date]) -> dict[str, Any]:

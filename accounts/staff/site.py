@@ -29,8 +29,9 @@ from rest_framework.permissions import SAFE_METHODS
 from accounts.exceptions import AccountBlocked
 from accounts.models import User
 from accounts.services import audit, login, sessions
-from accounts.staff import overview, sign_in, tasks
+from accounts.staff import overview, sign_in
 from accounts.staff.lookups import ShownColumnsOnly
+from accounts.staff.overview import Task
 from accounts.staff.sign_in import FirstCodeForm, SecondPasswordForm, StaffLoginForm
 from accounts.throttles import SIGN_IN
 from core import errors, ratelimits
@@ -208,9 +209,21 @@ class StaffSite(OTPAdminSite):
         return TemplateResponse(request, "admin/second_factor.html", context)
 
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[Any]:
+        """On the index page grouped by task: first the list that leads its task, then in order of registration."""
         apps = super().get_app_list(request, app_label)
-        return apps if app_label else tasks.grouped(self, apps)
+        if app_label:
+            return apps
+        rows = {row["model"]: row for app in apps for row in app["models"]}
+        groups: dict[Task, list[Any]] = {task: [] for task in Task}
+        for model, page in sorted(self._registry.items(), key=lambda item: not getattr(item[1], "leads_task", False)):
+            if model in rows:
+                groups[getattr(page, "task", Task.OTHER)].append(rows[model])
+        return [
+            {"name": task.label, "app_label": task.value, "app_url": "", "has_module_perms": True, "models": models}
+            for task, models in groups.items()
+            if models
+        ]
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
-        shown = {"overview": overview.figures(request), "charts": overview.charts(request)}
+        shown = {"overview": overview.figures(self, request), "charts": overview.charts(self, request)}
         return super().index(request, shown | (extra_context or {}))
