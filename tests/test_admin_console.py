@@ -93,7 +93,7 @@ def test_buttons_fit_the_state_of_the_account(db):
 def test_an_erased_account_is_called_so(alice, bob):
     client = admin_client(staff("Support"))
     unconfirmed = make_user("Vera", verified=False)
-    account_status.erase(user=bob)
+    account_status.erase(user=bob, actor="test")
     listed = {
         status: {user.id for user in client.get(LIST, {"status": status}).context["cl"].result_list}
         for status in ("unverified", "leaving")
@@ -311,7 +311,7 @@ def test_times_name_their_zone(bob):
 
 def test_an_erased_account_has_no_buttons_and_takes_no_action(bob):
     client = admin_client(staff("Support"))
-    account_status.erase(user=bob)
+    account_status.erase(user=bob, actor="test")
     assert buttons(client, bob) == (set(), set())
     for action in ("block", "sign_out", "erase", "export", "unlock", "resend_code"):
         form = {"action": action, "_selected_action": [bob.id], "confirmed": "1", "reason": "x", "from_row": "1"}

@@ -33,7 +33,7 @@ class UserCommand(OperatorCommand):
         user = find_user(options.pop("user"))
         result = {"user_id": user.id, "email": user.email, **self.preview(user, **options)}
         if not options["dry_run"]:
-            self.service(user=user, actor_label=actor(), **{name: options[name] for name in self.service_options})
+            self.service(user=user, actor=actor(), **{name: options[name] for name in self.service_options})
         return result | {"dry_run": options["dry_run"]}
 
 

@@ -23,18 +23,14 @@ from accounts.services import (
 from accounts.signals import account_status_changed
 from core.transactions import again_after_deadlock, unit_of_work
 
+# A staff member, or the name of an operator without an account ("cli:root").
+Actor = User | str
 
-def block(
-    *,
-    user: User,
-    reason: str,
-    until: datetime | None = None,
-    actor: User | None = None,
-    actor_label: str = "",
-) -> int:
+
+def block(*, user: User, actor: Actor, reason: str, until: datetime | None = None) -> int:
     """Blocks an account, for good or `until`. Returns how many sign-ins ended."""
     details: dict[str, Any] = {"until": until.isoformat() if until else None}
-    with _audited("user.blocked", user, reason, actor, actor_label, details) as account:
+    with _audited("user.blocked", user, actor, reason, details) as account:
         account.blocked_at = timezone.now()
         account.blocked_until = until
         account.blocked_reason = reason[:500]
@@ -46,39 +42,39 @@ def block(
     return ended
 
 
-def unblock(*, user: User, reason: str = "", actor: User | None = None, actor_label: str = "") -> None:
+def unblock(*, user: User, actor: Actor, reason: str = "") -> None:
     """Lets a blocked account sign in again; its ended sessions stay ended."""
-    with _audited("user.unblocked", user, reason, actor, actor_label) as account:
+    with _audited("user.unblocked", user, actor, reason) as account:
         account.blocked_at = account.blocked_until = None
         account.blocked_reason = ""
         account.save(update_fields=["blocked_at", "blocked_until", "blocked_reason"])
         account_status_changed.send(User, user_id=account.id, status="active")
 
 
-def unlock(*, user: User, reason: str = "", actor: User | None = None, actor_label: str = "") -> None:
+def unlock(*, user: User, actor: Actor, reason: str = "") -> None:
     """Clears wrong passwords and wrong second passwords."""
-    with _audited("user.unlocked", user, reason, actor, actor_label) as account:
+    with _audited("user.unlocked", user, actor, reason) as account:
         login_lockout.clear_all(account)
         account.wrong_second_passwords = 0
         account.save(update_fields=["wrong_second_passwords"])
         account_status_changed.send(User, user_id=account.id, status="active")
 
 
-def mark_verified(*, user: User, reason: str, actor_label: str) -> None:
+def mark_verified(*, user: User, actor: Actor, reason: str) -> None:
     """Confirms an address without a code; does nothing when it is confirmed already."""
     with unit_of_work():
-        account = _locked(user, None)
+        account = _locked(user, actor)
         if account.has_verified_email:
             return
         registration.confirm(account)
-        audit.record(action="user.verified", actor_label=actor_label, target=account, reason=reason)
+        audit.record(action="user.verified", actor=actor, target=account, reason=reason)
     user.refresh_from_db()
 
 
-def sign_out_everywhere(*, user: User, reason: str = "", actor: User | None = None, actor_label: str = "") -> int:
+def sign_out_everywhere(*, user: User, actor: Actor, reason: str = "") -> int:
     """Ends every sign-in and every trusted device. Returns how many sign-ins ended."""
     details: dict[str, Any] = {}
-    with _audited("user.signed_out", user, reason, actor, actor_label, details) as account:
+    with _audited("user.signed_out", user, actor, reason, details) as account:
         trusted_devices.remove_all(user_id=account.id)
         ended = details["sessions_ended"] = sessions.revoke_all(user_id=account.id, reason="staff")
     return ended
@@ -86,44 +82,38 @@ def sign_out_everywhere(*, user: User, reason: str = "", actor: User | None = No
 
 def end_session(*, session: Session, reason: str, actor: User) -> None:
     """Ends one sign-in. NotFound when it has ended already."""
-    with _audited("session.ended", session.user, reason, actor, details={"session_id": session.id}) as account:
+    with _audited("session.ended", session.user, actor, reason, {"session_id": session.id}) as account:
         sessions.end(user=account, session_id=session.id, reason="staff")
 
 
 def remove_device(*, device: TrustedDevice, reason: str, actor: User) -> None:
     """Ends the trust in one device and the sign-ins that it opened. NotFound when it is trusted no longer."""
     details = {"device": device.device_name}
-    with _audited("trusted_device.removed", device.user, reason, actor, details=details) as account:
+    with _audited("trusted_device.removed", device.user, actor, reason, details) as account:
         trusted_devices.remove(user=account, device_id=device.id)
 
 
-def reset_two_step(*, user: User, reason: str = "", actor: User | None = None, actor_label: str = "") -> None:
+def reset_two_step(*, user: User, actor: Actor, reason: str = "") -> None:
     """Switches two-step off for a user who lost the second password; the user is notified by mail."""
-    with _audited("user.two_step_reset", user, reason, actor, actor_label) as account:
+    with _audited("user.two_step_reset", user, actor, reason) as account:
         second_password.reset(user=account)
 
 
 def send_code_again(*, user: User, actor: User) -> None:
     """Mails a new confirmation code to a user whose address is not confirmed."""
     with unit_of_work():
-        _locked(user, None)
+        _locked(user)  # no status changes, so staff may do it for each other
         registration.mail_code(user)
         audit.record(action="user.code_sent", actor=actor, target=user)
 
 
-def erase(*, user: User, reason: str = "", actor: User | None = None, actor_label: str = "") -> None:
+def erase(*, user: User, actor: Actor, reason: str = "") -> None:
     """Erases an account now. The audit row names it by its id alone."""
 
     def work() -> None:
         with unit_of_work():
             erasure.erase(user_id=_locked(user, actor).id)
-            audit.record(
-                action="user.erased",
-                actor=actor,
-                actor_label=actor_label,
-                target_label=f"user {user.id}",
-                reason=reason,
-            )
+            audit.record(action="user.erased", actor=actor, target_label=f"user {user.id}", reason=reason)
 
     again_after_deadlock(work)
 
@@ -136,25 +126,18 @@ def may_change_rights(*, user: User, actor: User) -> bool:
 
 @contextmanager
 def _audited(
-    action: str,
-    user: User,
-    reason: str,
-    actor: User | None,
-    actor_label: str = "",
-    details: dict[str, Any] | None = None,
+    action: str, user: User, actor: Actor, reason: str, details: dict[str, Any] | None = None
 ) -> Iterator[User]:
     """Locks the account for a change of its status, and adds the audit row in the same transaction, with `details`
     as the change leaves them."""
     with unit_of_work():
         account = _locked(user, actor)
         yield account
-        audit.record(
-            action=action, actor=actor, actor_label=actor_label, target=account, reason=reason, **(details or {})
-        )
+        audit.record(action=action, actor=actor, target=account, reason=reason, **(details or {}))
     user.refresh_from_db()
 
 
-def _locked(user: User, actor: User | None) -> User:
+def _locked(user: User, actor: Actor | None = None) -> User:
     """Reads and locks the current row until the end of the transaction.
 
     PermissionDenied if there is a refusal.
@@ -165,7 +148,7 @@ def _locked(user: User, actor: User | None) -> User:
     return account
 
 
-def refusal_of(account: User, actor: User | None) -> str | None:
+def refusal_of(account: User, actor: Actor | None) -> str | None:
     """Why this actor may not change the status of an account; None when they may.
 
     Of an erased account only an anonymous row is left, which has no status to change. Staff cannot lock themselves out,
@@ -173,8 +156,10 @@ def refusal_of(account: User, actor: User | None) -> str | None:
     """
     if account.erased_at is not None:
         return _("This account has already been erased.")
-    if actor is not None and actor.id == account.id:
+    if not isinstance(actor, User):
+        return None
+    if actor.id == account.id:
         return _("This is your own account: another administrator has to do it.")
-    if actor is not None and account.is_staff and not actor.is_superuser:
+    if account.is_staff and not actor.is_superuser:
         return _("Only a superuser changes the account of a staff member.")
     return None

@@ -16,8 +16,7 @@ from core import request_context
 def record(
     *,
     action: str,
-    actor: User | None = None,
-    actor_label: str = "",
+    actor: User | str = "system",
     target: User | None = None,
     target_label: str = "",
     reason: str = "",
@@ -25,12 +24,12 @@ def record(
 ) -> AuditEntry:
     """Adds one row, in the transaction of the action, with the request's id and client address.
 
-    `actor_label` names an actor without an account ("cli:root", "purge"); `details` is small JSON
+    `actor` is a user, or names one without an account ("cli:root", "purge"); `details` is small JSON
     and never holds a code, a password, a token or the text of a message.
     """
     return AuditEntry.objects.create(
-        actor=actor,
-        actor_label=actor_label or (actor.email if actor else "system"),
+        actor=actor if isinstance(actor, User) else None,
+        actor_label=actor.email if isinstance(actor, User) else actor,
         action=action,
         target=target,
         target_label=target_label or (target.email if target else ""),

@@ -56,8 +56,8 @@ def test_a_block_acts_at_once(alice, bob, received):
 
 def test_what_a_block_ended_stays_ended(alice, anonymous, received):
     _session, token = sign_in(alice)
-    account_status.block(user=alice, reason="spam", actor_label="test")
-    account_status.unblock(user=alice, reason="mistake", actor_label="test")
+    account_status.block(user=alice, reason="spam", actor="test")
+    account_status.unblock(user=alice, reason="mistake", actor="test")
     assert ApiClient(token).get(f"{AUTH}/me", status=401)["error"] == "token_revoked"
     anonymous.post(f"{AUTH}/login", {"email": alice.email, "password": PASSWORD})
     assert received[-1] == ("account_status_changed", {"user_id": alice.id, "status": "active"})
@@ -70,7 +70,7 @@ def test_what_a_block_ended_stays_ended(alice, anonymous, received):
 def test_marking_an_address_confirmed(db, received):
     ann = make_user("Ann", verified=False)
     for _ in range(2):
-        account_status.mark_verified(user=ann, reason="by phone", actor_label="test")
+        account_status.mark_verified(user=ann, reason="by phone", actor="test")
     assert ann.has_verified_email
     assert [name for name, _fact in received] == ["account_verified"]
     assert AuditEntry.objects.filter(action="user.verified").count() == 1
@@ -125,7 +125,7 @@ ERASED_CHANGES = {
     "block": lambda user, by: account_status.block(user=user, reason="spam", actor=by),
     "unblock": lambda user, by: account_status.unblock(user=user, actor=by),
     "unlock": lambda user, by: account_status.unlock(user=user, actor=by),
-    "confirm": lambda user, by: account_status.mark_verified(user=user, reason="", actor_label="cli:root"),
+    "confirm": lambda user, by: account_status.mark_verified(user=user, reason="", actor="cli:root"),
     "send code": lambda user, by: account_status.send_code_again(user=user, actor=by),
     "sign out": lambda user, by: account_status.sign_out_everywhere(user=user, actor=by),
     "reset two-step": lambda user, by: account_status.reset_two_step(user=user, actor=by),

@@ -105,7 +105,7 @@ def test_a_person_is_found_by_an_address_as_people_write_it(support, db):
 def test_rights_of_the_own_and_of_an_erased_account_stay(alice, whose):
     root = staff(is_superuser=True)
     client = admin_client(root)
-    account_status.erase(user=alice)
+    account_status.erase(user=alice, actor="test")
     person = {"own": root, "erased": alice}[whose]
     address = f"/admin/accounts/user/{person.id}/change/"
     page = client.get(address)
@@ -141,7 +141,7 @@ def test_blocking_asks_first_then_ends_every_sign_in(support, alice, anonymous):
 def test_a_block_by_a_colleague_is_shown_before_it_is_replaced(support, alice):
     chosen = {"action": "block", "_selected_action": [alice.id]}
     seen = support.post("/admin/accounts/user/", chosen).context["seen"]
-    account_status.block(user=alice, reason="threats")
+    account_status.block(user=alice, actor="test", reason="threats")
     form = chosen | {"confirmed": "1", "reason": "spam", "seen": seen}
     page = support.post("/admin/accounts/user/", form)
     alice.refresh_from_db()

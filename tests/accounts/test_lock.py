@@ -81,7 +81,7 @@ def test_live_sessions_and_a_reset_work_while_locked(anonymous, alice, mailoutbo
 
 def test_staff_unlock(anonymous, alice):
     locked(anonymous, alice)
-    account_status.unlock(user=alice, reason="asked by phone", actor_label="test")
+    account_status.unlock(user=alice, reason="asked by phone", actor="test")
     assert attempt(anonymous, alice.email, PASSWORD)[0] == 200
     assert AuditEntry.objects.get(action="user.unlocked").reason == "asked by phone"
 

@@ -100,7 +100,7 @@ def test_a_reset_and_staff_end_every_wait(alice, way):
                 continue
     password = PASSWORD
     if way == "staff":
-        account_status.unlock(user=alice, reason="asked by phone", actor_label="test")
+        account_status.unlock(user=alice, reason="asked by phone", actor="test")
     else:
         code = codes.issue(user=alice, purpose="reset", address=alice.email)
         password = NEW_PASSWORD

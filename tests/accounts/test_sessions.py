@@ -124,7 +124,7 @@ def test_a_clock_ahead_by_little_is_forgiven(alice, clock):
 
 def test_a_block_answers_before_anything_else(alice):
     _, token = sign_in(alice)
-    account_status.block(user=alice, reason="spam", actor_label="test")
+    account_status.block(user=alice, reason="spam", actor="test")
     for use in (sessions.authenticate, sessions.refresh):
         with pytest.raises(AccountBlocked):
             use(token)

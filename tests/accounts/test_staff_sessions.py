@@ -70,7 +70,7 @@ ENDINGS = {
     "revoke-others": lambda agent, phone: phone.post(f"{SESSIONS}/revoke-others"),
     "manage.py revoke_sessions": lambda agent, phone: call_command("revoke_sessions", agent.email, "--yes"),
     "a superuser": lambda agent, phone: account_status.sign_out_everywhere(user=agent, actor=staff(is_superuser=True)),
-    "a block": lambda agent, phone: account_status.block(user=agent, reason="left", actor_label="test"),
+    "a block": lambda agent, phone: account_status.block(user=agent, reason="left", actor="test"),
     "a new password": _change_password,
     "a reset": _reset,
 }

@@ -68,7 +68,7 @@ def test_a_reset_settles_it_as_well(anonymous, attacker, mailoutbox):
 
 def test_staff_confirming_a_contested_address_does_not_keep_the_password(anonymous, attacker):
     anonymous.post(f"{AUTH}/signup", VICTIM, status=409)
-    account_status.mark_verified(user=User.objects.get(), reason="by phone", actor_label="test")
+    account_status.mark_verified(user=User.objects.get(), reason="by phone", actor="test")
     attacker.get(f"{AUTH}/me", status=401)
     assert not User.objects.get().has_usable_password()
 

@@ -137,7 +137,7 @@ def test_only_a_two_step_token_opens_the_second_step(alice, as_alice, codes, pat
 
 def test_a_blocked_account_gets_no_token(alice, codes):
     client = second_step(alice)
-    account_status.block(user=alice, reason="spam")
+    account_status.block(user=alice, actor="test", reason="spam")
     assert client.post(TWO_STEP, {"password": SECOND}, status=403)["error"] == "account_blocked"
     assert client.post(RESEND, status=403)["error"] == "account_blocked"
     assert client.post(FORGOT, {"recovery_code": codes[0]}, status=403)["error"] == "account_blocked"

@@ -275,7 +275,7 @@ def test_the_sixth_try_is_not_looked_at(anonymous, signed_up):
 
 
 def test_a_blocked_account_gets_no_token_by_its_code(anonymous, signed_up):
-    account_status.block(user=User.objects.get(), reason="spam", actor_label="test")
+    account_status.block(user=User.objects.get(), reason="spam", actor="test")
     body = anonymous.post(f"{AUTH}/verify", {"email": "ann@example.com", "code": signed_up}, status=403)
     assert without_request_id(body) == ACCOUNT_BLOCKED
     assert not Session.objects.exists()
@@ -358,7 +358,7 @@ def test_a_wrong_password_and_an_unknown_address_read_the_same(anonymous, alice)
 
 
 def test_a_block_is_told_only_after_the_right_password(anonymous, alice):
-    account_status.block(user=alice, reason="spam", actor_label="test")
+    account_status.block(user=alice, reason="spam", actor="test")
     body = anonymous.post(f"{AUTH}/login", {"email": alice.email, "password": "wrong"}, status=401)
     assert without_request_id(body) == INVALID_CREDENTIALS
     body = anonymous.post(f"{AUTH}/login", {"email": alice.email, "password": PASSWORD}, status=403)
@@ -366,7 +366,7 @@ def test_a_block_is_told_only_after_the_right_password(anonymous, alice):
 
 
 def test_a_block_ends_by_itself(anonymous, alice, clock):
-    account_status.block(user=alice, reason="spam", until=timezone.now() + timedelta(hours=1), actor_label="test")
+    account_status.block(user=alice, reason="spam", until=timezone.now() + timedelta(hours=1), actor="test")
     anonymous.post(f"{AUTH}/login", {"email": alice.email, "password": PASSWORD}, status=403)
     clock.forward(hours=1, seconds=1)
     anonymous.post(f"{AUTH}/login", {"email": alice.email, "password": PASSWORD})
@@ -429,7 +429,7 @@ def test_expired_revoked_blocked_and_missing_tokens(anonymous, alice, clock):
         body = client.request(method, f"{AUTH}/{path}", None, 401)
         assert without_request_id(body) == error("token_expired", "The token has expired. Please sign in again.")
     client = ApiClient(sign_in(alice)[1])
-    account_status.block(user=alice, reason="spam", actor_label="test")
+    account_status.block(user=alice, reason="spam", actor="test")
     for method, path in (("GET", "me"), ("POST", "refresh"), ("POST", "logout")):
         assert without_request_id(client.request(method, f"{AUTH}/{path}", None, 403)) == ACCOUNT_BLOCKED
 
@@ -496,7 +496,7 @@ def test_after_the_code_the_language_of_the_account_decides(anonymous, mailoutbo
     assert without_request_id(wrong) == INVALID_OTP
     assert anonymous.post(f"{AUTH}/verify-reset", new)["message"].startswith("Ваш пароль")
     token = sign_in(olga)[1]
-    account_status.block(user=olga, reason="spam")
+    account_status.block(user=olga, actor="test", reason="spam")
     right = {"email": olga.email, "password": "another horse 9"}
     wrong = anonymous.post(f"{AUTH}/login", right | {"password": "wrong"}, status=401)
     assert without_request_id(wrong) == INVALID_CREDENTIALS

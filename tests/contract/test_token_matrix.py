@@ -120,7 +120,7 @@ def of_a_removed_account(user: User) -> str:
 
 def of_a_blocked_person(user: User) -> str:
     token = fresh(user)
-    account_status.block(user=user, reason="spam")
+    account_status.block(user=user, actor="test", reason="spam")
     return token
 
 
@@ -236,7 +236,7 @@ def too_old(user: User) -> str:
 
 def begun_by_a_blocked_person(user: User) -> str:
     token = pending("two_step")(user)
-    account_status.block(user=user, reason="spam")
+    account_status.block(user=user, actor="test", reason="spam")
     return token
 
 

@@ -273,10 +273,10 @@ MIXED = [name for name in WRITES if name not in ("auth_delete_account", "auth_ch
 
 # What staff and the purge do meanwhile.
 STAFF: list[Callable[[World], Any]] = [
-    lambda w: account_status.block(user=w.alice, reason="spam", actor_label="test"),
-    lambda w: account_status.unblock(user=w.alice, actor_label="test"),
-    lambda w: account_status.sign_out_everywhere(user=w.bob, actor_label="test"),
-    lambda w: account_status.unlock(user=w.bob, actor_label="test"),
+    lambda w: account_status.block(user=w.alice, reason="spam", actor="test"),
+    lambda w: account_status.unblock(user=w.alice, actor="test"),
+    lambda w: account_status.sign_out_everywhere(user=w.bob, actor="test"),
+    lambda w: account_status.unlock(user=w.bob, actor="test"),
     lambda w: profile.record_last_seen(user_ids=[w.bob.id, w.alice.id], at=timezone.now()),
     lambda w: run_first_batches(retention.jobs(timezone.now(), 100)),
 ]
@@ -351,9 +351,9 @@ def test_all_writes_mixed(ending, world):
         problems = []
         for turn in range(15):
             if index == 0 and turn == 7 and ending == "erased":
-                account_status.erase(user=world.bob, actor_label="test")
+                account_status.erase(user=world.bob, actor="test")
             if index == 0 and turn == 7 and ending == "blocked":
-                account_status.block(user=world.bob, reason="spam", actor_label="test")
+                account_status.block(user=world.bob, reason="spam", actor="test")
             name = chance.choice(MIXED)
             try:
                 if chance.random() < 0.1:

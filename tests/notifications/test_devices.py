@@ -183,7 +183,7 @@ class TestEnds:
     def test_with_a_block_by_staff(self, as_alice, as_bob, alice):
         as_alice.post(URL, {"token": "a"})
         as_bob.post(URL, {"token": "b"})
-        account_status.block(user=alice, reason="spam")
+        account_status.block(user=alice, actor="test", reason="spam")
         assert [device.registration_id for device in Device.objects.all()] == ["b"]
 
     def test_with_the_account(self, as_alice, as_bob, alice, bob, charlie, like):
@@ -196,7 +196,7 @@ class TestEnds:
         like(charlie, bob, 8)
         like(alice, bob, 8)
         like(alice, bob, 9)
-        account_status.erase(user=alice)
+        account_status.erase(user=alice, actor="test")
         assert not Device.objects.exists()
         assert not Preferences.objects.exists()
         row = Notification.objects.get()

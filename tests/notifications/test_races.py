@@ -174,11 +174,11 @@ def test_no_device_outlives_the_session_that_registers_it(alice, ending):
             if index:
                 register(alice, session, f"token-{index}")
             elif ending == "block":
-                account_status.block(user=alice, reason="spam", actor_label="test")
+                account_status.block(user=alice, reason="spam", actor="test")
             else:
                 sessions.end(user=alice, session_id=session.id)
 
         results = parallel_outcomes(4, act)
         assert {type(failure) for failure in failures(results)} <= {TokenRevoked}
         assert not Device.objects.filter(user=alice).exists()
-        account_status.unblock(user=alice, actor_label="test")
+        account_status.unblock(user=alice, actor="test")

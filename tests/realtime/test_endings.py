@@ -109,7 +109,7 @@ def test_a_block_by_staff_closes(open_socket, session, alice, settings):
 
 def test_a_block_through_the_service_says_so(open_socket, session, alice):
     phone = open_socket(session[1])
-    account_status.block(user=alice, reason="spam", actor_label="test")
+    account_status.block(user=alice, reason="spam", actor="test")
     assert phone.closed() == (4401, "account_blocked")
 
 

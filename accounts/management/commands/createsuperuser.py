@@ -15,4 +15,4 @@ class Command(PlainCommand, createsuperuser.Command):
         last_id = User.objects.order_by("-id").values_list("id", flat=True).first() or 0
         super().handle(*args, **options)
         for user in User.objects.filter(id__gt=last_id, is_superuser=True):
-            audit.record(action="user.added", actor_label=actor(), target=user)
+            audit.record(action="user.added", actor=actor(), target=user)

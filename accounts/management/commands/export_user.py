@@ -54,7 +54,7 @@ class Command(OperatorCommand):
                 shutil.copyfileobj(archive, file)
                 result["bytes"] = file.tell()
                 # Within: without its row in the audit log the file is removed again.
-                audit.record(action="user.exported", actor_label=actor(), target=user, reason=options["reason"])
+                audit.record(action="user.exported", actor=actor(), target=user, reason=options["reason"])
         except OSError as error:
             raise CommandError(f"{error.filename or path}: {error.strerror}") from error
         return result

@@ -43,7 +43,7 @@ class Command(OperatorCommand):
                 self.report("Written; processes use it after their next start.")
             else:
                 self.report("Set this as TOKEN_KEYS for every process, then restart them one after another.")
-            audit.record(action="token_key.rotated", actor_label=actor(), kids=kids)
+            audit.record(action="token_key.rotated", actor=actor(), kids=kids)
         return {
             "kids": kids,
             "signing": kids[0],

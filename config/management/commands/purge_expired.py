@@ -41,7 +41,7 @@ class Command(OperatorCommand):
             removed[kind] += count
         removed["files"] = pictures.purge_orphans()
         if any(removed.values()):
-            audit.record(action="purge_expired", actor_label=actor(), removed=removed)
+            audit.record(action="purge_expired", actor=actor(), removed=removed)
         return {**removed, "dry_run": False}
 
     def counts(self, now: datetime, limit: int) -> dict[str, int]:

@@ -55,7 +55,7 @@ class Command(PlainCommand):
                     transaction.set_rollback(True)
             rejected = sum(count for result, count in counts.items() if result.startswith("rejected:"))
             if not options["dry_run"] and rejected < len(events):
-                audit.record(action="emit_event", actor_label=actor(), results=dict(counts))
+                audit.record(action="emit_event", actor=actor(), results=dict(counts))
         except DatabaseError as error:
             raise database_refusal(error) from error
         if rejected:

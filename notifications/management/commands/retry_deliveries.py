@@ -30,5 +30,5 @@ class Command(OperatorCommand):
         if not ids:
             raise NothingMatched("No delivery matches that can be sent again.")
         if not options["dry_run"]:
-            delivery.retry(ids=ids, actor_label=actor(), reason=options["reason"])
+            delivery.retry(ids=ids, actor=actor(), reason=options["reason"])
         return {"count": len(ids), "ids": ids, "dry_run": options["dry_run"]}

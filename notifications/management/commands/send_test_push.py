@@ -31,7 +31,7 @@ class Command(OperatorCommand):
             raise CommandError("Push is switched off: set PUSH_BACKEND.")
         with unit_of_work():
             queued = delivery.enqueue_test_push(recipient_id=user.id, device_ids=[device.id for device in devices])
-            audit.record(action="send_test_push", actor_label=actor(), target=user, devices=queued)
+            audit.record(action="send_test_push", actor=actor(), target=user, devices=queued)
         self.report("Queued; a running `serve` or `deliver` sends it.")
         return {"user_id": user.id, "queued": queued, "dry_run": False}
 

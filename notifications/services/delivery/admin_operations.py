@@ -52,7 +52,7 @@ def retriable(
     return rows.order_by("id")
 
 
-def retry(*, ids: Iterable[int], actor: "User | None" = None, actor_label: str = "", reason: str = "") -> int:
+def retry(*, ids: Iterable[int], actor: "User | str", reason: str = "") -> int:
     """Send these rows now, with a full number of attempts, where they can be sent again. Returns how many."""
     now = timezone.now()
     with unit_of_work():
@@ -69,7 +69,6 @@ def retry(*, ids: Iterable[int], actor: "User | None" = None, actor_label: str =
             audit.record(
                 action="retry_deliveries",
                 actor=actor,
-                actor_label=actor_label,
                 reason=reason,
                 count=pending + failed,
                 ids=delivery_ids[:IDS_IN_AUDIT],

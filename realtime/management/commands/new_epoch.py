@@ -21,5 +21,5 @@ class Command(OperatorCommand):
             changed = len(user_ids) if user_ids else stream_count()
         else:
             changed = log.start_new_epoch(user_ids)
-            audit.record(action="log.new_epoch", actor_label=actor(), people=changed)
+            audit.record(action="log.new_epoch", actor=actor(), people=changed)
         return {"people": changed, "dry_run": options["dry_run"]}
