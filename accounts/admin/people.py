@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.admin.user_actions import UserActions
 from accounts.models import Block, User
 from accounts.selectors import full_name_begins, has_address
-from accounts.services import account_status, second_password
+from accounts.services import account_status, two_step
 from accounts.services.login_lockout import is_locked, locked_until
 from accounts.staff import overview
 from accounts.staff.lists import AuditedAdmin, ChoiceFilter, ReasonModelForm, StaffAdmin
@@ -137,7 +137,7 @@ class UserAdmin(UserActions, AuditedAdmin):
 
     @admin.display(description=_("wrong second passwords today"))
     def wrong_second_passwords_today(self, user: User) -> int:
-        return second_password.wrong_guesses_today(user)
+        return two_step.wrong_guesses_today(user)
 
     @admin.display(description=_("recovery codes left"))
     def recovery_codes_left(self, user: User) -> int:

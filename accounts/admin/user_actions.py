@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import User
 from accounts.services import account_status as staff
-from accounts.services import audit, export, second_password
+from accounts.services import audit, export, two_step
 from accounts.staff.actions import NoChange, NoForm, Perform, ReasonForm, confirmed_action, confirmed_download
 from core.renderers import archive
 
@@ -43,7 +43,7 @@ def _may_change(user: User, by: User) -> bool:
 
 def _has_wrong_passwords(user: User) -> bool:
     """Whether there are wrong first or second passwords to forget."""
-    return bool(user.wrong_passwords or second_password.wrong_guesses_today(user) or user.network_locks.all())
+    return bool(user.wrong_passwords or two_step.wrong_guesses_today(user) or user.network_locks.all())
 
 
 def _block_of(user: User) -> str:

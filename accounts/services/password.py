@@ -11,7 +11,7 @@ from accounts import emails
 from accounts.conf import conf
 from accounts.exceptions import InvalidCredentials, InvalidOtp
 from accounts.models import PendingToken, Session, User
-from accounts.services import codes, login_lockout, one_time_tokens, second_password, sessions, step_up, trusted_devices
+from accounts.services import codes, login_lockout, one_time_tokens, sessions, step_up, trusted_devices, two_step
 from accounts.services.registration import RESET, refuse_weak_password
 from accounts.signals import account_verified
 from core.exceptions import NotFound
@@ -69,7 +69,7 @@ def change(
     refuse_weak_password(new_password, user, field="new_password")
     if new_password == current_password:
         raise ValidationError({"new_password": [_("This is already your password.")]})
-    if second_password.matches(user, new_password):
+    if two_step.matches(user, new_password):
         raise ValidationError({"new_password": [_("Choose a password that differs from your second one.")]})
     password_hash = make_password(new_password)
     with unit_of_work():

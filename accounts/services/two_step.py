@@ -1,24 +1,34 @@
-"""The second step of a sign-in: second password, mailed code, or recovery code.
+"""The second step of a sign-in: second password, mailed code, or recovery code (ten printed strings, each good once).
 
 A try is counted on the token and on the account before anything is compared. Consuming the token,
 and the code if there is one, is part of the transaction that starts the session.
 """
 
-from datetime import timedelta
+import secrets
+from datetime import datetime, time, timedelta
 
+from django.contrib.auth.hashers import check_password
+from django.db.models import F
 from django.utils import timezone
 
 from accounts import emails
 from accounts.conf import conf
 from accounts.exceptions import AccountLocked, InvalidOtp, InvalidTwoStep, TokenInvalid, TokenRevoked
-from accounts.models import Code, PendingToken, User
-from accounts.services import codes, login, one_time_tokens, second_password, trusted_devices
+from accounts.models import Code, PendingToken, RecoveryCode, User
+from accounts.services import codes, login, one_time_tokens, trusted_devices
+from accounts.tokens import keyed_digest, keyed_digest_matches
 from core.request_context import Caller, network_of
 from core.transactions import unit_of_work
 
 PURPOSE = "two_step"
 MAILED_DIGITS = 8
 MOST_DIGITS = 10
+
+# Crockford's base 32: no letter that could be read as a digit. 16 characters are 80 bits.
+ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+LENGTH = 16
+GROUP = 4
+_MISREAD = str.maketrans({"O": "0", "I": "1", "L": "1"})
 
 
 def authenticate(token: str) -> PendingToken:
@@ -44,17 +54,17 @@ def with_password(*, pending: PendingToken, password: str, remember: bool, calle
     if not one_time_tokens.count_try(pending, tries=conf.TWO_STEP_TRIES):
         raise TokenRevoked
     try:
-        second_password.count_guess(user)
+        _count_guess(user)
     except AccountLocked:
         one_time_tokens.uncount_try(pending)
         raise
     code: Code | None = None
-    if not second_password.matches(user, password):
+    if not matches(user, password):
         code = _mailed_code(user, password, network_of(caller.ip))
         if code is None:
-            second_password.report_wrong_guess(user)
+            _report_wrong_guess(user)
             raise InvalidTwoStep
-    second_password.uncount_guess(user)
+    _uncount_guess(user)
     device = device_token = None
     with unit_of_work():
         user = _consume_token(pending)
@@ -74,12 +84,12 @@ def with_recovery_code(*, pending: PendingToken, typed: str, caller: Caller) -> 
     """
     if not one_time_tokens.count_try(pending, tries=conf.TWO_STEP_TRIES):
         raise TokenRevoked
-    code = second_password.find_recovery_code(user=pending.user, typed=typed)
+    code = _find_recovery_code(user=pending.user, typed=typed)
     if code is None:
         raise InvalidTwoStep
     with unit_of_work():
         user = _consume_token(pending)
-        if not second_password.consume_recovery_code(code):
+        if not RecoveryCode.objects.unused().filter(id=code.id).update(used_at=timezone.now()):
             raise InvalidTwoStep
         session, token = login.complete(user=user, caller=caller)
         session.second_password_free_until = timezone.now() + timedelta(minutes=conf.SECOND_PASSWORD_FREE_MINUTES)
@@ -132,3 +142,83 @@ def _consume_token(pending: PendingToken) -> User:
     if not one_time_tokens.consume(pending):
         raise TokenRevoked
     return user
+
+
+# --- Guesses at the second password: counted on the account, over all sign-ins and sessions ---
+
+
+def guess(*, user: User, password: str) -> None:
+    """Counts and checks a guess. InvalidTwoStep for a wrong one, AccountLocked when the day's guesses are used up."""
+    _count_guess(user)
+    if not matches(user, password):
+        _report_wrong_guess(user)
+        raise InvalidTwoStep
+    _uncount_guess(user)
+
+
+def matches(user: User, password: str) -> bool:
+    """Whether this is the second password of an account that has one."""
+    return user.two_step_enabled and check_password(password, user.second_password)
+
+
+def wrong_guesses_today(user: User) -> int:
+    """The wrong guesses that count against today's limit."""
+    return user.wrong_second_passwords if user.wrong_second_passwords_day == timezone.now().date() else 0
+
+
+def _count_guess(user: User) -> None:
+    """Counts one guess at the second password of an account, before it is compared.
+
+    AccountLocked when the day's guesses are used up, over all sign-ins and sessions.
+    """
+    now = timezone.now()
+    today = now.date()
+    own = User.objects.filter(id=user.id)
+    own.exclude(wrong_second_passwords_day=today).update(wrong_second_passwords=0, wrong_second_passwords_day=today)
+    allowed = own.filter(wrong_second_passwords__lt=conf.WRONG_SECOND_PASSWORDS_A_DAY)
+    if allowed.update(wrong_second_passwords=F("wrong_second_passwords") + 1) != 1:
+        raise AccountLocked(retry_after=_seconds_to_midnight(now))
+
+
+def _uncount_guess(user: User) -> None:
+    """Takes a counted guess back when it was right or nothing was compared."""
+    User.objects.filter(id=user.id, wrong_second_passwords__gt=0).update(
+        wrong_second_passwords=F("wrong_second_passwords") - 1
+    )
+
+
+def _report_wrong_guess(user: User) -> None:
+    """Mails the owner once there are several wrong guesses: the first password is known to another."""
+    wrong = User.objects.values_list("wrong_second_passwords", flat=True).get(id=user.id)
+    if wrong >= conf.WRONG_SECOND_PASSWORDS_MAILED:
+        with unit_of_work():
+            emails.send_to(user, "wrong_second_password")
+
+
+def _seconds_to_midnight(now: datetime) -> int:
+    midnight = datetime.combine(now.date() + timedelta(days=1), time(), tzinfo=now.tzinfo)
+    return max(1, int((midnight - now).total_seconds()) + 1)
+
+
+# --- Recovery codes ---
+
+
+def replace_recovery_codes(*, user: User) -> list[str]:
+    """Replaces all codes, inside the caller's unit of work. Returns the new ones, which are shown only now."""
+    texts = ["".join(secrets.choice(ALPHABET) for _ in range(LENGTH)) for _ in range(conf.RECOVERY_CODES)]
+    now = timezone.now()
+    RecoveryCode.objects.filter(user=user).delete()
+    RecoveryCode.objects.bulk_create(
+        RecoveryCode(user=user, digest=keyed_digest("recovery", str(user.id), text), created_at=now) for text in texts
+    )
+    return ["-".join(text[at : at + GROUP] for at in range(0, LENGTH, GROUP)) for text in texts]
+
+
+def _find_recovery_code(*, user: User, typed: str) -> RecoveryCode | None:
+    """The unused code of this user that equals the input; case, spaces and dashes are ignored."""
+    text = "".join(typed.upper().replace("-", "").split()).translate(_MISREAD)
+    matching = None
+    for code in RecoveryCode.objects.unused().filter(user=user):
+        if keyed_digest_matches(code.digest, "recovery", str(user.id), text):
+            matching = code
+    return matching

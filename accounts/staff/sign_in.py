@@ -19,7 +19,7 @@ from rest_framework.exceptions import APIException
 from accounts import emails
 from accounts.exceptions import InvalidCredentials
 from accounts.models import User
-from accounts.services import audit, login, second_password, sessions
+from accounts.services import audit, login, sessions, two_step
 from core import ratelimits, request_context
 from core.exceptions import RateLimited
 from core.request_context import network_of_request
@@ -184,7 +184,7 @@ class SecondPasswordForm(forms.Form):
     def clean_second_password(self) -> str:
         typed: str = self.cleaned_data["second_password"]
         try:
-            second_password.guess(user=self.user, password=typed)
+            two_step.guess(user=self.user, password=typed)
         except APIException as error:
             raise ValidationError(str(error.detail)) from error
         return typed

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from accounts.services.second_password import ALPHABET
+from accounts.services.two_step import ALPHABET
 from accounts.tokens import new_opaque_token
 from config.logs import ContextFilter, JsonFormatter, TextFormatter, without_secrets
 

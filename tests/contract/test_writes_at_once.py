@@ -31,6 +31,7 @@ from accounts.services import (
     second_password,
     step_up,
     trusted_devices,
+    two_step,
 )
 from core import ratelimits
 from core.database import run_first_batches
@@ -150,7 +151,7 @@ class World:
 
     def recovery(self) -> Request:
         with unit_of_work():
-            [code, *_] = second_password.replace_recovery_codes(user=self.bob)
+            [code, *_] = two_step.replace_recovery_codes(user=self.bob)
         return self.second_step("two-step/forgot", {"recovery_code": code})
 
     def ringing_call(self) -> int:

@@ -4,7 +4,7 @@ from django.core.management.base import CommandParser
 from django.utils import timezone
 
 from accounts.management.user_commands import find_user
-from accounts.services import login_lockout, second_password
+from accounts.services import login_lockout, two_step
 from core.operator import OperatorCommand
 from core.text import language_tag
 
@@ -35,7 +35,7 @@ class Command(OperatorCommand):
             "blocked_reason": user.blocked_reason,
             "locked_until": login_lockout.locked_until(user, now),
             "wrong_passwords": user.wrong_passwords,
-            "wrong_second_passwords": second_password.wrong_guesses_today(user),
+            "wrong_second_passwords": two_step.wrong_guesses_today(user),
             "two_step": user.two_step_enabled,
             "recovery_codes_left": user.recovery_codes.unused().count(),
             "sessions": user.sessions.signed_in(now).count(),
