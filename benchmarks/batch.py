@@ -50,7 +50,7 @@ def prepare(size: int) -> int:
     one, other, third = (
         create_user(email=f"{n}@example.com", password=None, first_name="Bench", verified=True) for n in range(3)
     )
-    kept, cleared = (conversations.start(starter=one, user_id=user.id)[0]["id"] for user in (third, other))
+    kept, cleared = (conversations.start(starter=one, user_id=user.id)[0].id for user in (third, other))
     with connection.cursor() as cursor:
         cursor.execute("SET statement_timeout = 0")
         with without_text_index(cursor):

@@ -76,7 +76,7 @@ def prepare(size: int) -> dict[str, Callable[[], Any]]:
     ids = list(others.values_list("id", flat=True))
     for user_id in ids[:OWN_CONVERSATIONS]:
         conversations.start(starter=one, user_id=user_id)
-    talk = conversations.start(starter=one, user_id=other.id)[0]["id"]
+    talk = conversations.start(starter=one, user_id=other.id)[0].id
     with connection.cursor() as cursor:
         _fill_conversations(cursor, ids, size // 10)
         with without_text_index(cursor):

@@ -82,7 +82,7 @@ def prepare() -> dict[str, list]:
     tokens, ids = [], []
     pairs = list(zip(people[::2], people[1::2], strict=True))
     for one, other in pairs:
-        conversation_id = conversations.start(starter=one, user_id=other.id)[0]["id"]
+        conversation_id = conversations.start(starter=one, user_id=other.id)[0].id
         tokens.append(sessions.start(user=one)[1])
         ids.append(conversation_id)
         for number in range(60):
@@ -122,7 +122,7 @@ def _prepare_list(run: str) -> Any:
     reader = create("reader")
     for number in range(1000, 1000 + LISTED):
         other = create(f"listed-{number}")
-        conversation_id = conversations.start(starter=other, user_id=reader.id)[0]["id"]
+        conversation_id = conversations.start(starter=other, user_id=reader.id)[0].id
         messages.send(sender=other, conversation_id=conversation_id, body="the last message")
         with connection.cursor() as cursor:
             cursor.execute(

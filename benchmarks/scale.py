@@ -66,7 +66,7 @@ def prepare(rows: int) -> dict[int, tuple[Any, int]]:
                     create_user(email=f"{run}-{size}-{n}@example.com", password=None, first_name="Scale", verified=True)
                     for n in range(2)
                 )
-                number = conversations.start(starter=one, user_id=other.id)[0]["id"]
+                number = conversations.start(starter=one, user_id=other.id)[0].id
                 cursor.execute(FILL, [number, other.id, size])
                 newest = Message.objects.filter(conversation_id=number).order_by("-id").values_list("id", flat=True)[0]
                 Participant.objects.filter(conversation_id=number).update(last_message_id=newest, activity_id=newest)

@@ -68,7 +68,7 @@ def prepare(sockets):
     people = list(get_user_model().objects.filter(email__startswith=run).order_by("id"))
     tokens = [sessions.start(user=person)[1] for person in people]
     ids = [
-        conversations.start(starter=one, user_id=other.id)[0]["id"]
+        conversations.start(starter=one, user_id=other.id)[0].id
         for one, other in list(zip(people[::2], people[1::2], strict=True))[:PAIRS]
     ]
     database.settle()

@@ -92,7 +92,7 @@ def people(run: str) -> list[tuple[Any, int]]:
         Device.objects.create(
             user=other, session=session, registration_id=uuid.uuid4().hex, token_digest=uuid.uuid4().hex
         )
-        made.append((one, other, conversations.start(starter=one, user_id=other.id)[0]["id"]))
+        made.append((one, other, conversations.start(starter=one, user_id=other.id)[0].id))
     return made
 
 

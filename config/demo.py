@@ -147,7 +147,7 @@ def _write_messages(alice: Any, bob: Any, start: datetime) -> None:
         for number, text in enumerate(TEXTS):
             sender = (alice, bob)[number % 2]
             sent_at = start - (len(TEXTS) - number) * BETWEEN_TEXTS
-            messages.send(sender=sender, conversation_id=conversation["id"], body=text, sent_at=sent_at)
+            messages.send(sender=sender, conversation_id=conversation.id, body=text, sent_at=sent_at)
 
 
 def _save(logins: list[Login]) -> None:

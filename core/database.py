@@ -121,12 +121,16 @@ def column_values(new: Model) -> list[Any]:
     return [as_parameter(getattr(new, field.attname)) for field in _columns(type(new))]
 
 
-def insert(new: Model) -> None:
+M = TypeVar("M", bound=Model)
+
+
+def insert(new: M) -> M:
     """Stores a new row and sets its id, by a statement that stays prepared. The ORM compiles each insert anew, which takes
     longer than the insert."""
     stored = row(f"{insert_into(type(new))} RETURNING id", column_values(new))
     assert stored is not None
     set_id(new, stored[0])
+    return new
 
 
 def set_id(new: Model, number: int) -> None:

@@ -14,7 +14,7 @@ class MessagingConfig(AppConfig):
         from messaging import receivers  # noqa: F401
         from messaging.conf import Defaults
         from messaging.selectors import message_image_is_visible
-        from messaging.services.export import export_files
+        from messaging.selectors.export import export_files
 
         ratelimits.register("MESSAGING", Defaults().RATES)
         media.register("message", message_image_is_visible)

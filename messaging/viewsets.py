@@ -1,6 +1,6 @@
 """The REST entry points of messaging: search for users, conversations with them, and their messages."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -56,10 +56,10 @@ class ConversationViewSet(ViewSet):
     def list(self, request: Request) -> Response:
         query = request.query_params
         limit = page_size(query, default=conf.CONVERSATIONS_PAGE, maximum=conf.CONVERSATIONS_PAGE_MAX)
-        rows, following = selectors.conversation_page(
+        listed, following = selectors.conversation_page(
             user_id=request.user.id, limit=limit, cursor=decode_cursor(query.get("cursor"))
         )
-        return Response(page(following, conversations=rows))
+        return Response(page(following, conversations=[outputs.ConversationOutput.render(row) for row in listed]))
 
     @extend_schema(
         operation_id="messages_start_conversation",
@@ -69,7 +69,9 @@ class ConversationViewSet(ViewSet):
     def start(self, request: Request) -> Response:
         user_id = checked(inputs.StartConversationInput, request.data)["user_id"]
         conversation, created = conversations.start(starter=request.user, user_id=user_id)
-        return Response({"conversation": conversation}, status=201 if created else 200)
+        return Response(
+            {"conversation": outputs.ConversationOutput.render(conversation)}, status=201 if created else 200
+        )
 
     @extend_schema(operation_id="messages_get_conversation", responses=outputs.ConversationReply)
     def retrieve(self, request: Request, conversation_id: str) -> Response:
@@ -77,7 +79,7 @@ class ConversationViewSet(ViewSet):
         by_id = selectors.conversations_for(request.user.id, [number])
         if number not in by_id:
             raise ConversationNotFound
-        return Response({"conversation": by_id[number]})
+        return Response({"conversation": outputs.ConversationOutput.render(by_id[number])})
 
     @extend_schema(operation_id="messages_mark_read", request=inputs.UpToMessageInput, responses=outputs.ReadReply)
     def read(self, request: Request, conversation_id: str) -> Response:
@@ -95,6 +97,14 @@ class ConversationViewSet(ViewSet):
         message_id = checked(inputs.UpToMessageInput, request.data).get("message_id")
         cleared = conversations.clear(user_id=request.user.id, conversation_id=conversation_id, message_id=message_id)
         return Response({"cleared_up_to_id": cleared})
+
+
+def _messages(rows: Iterable[selectors.MessageRow], request: Request) -> list[dict[str, Any]]:
+    return [outputs.MessageOutput.render(row, request.user.id) for row in rows]
+
+
+def _sent(row: selectors.MessageRow, created: bool, request: Request) -> Response:
+    return Response({"message": outputs.MessageOutput.render(row, request.user.id)}, status=201 if created else 200)
 
 
 class MessageViewSet(ViewSet):
@@ -125,7 +135,7 @@ class MessageViewSet(ViewSet):
         listed, has_more = selectors.message_page(
             user_id=request.user.id, conversation_id=conversation_id, limit=limit, before=before, after=after
         )
-        return Response({"messages": listed, "has_more": has_more})
+        return Response({"messages": _messages(listed, request), "has_more": has_more})
 
     @throttles(Throttle("send", by=user))
     @extend_schema(
@@ -136,13 +146,14 @@ class MessageViewSet(ViewSet):
     def create(self, request: Request, conversation_id: str) -> Response:
         data = checked(inputs.SendMessageInput, request.data)
         message, created = messages.send(sender=request.user, conversation_id=conversation_id, **data)
-        return Response({"message": message}, status=201 if created else 200)
+        return _sent(message, created, request)
 
     @throttles(Throttle("edit", by=user))
     @extend_schema(operation_id="messages_edit", request=inputs.EditMessageInput, responses=outputs.MessageReply)
     def partial_update(self, request: Request, message_id: str) -> Response:
         body = checked(inputs.EditMessageInput, request.data)["body"]
-        return Response({"message": messages.edit(editor=request.user, message_id=message_id, body=body)})
+        message = messages.edit(editor=request.user, message_id=message_id, body=body)
+        return Response({"message": outputs.MessageOutput.render(message, request.user.id)})
 
     @extend_schema(operation_id="messages_delete", request=None, responses=outputs.DeletedReply)
     def destroy(self, request: Request, message_id: str) -> Response:
@@ -163,7 +174,9 @@ class MessageViewSet(ViewSet):
             limit=page_size(query, default=conf.SEARCH_PAGE, maximum=conf.SEARCH_PAGE_MAX),
             before=whole_number(query, "before"),
         )
-        return Response({"messages": hits, "has_more": next_before is not None, "next_before": next_before})
+        return Response(
+            {"messages": _messages(hits, request), "has_more": next_before is not None, "next_before": next_before}
+        )
 
 
 class ImageMessageViewSet(ViewSet):
@@ -181,7 +194,7 @@ class ImageMessageViewSet(ViewSet):
         message, created = messages.send_image(
             sender=request.user, conversation_id=conversation_id, upload=data.pop("file"), **data
         )
-        return Response({"message": message}, status=201 if created else 200)
+        return _sent(message, created, request)
 
 
 REACT = Throttle("react", by=user)
@@ -195,7 +208,7 @@ class ReactionViewSet(ViewSet):
     def create(self, request: Request, message_id: str) -> Response:
         emoji = checked(inputs.ReactionInput, request.data)["emoji"]
         result = reactions.add(user=request.user, message_id=message_id, emoji=emoji)
-        return Response({"reactions": result})
+        return Response({"reactions": outputs.ReactionOutput.render(result)})
 
     @throttles(REACT)
     @extend_schema(
@@ -209,7 +222,7 @@ class ReactionViewSet(ViewSet):
         if emoji is None:
             emoji = checked(inputs.ReactionInput, request.data)["emoji"]
         result = reactions.remove(user=request.user, message_id=message_id, emoji=emoji)
-        return Response({"reactions": result})
+        return Response({"reactions": outputs.ReactionOutput.render(result)})
 
 
 class ReportViewSet(ViewSet):

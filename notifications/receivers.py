@@ -45,7 +45,7 @@ def conversation_read(*, conversation: Any, reader_id: int, unread_count: int, *
 def conversation_cleared(*, conversation: Any, user_id: int, **_: Any) -> None:
     # A conversation that was cleared up to an older message may still hold unread ones.
     rows = conversations_for(user_id, [conversation.id])
-    unread = rows[conversation.id]["unread_count"] if rows else 0
+    unread = rows[conversation.id].unread_count if rows else 0
     feed.conversation_read(reader_id=user_id, conversation_id=conversation.id, unread_count=unread)
 
 

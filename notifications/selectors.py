@@ -72,7 +72,7 @@ def unread_counts(user_ids: Iterable[int]) -> dict[int, int]:
     return dict(fetched)
 
 
-def notifications_for_each(viewer_ids: Iterable[int], ids: Iterable[int]) -> dict[tuple[int, int], dict[str, Any]]:
+def notifications_for_each(viewer_ids: Iterable[int], ids: Iterable[int]) -> dict[tuple[int, int], FeedRow]:
     """The rows with these ids as their owners see them, by viewer and id; deleted ones are missing. One query."""
     distinct_ids = set(ids)
     if not distinct_ids:
@@ -81,10 +81,10 @@ def notifications_for_each(viewer_ids: Iterable[int], ids: Iterable[int]) -> dic
         f"{_SELECT} AND {is_any('n.recipient_id')} AND {is_any('n.id')}",
         [as_parameter(set(viewer_ids)), as_parameter(distinct_ids)],
     )
-    return {(row.recipient_id, row.id): NotificationSerializer.render(row) for row in map(_feed_row, fetched)}
+    return {(row.recipient_id, row.id): row for row in map(_feed_row, fetched)}
 
 
-def notifications_for(viewer_id: int, ids: Iterable[int]) -> dict[int, dict[str, Any]]:
+def notifications_for(viewer_id: int, ids: Iterable[int]) -> dict[int, FeedRow]:
     """The same for one viewer, by id."""
     return {row_id: row for (_, row_id), row in notifications_for_each([viewer_id], ids).items()}
 

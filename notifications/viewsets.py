@@ -97,7 +97,7 @@ class FeedViewSet(ViewSet):
         row = selectors.notifications_for(user_id, [row_id]).get(row_id)
         if row is None:
             raise NotificationNotFound
-        return Response({"notification": row, **selectors.counts(user_id)})
+        return Response({"notification": NotificationSerializer.render(row), **selectors.counts(user_id)})
 
     @extend_schema(operation_id="notifications_delete", request=None, responses=NotificationDeletedOutput)
     def remove(self, request: Request, notification_id: str) -> Response:

@@ -13,6 +13,7 @@ from accounts.exceptions import AccountBlocked, TokenRevoked
 from messaging import signals as messaging_signals
 from messaging.selectors import SeenMessage, conversations_for
 from notifications import signals as notification_signals
+from realtime.serializers import MessageData
 from realtime.services import calls, log, sockets
 
 # Of a message that is sent with the wake-up, so that a wake-up stays below 8 KiB.
@@ -75,7 +76,7 @@ def message_sent(message: Any, conversation: Any, seen_by: Mapping[int, SeenMess
             type="message.new",
             conversation_id=conversation.id,
             object_id=message.id,
-            seen=seen_by.get(user_id) if is_short else None,
+            data=MessageData.render(seen_by[user_id], user_id) if is_short and user_id in seen_by else None,
         )
 
 
@@ -98,8 +99,8 @@ def reactions_changed(message_id: int, conversation: Any, **kwargs: Any) -> None
 def conversation_read(conversation: Any, reader_id: int, last_read_id: int, **kwargs: Any) -> None:
     user_ids = [reader_id]
     peer_id = conversation.other_id(reader_id)
-    peer_conversation = conversations_for(peer_id, [conversation.id]).get(conversation.id, {})
-    if peer_conversation.get("other_last_read_id") is not None:
+    peer_conversation = conversations_for(peer_id, [conversation.id]).get(conversation.id)
+    if peer_conversation is not None and peer_conversation.read_receipt is not None:
         user_ids.append(peer_id)
     for user_id in user_ids:
         log.append(

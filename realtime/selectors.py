@@ -9,7 +9,7 @@ from django.db.models import Count, QuerySet
 from core.database import compiled
 from core.exceptions import NotFound
 from core.fields import parse_id
-from messaging.selectors import SeenMessage, presence_viewers_of
+from messaging.selectors import presence_viewers_of
 from realtime.models import Call, CallParticipant, Event, Socket, SocketRef, Stream, alive_since
 from realtime.serializers import CallSerializer
 
@@ -25,8 +25,8 @@ class LoggedEvent(NamedTuple):
     object_id: int | None
     extra: dict[str, Any] | None
     created_at: Any
-    # A new message that came with the wake-up; otherwise it is read.
-    seen: SeenMessage | None = None
+    # Of a new message that came with the wake-up; otherwise it is read.
+    data: dict[str, Any] | None = None
 
 
 def events_after(user_id: int, seq: int, limit: int) -> list[LoggedEvent]:

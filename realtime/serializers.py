@@ -11,6 +11,7 @@ from rest_framework import serializers
 from accounts.serializers.users import ProfileSerializer
 from core.serializers import OkReply
 from core.text import json_time
+from messaging.selectors import SeenMessage
 from messaging.serializers import outputs
 from notifications.serializers import NotificationSerializer
 from realtime.conf import conf
@@ -160,6 +161,14 @@ class InConversation(serializers.Serializer):
 class MessageData(InConversation):
     message = outputs.MessageOutput()
     unread_count = serializers.IntegerField(help_text="What the reader of this event has left unread here.")
+
+    @classmethod
+    def render(cls, seen: SeenMessage, viewer_id: int) -> dict[str, Any]:
+        return {
+            "conversation_id": seen.message.conversation_id,
+            "message": outputs.MessageOutput.render(seen.message, viewer_id),
+            "unread_count": seen.unread_count,
+        }
 
 
 class MessageDeletedData(InConversation):

@@ -127,11 +127,12 @@ class SignalInput(CallInput):
 
 def send(caller: CommandContext, data: Data) -> Data:
     message, _created = messages.send(sender=caller.user, **data)
-    return {"message": message}
+    return {"message": outputs.MessageOutput.render(message, caller.user.id)}
 
 
 def edit(caller: CommandContext, data: Data) -> Data:
-    return {"message": messages.edit(editor=caller.user, **data)}
+    message = messages.edit(editor=caller.user, **data)
+    return {"message": outputs.MessageOutput.render(message, caller.user.id)}
 
 
 def delete(caller: CommandContext, data: Data) -> Data:
@@ -139,11 +140,11 @@ def delete(caller: CommandContext, data: Data) -> Data:
 
 
 def react(caller: CommandContext, data: Data) -> Data:
-    return {"reactions": reactions.add(user=caller.user, **data)}
+    return {"reactions": outputs.ReactionOutput.render(reactions.add(user=caller.user, **data))}
 
 
 def unreact(caller: CommandContext, data: Data) -> Data:
-    return {"reactions": reactions.remove(user=caller.user, **data)}
+    return {"reactions": outputs.ReactionOutput.render(reactions.remove(user=caller.user, **data))}
 
 
 def read(caller: CommandContext, data: Data) -> Data:

@@ -17,7 +17,9 @@ from rest_framework.serializers import Serializer
 from accounts.selectors import users_by_ids
 from accounts.serializers import ProfileSerializer
 from messaging import selectors as messaging
+from messaging.serializers.outputs import ConversationOutput, LastMessageOutput, ReactionOutput
 from notifications import selectors as notifications
+from notifications.serializers import NotificationSerializer
 from realtime import serializers
 from realtime.models import SocketRef
 from realtime.selectors import LoggedEvent, calls_for
@@ -54,7 +56,7 @@ class SharedRows:
         return messaging.messages_for_each(*self._of("message."))
 
     @cached_property
-    def notifications(self) -> dict[tuple[int, int], dict[str, Any]]:
+    def notifications(self) -> dict[tuple[int, int], notifications.FeedRow]:
         """By user and row of the feed; deleted ones are missing."""
         return notifications.notifications_for_each(*self._of("notification."))
 
@@ -74,9 +76,9 @@ class EventContext:
         self._shared = shared
 
     def message(self, event: LoggedEvent) -> messaging.SeenMessage | None:
-        return event.seen or self._shared.messages.get((self.viewer_id, event.object_id or 0))
+        return self._shared.messages.get((self.viewer_id, event.object_id or 0))
 
-    def notification(self, event: LoggedEvent) -> dict[str, Any] | None:
+    def notification(self, event: LoggedEvent) -> notifications.FeedRow | None:
         return self._shared.notifications.get((self.viewer_id, event.object_id or 0))
 
     @property
@@ -85,7 +87,7 @@ class EventContext:
         return self._shared.unread_counts.get(self.viewer_id, 0)
 
     @cached_property
-    def conversations(self) -> dict[int, dict[str, Any]]:
+    def conversations(self) -> dict[int, messaging.ConversationRow]:
         return messaging.conversations_for(self.viewer_id, self._conversation_ids)
 
     @cached_property
@@ -109,20 +111,22 @@ class EventContext:
 
 def _message(event: LoggedEvent, context: EventContext) -> Data | tuple[str, Data]:
     """message.new and message.edited: the message in its current state."""
+    if event.data is not None:
+        return event.data
     seen = context.message(event)
     if seen is None:
         return "message.deleted", _message_deleted(event, context)
-    return {"conversation_id": event.conversation_id, **seen._asdict()}
+    return serializers.MessageData.render(seen, context.viewer_id)
 
 
 def _message_deleted(event: LoggedEvent, context: EventContext) -> Data:
     """The message was deleted for both participants, or cleared by this user."""
-    conversation = context.conversations.get(event.conversation_id or 0, {})
+    conversation = context.conversations.get(event.conversation_id or 0)
     return {
         "conversation_id": event.conversation_id,
         "message_id": event.object_id,
         "unread_count": _unread_count(event, context),
-        "last_message": conversation.get("last_message"),
+        "last_message": LastMessageOutput.render(conversation) if conversation else None,
     }
 
 
@@ -133,12 +137,13 @@ def _reactions(event: LoggedEvent, context: EventContext) -> Data | tuple[str, D
     return {
         "conversation_id": event.conversation_id,
         "message_id": event.object_id,
-        "reactions": seen.message["reactions"],
+        "reactions": ReactionOutput.render(seen.message.reactions),
     }
 
 
 def _conversation_created(event: LoggedEvent, context: EventContext) -> Data:
-    return {"conversation": context.conversations.get(event.conversation_id or 0)}
+    conversation = context.conversations.get(event.conversation_id or 0)
+    return {"conversation": ConversationOutput.render(conversation) if conversation else None}
 
 
 def _conversation_read(event: LoggedEvent, context: EventContext) -> Data:
@@ -173,9 +178,10 @@ def _profile(event: LoggedEvent, context: EventContext) -> dict[str, Any]:
 
 def _notification(event: LoggedEvent, context: EventContext) -> dict[str, Any]:
     """The current row of the feed; null when it was deleted meanwhile."""
+    row = context.notification(event)
     data: dict[str, Any] = {
         "notification_id": event.object_id,
-        "notification": context.notification(event),
+        "notification": NotificationSerializer.render(row) if row else None,
         "unread_count": context.unread_count,
     }
     if (event.extra or {}).get("silent"):

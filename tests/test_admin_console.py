@@ -53,8 +53,8 @@ def history(alice, bob):
             trusted_devices.remember(user=bob, device_name="phone")
             profile.block(blocker=make_user("Dora"), blocked_id=bob.id)
             audit.record(action="user.unlocked", target=bob, reason="asked on the phone")
-            message, _ = messages.send(sender=bob, conversation_id=conversation["id"], body="hello")
-            reports.report(reporter=alice, message_id=message["id"], reason="spam")
+            message, _ = messages.send(sender=bob, conversation_id=conversation.id, body="hello")
+            reports.report(reporter=alice, message_id=message.id, reason="spam")
             key = f"key-{Delivery.objects.count()}"
             Delivery.objects.create(
                 channel="push", kind="test", recipient=bob, dedupe_key=key, expires_at=timezone.now(), last_error="gone"
@@ -242,9 +242,9 @@ def test_charts_count_by_day_and_series_with_one_query_each(alice, bob):
     User.objects.filter(id=bob.id).update(created_at=now - timedelta(days=40))
     conversation, _ = conversations.start(starter=alice, user_id=bob.id)
     for age in (31, 2, 2, 0):
-        message, _ = messages.send(sender=alice, conversation_id=conversation["id"], body="hello")
-        Message.objects.filter(id=message["id"]).update(created_at=now - timedelta(days=age))
-    ended = {"state": "ended", "ended_at": now, "expires_at": now, "conversation_id": conversation["id"]}
+        message, _ = messages.send(sender=alice, conversation_id=conversation.id, body="hello")
+        Message.objects.filter(id=message.id).update(created_at=now - timedelta(days=age))
+    ended = {"state": "ended", "ended_at": now, "expires_at": now, "conversation_id": conversation.id}
     for outcome in ("missed", "missed", "completed"):
         Call.objects.create(caller=alice, callee=bob, media="audio", outcome=outcome, **ended)
     Delivery.objects.filter().delete()
@@ -286,7 +286,7 @@ def test_charts_are_drawn_without_any_data_and_only_for_who_may_see_them(db):
 def test_the_first_message_of_a_time_is_found_by_the_primary_key(alice, bob):
     conversation, _ = conversations.start(starter=alice, user_id=bob.id)
     now = timezone.now()
-    sent = [messages.send(sender=alice, conversation_id=conversation["id"], body="hello")[0]["id"] for _ in range(20)]
+    sent = [messages.send(sender=alice, conversation_id=conversation.id, body="hello")[0].id for _ in range(20)]
     for age, message_id in zip(range(20, 0, -1), sent, strict=True):
         Message.objects.filter(id=message_id).update(created_at=now - timedelta(days=age))
     assert first_id_since(now - timedelta(days=100)) <= sent[0]

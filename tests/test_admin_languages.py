@@ -45,8 +45,8 @@ def latin(page: str) -> set[str]:
 def filled_lists(alice, bob, as_bob):
     """A row in most lists."""
     conversation, _ = conversations.start(starter=alice, user_id=bob.id)
-    message, _ = messages.send(sender=alice, conversation_id=conversation["id"], body="…")
-    reports.report(reporter=bob, message_id=message["id"], reason="spam")
+    message, _ = messages.send(sender=alice, conversation_id=conversation.id, body="…")
+    reports.report(reporter=bob, message_id=message.id, reason="spam")
     as_bob.post("/api/v1/profile/push-token", {"token": "0123456789-0123456789"})
     as_bob.post("/api/v1/notifications/test-push")
 

@@ -172,7 +172,7 @@ def test_every_registered_page_has_the_rule():
 
 def test_an_auditor_does_not_guess_what_was_written(alice, bob):
     conversation, _ = conversations.start(starter=alice, user_id=bob.id)
-    messages.send(sender=alice, conversation_id=conversation["id"], body="PIN is 4711 secret")
+    messages.send(sender=alice, conversation_id=conversation.id, body="PIN is 4711 secret")
     auditor = admin_client(staff("Auditor"))
     assert auditor.get("/admin/messaging/message/", {"body__regex": "^P"}).status_code == 400
     assert auditor.get("/admin/messaging/message/", {"body__gt": "P"}).status_code == 400

@@ -30,9 +30,9 @@ LISTS = [
 def written(alice, bob):
     """A message of Alice's to Bob, reported by Bob."""
     conversation, _ = conversations.start(starter=alice, user_id=bob.id)
-    message, _ = messages.send(sender=alice, conversation_id=conversation["id"], body=SECRET)
-    reports.report(reporter=bob, message_id=message["id"], reason="spam")
-    return Message.objects.get(id=message["id"])
+    message, _ = messages.send(sender=alice, conversation_id=conversation.id, body=SECRET)
+    reports.report(reporter=bob, message_id=message.id, reason="spam")
+    return Message.objects.get(id=message.id)
 
 
 @pytest.fixture
@@ -94,8 +94,7 @@ def test_revealing_asks_for_a_reason_and_is_audited(written, moderator):
 def test_the_messages_around_are_shown_on_request_and_audited(alice, bob, moderator):
     conversation, _ = conversations.start(starter=alice, user_id=bob.id)
     sent = [
-        messages.send(sender=alice, conversation_id=conversation["id"], body=f"<sentence {n}>")[0]["id"]
-        for n in range(9)
+        messages.send(sender=alice, conversation_id=conversation.id, body=f"<sentence {n}>")[0].id for n in range(9)
     ]
     reports.report(reporter=bob, message_id=sent[4], reason="spam", comment="every day")
     form = {"action": "reveal", "_selected_action": [sent[4]], "confirmed": "1", "reason": "reported"}
@@ -105,7 +104,7 @@ def test_the_messages_around_are_shown_on_request_and_audited(alice, bob, modera
     shown = re.findall(r"&lt;sentence (\d)&gt;", around)
     assert shown == ["1", "2", "3", "4", "5", "6", "7"]
     assert f"/admin/messaging/report/{Report.objects.get().id}/change/" in around and "every day" in around
-    assert f"/admin/messaging/conversation/{conversation['id']}/change/" in around
+    assert f"/admin/messaging/conversation/{conversation.id}/change/" in around
     details = AuditEntry.objects.filter(action="message.revealed").order_by("id").values_list("details", flat=True)
     assert list(details) == [{"message_id": sent[4]}, {"message_id": sent[4], "shown": sent[1:8]}]
 
@@ -133,8 +132,7 @@ def test_an_action_on_five_hundred_rows_is_confirmed(alice):
 def test_messages_around_that_the_audit_log_does_not_name_are_not_shown(alice, bob, moderator, value):
     conversation, _ = conversations.start(starter=alice, user_id=bob.id)
     sent = [
-        messages.send(sender=alice, conversation_id=conversation["id"], body=f"<sentence {n}>")[0]["id"]
-        for n in range(3)
+        messages.send(sender=alice, conversation_id=conversation.id, body=f"<sentence {n}>")[0].id for n in range(3)
     ]
     form = {"action": "reveal", "_selected_action": [sent[1]], "confirmed": "1", "reason": "reported", "around": value}
     page = moderator.post("/admin/messaging/message/", form).content.decode()

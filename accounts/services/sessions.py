@@ -67,17 +67,8 @@ def start_in_admin(*, user: User, ip: str | None, user_agent: str, device_name: 
 
 def _create(user: User, now: datetime, *, user_agent: str, device_name: str, **values: Any) -> Session:
     """A session used now; the values from the client are cut to the columns' lengths."""
-    session = Session(
-        user=user,
-        user_agent=user_agent[:400],
-        device_name=device_name[:200],
-        generation_used_at=now,
-        created_at=now,
-        last_used_at=now,
-        **values,
-    )
-    insert(session)
-    return session
+    values |= {"user_agent": user_agent[:400], "device_name": device_name[:200]}
+    return insert(Session(user=user, generation_used_at=now, created_at=now, last_used_at=now, **values))
 
 
 def is_live_in_admin(*, session_id: int, user_id: int) -> bool:

@@ -12,10 +12,18 @@ from messaging.selectors.access import (
 )
 from messaging.selectors.conversations import (
     MESSAGE_UNREAD_COUNT,
+    ConversationRow,
     conversation_page,
     conversations_for,
     message_unread_count,
     unread_counts_for,
 )
-from messaging.selectors.messages import SeenMessage, message_page, messages_for, messages_for_each, reactions_of
+from messaging.selectors.messages import (
+    MessageRow,
+    SeenMessage,
+    message_page,
+    messages_for,
+    messages_for_each,
+    reactions_of,
+)
 from messaging.selectors.search import search_page

@@ -1,13 +1,48 @@
 """Conversations as one participant sees them: one statement for any number."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from accounts import sql
 from accounts.serializers import PersonRow
 from core.database import as_parameter, is_any, row, rows
 from messaging.models import MESSAGE, PARTICIPANT
-from messaging.serializers.outputs import ConversationOutput, ConversationRow
+
+
+class ConversationRow(NamedTuple):
+    """A conversation as one participant sees it, in the order of the columns; `other_` is the other participant."""
+
+    id: int
+    activity_id: int
+    unread_count: int
+    last_read_id: int
+    other_read_up_to_id: int
+    other_delivered_up_to_id: int
+    my_receipts: Any
+    other_receipts: Any
+    is_blocked: Any
+    message_id: int | None
+    kind: str
+    body: str | None
+    sender_id: int
+    created_at: Any
+    call_id: int | None
+    call_media: str
+    call_outcome: str
+    call_duration_s: int | None
+    other_user: PersonRow
+
+    @property
+    def read_receipt(self) -> int | None:
+        """The last message that the other participant has read; None if either hides receipts or has blocked the other."""
+        shares = self.my_receipts and self.other_receipts and not self.is_blocked
+        return self.other_read_up_to_id if shares else None
+
+    @property
+    def delivery_receipt(self) -> int | None:
+        """The last message that a device of the other participant has received; None after a block."""
+        return None if self.is_blocked else max(self.other_delivered_up_to_id, self.read_receipt or 0)
+
 
 _COLUMNS = (
     "SELECT p.conversation_id, p.activity_id, p.unread_count, p.last_read_id, o.last_read_id, o.delivered_id,"
@@ -33,7 +68,7 @@ MESSAGE_UNREAD_COUNT = (
 
 def conversation_page(
     *, user_id: int, limit: int, cursor: tuple[int, int] | None = None
-) -> tuple[list[dict[str, Any]], tuple[int, int] | None]:
+) -> tuple[list[ConversationRow], tuple[int, int] | None]:
     """Conversations with the newest activity first, and the position of the next page (None: the end)."""
     conditions = "user_id = %s AND is_shown"
     params: list[Any] = [user_id, user_id]
@@ -47,12 +82,12 @@ def conversation_page(
         f"{_JOINS} {newest}",
         params,
     )
-    page = fetched[:limit]
-    following = (page[-1][1], page[-1][0]) if len(fetched) > limit else None
-    return [_render(columns) for columns in page], following
+    page = [_row(columns) for columns in fetched[:limit]]
+    following = (page[-1].activity_id, page[-1].id) if len(fetched) > limit else None
+    return page, following
 
 
-def conversations_for(viewer_id: int, ids: Iterable[int]) -> dict[int, dict[str, Any]]:
+def conversations_for(viewer_id: int, ids: Iterable[int]) -> dict[int, ConversationRow]:
     """The viewer's conversations of these ids, in one query; those of other users are missing."""
     distinct_ids = set(ids)
     if not distinct_ids:
@@ -61,7 +96,7 @@ def conversations_for(viewer_id: int, ids: Iterable[int]) -> dict[int, dict[str,
         f"{_COLUMNS} {PARTICIPANT} p{_JOINS} WHERE p.user_id = %s AND {is_any('p.conversation_id')}",
         [viewer_id, viewer_id, as_parameter(distinct_ids)],
     )
-    return {columns[0]: _render(columns) for columns in fetched}
+    return {columns[0]: _row(columns) for columns in fetched}
 
 
 def unread_counts_for(viewer_id: int, ids: Iterable[int]) -> dict[int, int]:
@@ -82,5 +117,5 @@ def message_unread_count(user_id: int) -> int:
     return int(columns[0]) if columns else 0
 
 
-def _render(row: tuple[Any, ...]) -> dict[str, Any]:
-    return ConversationOutput.render(ConversationRow._make((*row[:-5], PersonRow._make(row[-5:]))))
+def _row(columns: tuple[Any, ...]) -> ConversationRow:
+    return ConversationRow._make((*columns[:-5], PersonRow._make(columns[-5:])))

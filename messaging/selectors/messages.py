@@ -1,6 +1,6 @@
 """Messages as one participant sees them: one statement for any number, reactions and previews included."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -24,7 +24,41 @@ from messaging.models import (
     visible,
 )
 from messaging.selectors.access import watermark_for
-from messaging.serializers.outputs import MessageOutput, MessageRow, ReactionOutput
+
+# Reactions as (user, emoji), in order of use.
+Uses = Sequence[tuple[int, str]]
+
+
+class MessageRow(NamedTuple):
+    """A message as one participant sees it, in the order of the columns."""
+
+    id: int
+    conversation_id: int
+    sender_id: int
+    kind: str
+    body: str | None
+    reply_to_id: int | None
+    edited_at: Any
+    created_at: Any
+    client_id: str | None
+    call_id: int | None = None
+    call_media: str = ""
+    call_outcome: str = ""
+    call_duration_s: int | None = None
+    image_token: str | None = None
+    image_width: int = 0
+    image_height: int = 0
+    image_mime: str = ""
+    image_size: int = 0
+    image_blurhash: str = ""
+    # The message replied to, if the viewer can still see it.
+    reply_sender_id: int | None = None
+    reply_kind: str = ""
+    reply_body: str | None = None
+    reply_image_token: str | None = None
+    # (user, emoji) in order of use.
+    reactions: Uses = ()
+
 
 _IMAGE = sql.image("i")
 _IMAGE_OF_REPLY = sql.image_token("ri")
@@ -54,14 +88,23 @@ def select(cleared: str = "%s", join: str = "", source: str = MESSAGE, before: s
 _CLEARED = f"(SELECT cleared_up_to_id FROM {PARTICIPANT} WHERE conversation_id = %s AND user_id = %s)"
 
 
-def render(row: MessageRow, viewer_id: int) -> dict[str, Any]:
-    """The message as this user sees it."""
-    return MessageOutput.render(row, viewer_id)
+def row_of(columns: Sequence[Any]) -> MessageRow:
+    """Of the columns of `select`, of which the last are the reactions: "id user emoji" joined by "|", in any order."""
+    *values, reactions = columns
+    return MessageRow._make((*values, _uses(reactions) if reactions else ()))
+
+
+def _uses(aggregate: str) -> Uses:
+    uses = []
+    for part in aggregate.split("|"):
+        reaction_id, user_id, emoji = part.split(" ", 2)
+        uses.append((int(reaction_id), int(user_id), emoji))
+    return [(user_id, emoji) for _, user_id, emoji in sorted(uses)]
 
 
 def message_page(
     *, user_id: int, conversation_id: object, limit: int, before: int | None = None, after: int | None = None
-) -> tuple[list[dict[str, Any]], bool]:
+) -> tuple[list[MessageRow], bool]:
     """Messages newest first, and whether more follow in that direction. ConversationNotFound.
 
     `before`: the newest below that id. `after`: the oldest above it, for catching up.
@@ -85,13 +128,11 @@ def message_page(
     page = fetched[:limit]
     if after is not None:
         page.reverse()
-    return [render(MessageRow(*row), user_id) for row in page], len(fetched) > limit
+    return [row_of(columns) for columns in page], len(fetched) > limit
 
 
 class SeenMessage(NamedTuple):
-    """A message as one participant sees it."""
-
-    message: dict[str, Any]
+    message: MessageRow
     # Of the conversation, for the same participant.
     unread_count: int
 
@@ -111,23 +152,23 @@ def messages_for_each(viewer_ids: Iterable[int], ids: Iterable[int]) -> dict[tup
         [as_parameter(set(viewer_ids)), as_parameter(message_ids)],
     )
     return {
-        (viewer_id, columns[0]): SeenMessage(render(MessageRow(*columns), viewer_id), unread_count)
+        (viewer_id, columns[0]): SeenMessage(row_of(columns), unread_count)
         for viewer_id, unread_count, *columns in fetched
     }
 
 
-def messages_for(viewer_id: int, ids: Iterable[int]) -> dict[int, dict[str, Any]]:
+def messages_for(viewer_id: int, ids: Iterable[int]) -> dict[int, MessageRow]:
     """The same for one viewer, by message."""
     return {message_id: seen.message for (_, message_id), seen in messages_for_each([viewer_id], ids).items()}
 
 
-def reactions_of(ids: Iterable[int]) -> dict[int, list[dict[str, Any]]]:
+def reactions_of(ids: Iterable[int]) -> dict[int, Uses]:
     """Reactions by message id, each in order of first use, in one query. The caller checks permissions."""
     lists: dict[int, list[tuple[int, str]]] = {message_id: [] for message_id in ids}
     fetched = Reaction.objects.filter(message_id__in=lists).order_by("id")
     for message_id, user_id, emoji in fetched.values_list("message_id", "user_id", "emoji"):
         lists[message_id].append((user_id, emoji))
-    return {message_id: ReactionOutput.render(uses) for message_id, uses in lists.items()}
+    return dict(lists)
 
 
 def first_id_since(start: datetime) -> int:

@@ -6,14 +6,13 @@ reading rows. One request reads a bounded number of rows; the reply says where i
 """
 
 import re
-from typing import Any
 
 from core.database import as_parameter, is_any, on_postgresql, rows, rows_unprepared
 from core.fields import MAX_ID
 from messaging.conf import conf
 from messaging.models import BETWEEN, MESSAGE, NEWEST_FIRST, NOT_DELETED, between
 from messaging.selectors.access import watermark_for
-from messaging.selectors.messages import MessageRow, render, select
+from messaging.selectors.messages import MessageRow, row_of, select
 
 # A trigram index is usable from three letters in a row.
 _INDEXABLE = re.compile(r"[^\W_]{3}")
@@ -21,7 +20,7 @@ _INDEXABLE = re.compile(r"[^\W_]{3}")
 
 def search_page(
     *, user_id: int, conversation_id: object, folded: str, limit: int, before: int | None = None
-) -> tuple[list[dict[str, Any]], int | None]:
+) -> tuple[list[MessageRow], int | None]:
     """Messages that contain the folded text, newest first, and the `before` of the next page (None: the end).
 
     ConversationNotFound unless the user takes part.
@@ -34,7 +33,7 @@ def search_page(
         f"{select()} WHERE {is_any('m.id')} AND {NOT_DELETED} ORDER BY m.id DESC",
         [cleared, as_parameter(ids)],
     )
-    return [render(MessageRow(*columns), user_id) for columns in fetched], next_before
+    return [row_of(columns) for columns in fetched], next_before
 
 
 def _ids(

@@ -1,72 +1,18 @@
-"""What messaging sends: each class declares a shape and renders it from a row of the selectors.
-
-A row names the columns that a hand-written statement reads, in their order.
-"""
+"""What messaging sends: each class declares a shape and renders it from a row of the selectors."""
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from rest_framework import serializers
 
 from accounts.media import media_path
-from accounts.serializers import PersonRow, PersonSerializer
+from accounts.serializers import PersonSerializer
 from core.serializers import OkReply, PageReply
 from core.text import json_time
 from messaging.conf import conf
 from messaging.models import Message
-
-
-class ConversationRow(NamedTuple):
-    """A conversation as one participant sees it; `other_` is the other participant."""
-
-    id: int
-    activity_id: int
-    unread_count: int
-    last_read_id: int
-    other_last_read_id: int
-    other_delivered_id: int
-    my_receipts: Any
-    other_receipts: Any
-    is_blocked: Any
-    message_id: int | None
-    kind: str
-    body: str | None
-    sender_id: int
-    created_at: Any
-    call_id: int | None
-    call_media: str
-    call_outcome: str
-    call_duration_s: int | None
-    other_user: PersonRow
-
-
-class MessageRow(NamedTuple):
-    id: int
-    conversation_id: int
-    sender_id: int
-    kind: str
-    body: str | None
-    reply_to_id: int | None
-    edited_at: Any
-    created_at: Any
-    client_id: str | None
-    call_id: int | None = None
-    call_media: str = ""
-    call_outcome: str = ""
-    call_duration_s: int | None = None
-    image_token: str | None = None
-    image_width: int = 0
-    image_height: int = 0
-    image_mime: str = ""
-    image_size: int = 0
-    image_blurhash: str = ""
-    # The message replied to, if the viewer can still see it.
-    reply_sender_id: int | None = None
-    reply_kind: str = ""
-    reply_body: str | None = None
-    reply_image_token: str | None = None
-    # "id user emoji" joined by "|", in any order.
-    reactions: str | None = None
+from messaging.selectors.conversations import ConversationRow
+from messaging.selectors.messages import MessageRow
 
 
 class CallSummaryOutput(serializers.Serializer):
@@ -94,7 +40,10 @@ class LastMessageOutput(serializers.Serializer):
     created_at = serializers.DateTimeField()
 
     @classmethod
-    def render(cls, row: ConversationRow) -> dict[str, Any]:
+    def render(cls, row: ConversationRow) -> dict[str, Any] | None:
+        """None in a conversation without messages."""
+        if row.message_id is None:
+            return None
         return {
             "id": row.message_id,
             "kind": row.kind,
@@ -119,16 +68,14 @@ class ConversationOutput(serializers.Serializer):
 
     @classmethod
     def render(cls, row: ConversationRow) -> dict[str, Any]:
-        receipts = row.my_receipts and row.other_receipts and not row.is_blocked
-        read = row.other_last_read_id
         return {
             "id": row.id,
             "other_user": PersonSerializer.render(row.other_user),
-            "last_message": LastMessageOutput.render(row) if row.message_id is not None else None,
+            "last_message": LastMessageOutput.render(row),
             "unread_count": row.unread_count,
             "last_read_id": row.last_read_id,
-            "other_last_read_id": read if receipts else None,
-            "other_delivered_id": None if row.is_blocked else max(row.other_delivered_id, read if receipts else 0),
+            "other_last_read_id": row.read_receipt,
+            "other_delivered_id": row.delivery_receipt,
             "is_blocked": bool(row.is_blocked),
         }
 
@@ -221,19 +168,11 @@ class MessageOutput(serializers.Serializer):
             "reply_to": ReplyPreviewOutput.render(row) if row.reply_sender_id is not None else None,
             "is_edited": row.edited_at is not None,
             "edited_at": json_time(row.edited_at) if row.edited_at is not None else None,
-            "reactions": ReactionOutput.render(_uses(row.reactions)) if row.reactions else [],
+            "reactions": ReactionOutput.render(row.reactions) if row.reactions else [],
             "call": CallSummaryOutput.render(row) if row.kind == Message.Kind.CALL else None,
             "client_id": row.client_id if row.sender_id == viewer_id else None,
             "created_at": json_time(row.created_at),
         }
-
-
-def _uses(aggregate: str) -> list[tuple[int, str]]:
-    uses = []
-    for part in aggregate.split("|"):
-        reaction_id, user_id, emoji = part.split(" ", 2)
-        uses.append((int(reaction_id), int(user_id), emoji))
-    return [(user_id, emoji) for _, user_id, emoji in sorted(uses)]
 
 
 class UsersReply(OkReply):

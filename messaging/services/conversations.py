@@ -1,7 +1,7 @@
 """Open a conversation, read it, clear it."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import ValidationError
@@ -14,14 +14,14 @@ from core.transactions import unit_of_work
 from messaging import signals
 from messaging.exceptions import MessageNotFound
 from messaging.models import CONVERSATION, MESSAGE, Conversation, Message, Participant
-from messaging.selectors.conversations import conversations_for, message_unread_count
+from messaging.selectors.conversations import ConversationRow, conversations_for, message_unread_count
 from messaging.services import storage
 
 if TYPE_CHECKING:
     from accounts.models import User
 
 
-def start(*, starter: "User", user_id: int) -> tuple[dict[str, Any], bool]:
+def start(*, starter: "User", user_id: int) -> tuple[ConversationRow, bool]:
     """The conversation with that user as the starter sees it, and whether it is new.
 
     An existing one is returned in spite of a block or a privacy setting, so that its history stays readable.

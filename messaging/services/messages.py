@@ -1,7 +1,7 @@
 """Send, edit and delete messages."""
 
 from datetime import datetime
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -14,7 +14,7 @@ from messaging import signals
 from messaging.exceptions import NotMessageOwner
 from messaging.models import Message, MessageRevision
 from messaging.selectors.access import check_can_contact, conversation_for
-from messaging.selectors.messages import MessageRow, SeenMessage, messages_for, render
+from messaging.selectors.messages import MessageRow, SeenMessage, messages_for
 from messaging.services import storage
 from messaging.text import clean_body, clean_client_id, searchable
 
@@ -30,7 +30,7 @@ def send(
     reply_to_id: int | None = None,
     client_id: object = None,
     sent_at: datetime | None = None,
-) -> tuple[dict[str, Any], bool]:
+) -> tuple[MessageRow, bool]:
     """A text message as its sender sees it, and whether it is new: a repeated `client_id` returns the first one.
 
     `sent_at` is for demo data; without it the message is sent now.
@@ -57,7 +57,7 @@ def send_image(
     body: object = None,
     reply_to_id: int | None = None,
     client_id: object = None,
-) -> tuple[dict[str, Any], bool]:
+) -> tuple[MessageRow, bool]:
     """Sends an image, with or without text. A repeat must upload the same bytes.
 
     Raises what `send` raises, and FileTooLarge, UnsupportedMediaType, InvalidImage, ServiceUnavailable.
@@ -88,7 +88,7 @@ def _send(
     client_id: str | None,
     pending: pictures.PendingUpload | None = None,
     sent_at: datetime | None = None,
-) -> tuple[dict[str, Any], bool]:
+) -> tuple[MessageRow, bool]:
     with unit_of_work():
         locked = storage.lock(conversation_id, sender.id)
         digest = ""
@@ -106,7 +106,7 @@ def _send(
             return repeated, False
         if pending is not None and client_id is not None:
             repeated = storage.original_of(sender.id, client_id, digest)
-            if isinstance(repeated, dict):
+            if not isinstance(repeated, ApiError):
                 return repeated, False
         image = pending.create_row() if pending else None
         message = Message(
@@ -134,9 +134,9 @@ def _send(
 
 def _announce(
     message: Message, locked: storage.LockedConversation, row: MessageRow, unread_counts: dict[int, int]
-) -> dict[str, Any]:
+) -> MessageRow:
     """Sends the signal about a new message; returns the message as its sender sees it."""
-    seen_by = {user_id: SeenMessage(render(row, user_id), count) for user_id, count in unread_counts.items()}
+    seen_by = {user_id: SeenMessage(row, count) for user_id, count in unread_counts.items()}
     if row.reply_to_id is not None:
         # The recipient may have cleared the message that this one replies to.
         del seen_by[locked.other_id]
@@ -147,7 +147,7 @@ def _announce(
         recipient_id=locked.other_id,
         seen_by=seen_by,
     )
-    return seen_by[locked.user_id].message
+    return row
 
 
 _CALL_TEXTS = {
@@ -171,7 +171,7 @@ def send_call_message(
     outcome: str,
     duration_s: int | None,
     counts_as_unread: bool,
-) -> dict[str, Any]:
+) -> MessageRow:
     """The message that an ended call leaves, as the caller sees it; a repeat for the same call adds no second one.
 
     `counts_as_unread`: the callee has missed the call. The text is for clients without calls: always
@@ -197,10 +197,10 @@ def send_call_message(
         unread_counts = storage.insert(message, locked)
         if unread_counts:
             return _announce(message, locked, storage.row_of(message, None, None), unread_counts)
-    return render(storage.row_of(Message.objects.get(call_id=call_id), None, None), caller_id)
+    return storage.row_of(Message.objects.get(call_id=call_id), None, None)
 
 
-def edit(*, editor: "User", message_id: object, body: object) -> dict[str, Any]:
+def edit(*, editor: "User", message_id: object, body: object) -> MessageRow:
     """The message with its new text. The same text again changes nothing and sends no event.
 
     MessageNotFound, NotMessageOwner, EmailNotVerified, UserBlocked, MessagePermissionDenied,

@@ -1,6 +1,6 @@
 """Add and remove reactions."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.utils.translation import ngettext
 from rest_framework.exceptions import ValidationError
@@ -9,7 +9,7 @@ from core.transactions import unit_of_work
 from messaging import signals
 from messaging.conf import conf
 from messaging.models import Message, Reaction
-from messaging.selectors.messages import reactions_of
+from messaging.selectors.messages import Uses, reactions_of
 from messaging.services import storage
 from messaging.text import clean_emoji
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 
-def add(*, user: "User", message_id: object, emoji: object) -> list[dict[str, Any]]:
+def add(*, user: "User", message_id: object, emoji: object) -> Uses:
     """Adds a reaction and returns all reactions of the message; the same one again changes nothing.
 
     MessageNotFound, EmailNotVerified, UserBlocked, MessagePermissionDenied,
@@ -42,7 +42,7 @@ def add(*, user: "User", message_id: object, emoji: object) -> list[dict[str, An
         return reactions_of([message.id])[message.id]
 
 
-def remove(*, user: "User", message_id: object, emoji: object) -> list[dict[str, Any]]:
+def remove(*, user: "User", message_id: object, emoji: object) -> Uses:
     """Removes the user's reaction and returns all reactions of the message. Allowed after a block, as
     deleting is. MessageNotFound, ValidationError (not exactly one emoji)."""
     value = clean_emoji(emoji)

@@ -33,7 +33,7 @@ from messaging.models import (
     between,
 )
 from messaging.selectors.access import contact_columns, raise_if_contact_denied
-from messaging.selectors.messages import MessageRow, messages_for, render
+from messaging.selectors.messages import MessageRow, messages_for
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -195,7 +195,7 @@ def digest_of(*parts: object) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
-def original_of(sender_id: int, client_id: str | None, digest: str) -> dict[str, Any] | ApiError:
+def original_of(sender_id: int, client_id: str | None, digest: str) -> MessageRow | ApiError:
     """The message first sent with this client_id, or the error for a request that does not match it."""
     message = None
     if client_id is not None:
@@ -205,7 +205,7 @@ def original_of(sender_id: int, client_id: str | None, digest: str) -> dict[str,
     if message.request_digest != digest:
         return IdempotencyConflict()
     shown = messages_for(sender_id, [message.id]).get(message.id)
-    return shown or render(row_of(message, None, message.image), sender_id)
+    return shown or row_of(message, None, message.image)
 
 
 def row_of(message: Message, replied: Message | None, image: Any) -> MessageRow:

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 from django.utils import timezone
 
-from messaging.selectors import SeenMessage
 from realtime.conf import conf
 from realtime.consumers import protocol
 from realtime.consumers.database import in_database
@@ -131,7 +130,7 @@ class LogReader:
         self.is_badge_due = False
         # New events that came with a wake-up.
         self._inline: list[LoggedEvent] = []
-        # The new message that came with the last of them: the number of its event, and the fields of a SeenMessage.
+        # The new message that came with the last of them: the number of its event, and its data.
         self._copy: Sequence[Any] | None = None
         self._resume: tuple[str | None, int] | None = None
         self._sync_target: int | None = None
@@ -196,8 +195,8 @@ class LogReader:
             first = self._inline[0]
             happened_at = first.created_at
             if self._copy is not None and self._copy[0] == first.seq:
-                seen = first._replace(seen=SeenMessage(*self._copy[1:]))
-                [outgoing] = render_batch([UserEvents(caller.user_id, [seen], caller.device)])
+                complete = first._replace(data=self._copy[1])
+                [outgoing] = render_batch([UserEvents(caller.user_id, [complete], caller.device)])
             else:
                 outgoing = await Hub.here().event_batcher(UserEvents(caller.user_id, [first], caller.device))
         else:

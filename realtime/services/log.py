@@ -19,7 +19,6 @@ from prometheus_client import Histogram
 
 from core.database import as_parameter, compiled, on_postgresql, placeholders, rows
 from core.transactions import collect, unit_of_work
-from messaging.selectors import SeenMessage
 from realtime import groups
 from realtime.conf import conf
 from realtime.models import Event, Stream, new_epoch
@@ -58,7 +57,7 @@ class PendingEvent(NamedTuple):
     object_id: int | None
     extra: str | None
     # Not stored: only sent with the wake-up.
-    seen: SeenMessage | None = None
+    data: dict[str, Any] | None = None
 
 
 # The columns of a pending event, with its number among those of its user.
@@ -72,15 +71,15 @@ def append(
     conversation_id: int | None = None,
     object_id: int | None = None,
     extra: dict[str, Any] | None = None,
-    seen: SeenMessage | None = None,
+    data: dict[str, Any] | None = None,
 ) -> None:
     """Adds an event for a user, numbered when the open unit of work commits.
 
-    RuntimeError outside of a unit of work. `extra` is for data that cannot be read from rows later, `seen` a new message
-    as this user sees it now: a socket that is up to date need not read it.
+    RuntimeError outside of a unit of work. `extra` is for data that cannot be read from rows later, `data` the data of
+    the event as this user sees it now: a socket that is up to date need not read it.
     """
     packed = None if extra is None else json.dumps(extra, separators=(",", ":"))
-    collect(_flush, PendingEvent(user_id, type, conversation_id, object_id, packed, seen))
+    collect(_flush, PendingEvent(user_id, type, conversation_id, object_id, packed, data))
 
 
 def position(user_id: int) -> Position:
@@ -222,8 +221,8 @@ def _copies(
     conversation may have changed the message, so that it has to be read."""
     copies: dict[int, list[Any]] = {}
     for event, (user_id, number, *_columns) in zip(events, numbered, strict=True):
-        if event.seen is not None:
-            copies[user_id] = [heads[user_id] - counts[user_id] + number, *event.seen]
+        if event.data is not None:
+            copies[user_id] = [heads[user_id] - counts[user_id] + number, event.data]
         elif event.conversation_id is not None:
             copies.pop(user_id, None)
     return copies
@@ -294,7 +293,7 @@ def _numbered(events: Sequence[PendingEvent]) -> list[Numbered]:
     """Numbers the events of each user from 1."""
     numbers: Counter[int] = Counter()
     numbered = []
-    for user_id, *columns, _seen in events:
+    for user_id, *columns, _data in events:
         numbers[user_id] += 1
         numbered.append((user_id, numbers[user_id], *columns))
     return numbered

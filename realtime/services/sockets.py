@@ -157,8 +157,8 @@ def _newest_seq(user_id: int, since: datetime) -> int:
 
 def send_delivered(*, conversation_id: int, user_id: int, peer_id: int, delivered_id: int) -> None:
     """Shows the sender that messages are delivered, after the commit; not with a block, nor what is shown as read."""
-    conversation = conversations_for(peer_id, [conversation_id]).get(conversation_id, {})
-    if conversation.get("other_delivered_id") != delivered_id:
+    conversation = conversations_for(peer_id, [conversation_id]).get(conversation_id)
+    if conversation is None or conversation.delivery_receipt != delivered_id:
         return
     frame = {
         "type": "conversation.delivered",

@@ -70,10 +70,10 @@ def fill():
     rows["block"] = profile.block(blocker=ben, blocked_id=rows["guest"]).id
 
     conversation, _ = conversations.start(starter=ann, user_id=ben.id)
-    rows["conversation"] = conversation["id"]
+    rows["conversation"] = conversation.id
 
     def send_message(body):
-        return messages.send(sender=ann, conversation_id=conversation["id"], body=body)[0]["id"]
+        return messages.send(sender=ann, conversation_id=conversation.id, body=body)[0].id
 
     rows["message"] = send_message("the first wording")
     messages.edit(editor=ann, message_id=rows["message"], body="what Ann wrote")
@@ -94,7 +94,7 @@ def fill():
     rows["pause"] = "mail"
     ended = {"state": "ended", "outcome": "missed", "expires_at": now, "ended_at": now}
     rows["call"] = Call.objects.create(
-        conversation_id=conversation["id"], caller=ann, callee=ben, media="audio", **ended
+        conversation_id=conversation.id, caller=ann, callee=ben, media="audio", **ended
     ).id
     return {"rows": {name: str(key) for name, key in rows.items()}, "keys": keys}
 

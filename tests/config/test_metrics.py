@@ -34,7 +34,7 @@ def test_requests_limits_and_the_queue_are_counted(scrape, anonymous, as_bob, al
     anonymous.post("/api/v1/auth/resend-otp", {"email": "limits@example.com"}, status=429)
     as_bob.post("/api/v1/profile/push-token", {"token": "a-token-of-bob"})
     conversation, _ = conversations.start(starter=alice, user_id=bob.id)
-    messages.send(sender=alice, conversation_id=conversation["id"], body="hello")
+    messages.send(sender=alice, conversation_id=conversation.id, body="hello")
     after = scrape()
     limited = 'parley_limits_hit_total{error="rate_limited"}'
     assert after[limited] == before.get(limited, 0) + 1

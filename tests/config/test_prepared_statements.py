@@ -32,10 +32,10 @@ def test_statements_after_each_other_share_a_cursor():
 @on_postgresql
 def test_a_statement_is_planned_once_for_all_values(alice, bob):
     """Also one that takes arrays: PostgreSQL would plan it for the values of each use."""
-    conversation_id = conversations.start(starter=alice, user_id=bob.id)[0]["id"]
+    conversation_id = conversations.start(starter=alice, user_id=bob.id)[0].id
     for _ in range(12):
         message, _created = messages.send(sender=alice, conversation_id=conversation_id, body="hello")
-        messages_for_each([alice.id, bob.id], [message["id"]])
+        messages_for_each([alice.id, bob.id], [message.id])
     with connection.cursor() as cursor:
         cursor.execute("SELECT statement, generic_plans, custom_plans FROM pg_prepared_statements")
         plans = cursor.fetchall()

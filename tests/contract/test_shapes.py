@@ -17,7 +17,7 @@ from notifications import selectors as notifications
 from notifications.models import Notification
 from notifications.serializers import NotificationSerializer, PreferencesInput
 from realtime.selectors import call_history
-from realtime.serializers import CallSerializer
+from realtime.serializers import CallSerializer, MessageData
 from tests.factories import sign_in
 from tests.messaging.conftest import message_path
 from tests.messaging.test_images import upload
@@ -58,8 +58,9 @@ def test_each_shape_renders_exactly_what_it_declares(alice, bob, charlie, as_ali
         (security.SessionSerializer, security.SessionSerializer.render(session, current=session)),
         (security.TrustedDeviceSerializer, security.TrustedDeviceSerializer.render(device)),
         (security.TwoStepStatusOutput, security.TwoStepStatusOutput.render(alice, codes_left=0)),
-        *((MessageOutput, message) for message in messages),
-        *((ConversationOutput, conversation) for conversation in shown),
+        *((MessageOutput, MessageOutput.render(message, alice.id)) for message in messages),
+        (MessageData, MessageData.render(messaging.SeenMessage(messages[0], 0), alice.id)),
+        *((ConversationOutput, ConversationOutput.render(conversation)) for conversation in shown),
         *((NotificationSerializer, NotificationSerializer.render(row)) for row in Notification.objects.all()),
         (PreferencesInput, PreferencesInput.render(notifications.preferences_of(alice.id))),
         *((CallSerializer, call) for call in calls),

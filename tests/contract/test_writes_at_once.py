@@ -73,7 +73,7 @@ class World:
 
     def __init__(self) -> None:
         self.alice, self.bob = make_user("Alice"), make_user("Bob")
-        self.chat = conversations.start(starter=self.alice, user_id=self.bob.id)[0]["id"]
+        self.chat = conversations.start(starter=self.alice, user_id=self.bob.id)[0].id
         self.message(self.alice)
         self.message(self.bob)
         _, action_token = self.proof(self.bob, step_up.TWO_STEP_ENABLE)
@@ -86,7 +86,7 @@ class World:
         return Request(method, path, data, self.token(self.alice))
 
     def message(self, sender: User) -> int:
-        return messages.send(sender=sender, conversation_id=self.chat, body="Tea?")[0]["id"]
+        return messages.send(sender=sender, conversation_id=self.chat, body="Tea?")[0].id
 
     def notification(self) -> int:
         feed.notify(kind="post_like", recipient_id=self.alice.id, actor_id=self.bob.id, target_id=7, title="Tea")

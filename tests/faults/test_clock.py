@@ -65,15 +65,15 @@ def test_nodes_that_disagree_take_each_others_tokens(alice, clock, ahead):
 @pytest.mark.django_db(transaction=True)
 @jumps
 def test_order_and_counts_do_not_follow_the_clock(as_alice, as_bob, alice, bob, clock, jump):
-    conversation_id = conversations.start(starter=alice, user_id=bob.id)[0]["id"]
+    conversation_id = conversations.start(starter=alice, user_id=bob.id)[0].id
     path = f"/api/v1/messages/conversations/{conversation_id}"
-    sent = [messages.send(sender=alice, conversation_id=conversation_id, body="before")[0]["id"]]
+    sent = [messages.send(sender=alice, conversation_id=conversation_id, body="before")[0].id]
     clock.forward(**jump)
     alice_now, bob_now = (ApiClient(sign_in(person)[1]) for person in (alice, bob))
-    sent.append(messages.send(sender=alice, conversation_id=conversation_id, body="after")[0]["id"])
-    sent.append(messages.send(sender=bob, conversation_id=conversation_id, body="an answer")[0]["id"])
+    sent.append(messages.send(sender=alice, conversation_id=conversation_id, body="after")[0].id)
+    sent.append(messages.send(sender=bob, conversation_id=conversation_id, body="an answer")[0].id)
     clock.ahead = timedelta()
-    sent.append(messages.send(sender=alice, conversation_id=conversation_id, body="back again")[0]["id"])
+    sent.append(messages.send(sender=alice, conversation_id=conversation_id, body="back again")[0].id)
     assert sent == sorted(sent)
     listed = as_bob.get(f"{path}/messages")["messages"]
     assert [message["id"] for message in listed] == sent[::-1]

@@ -5,6 +5,7 @@ from django.db import connection
 
 from accounts.models import User
 from messaging import signals
+from messaging.serializers.outputs import MessageOutput
 from messaging.services import conversations, messages
 from tests.messaging.conftest import API, conversation_path, message_path
 
@@ -102,7 +103,8 @@ def test_a_refused_request_says_nothing(as_alice, as_bob, send_message, received
 
 def call(conversation, caller, call_id=1, **more):
     values = {"media": "audio", "outcome": "missed", "duration_s": None, "counts_as_unread": True} | more
-    return messages.send_call_message(conversation_id=conversation, caller_id=caller.id, call_id=call_id, **values)
+    row = messages.send_call_message(conversation_id=conversation, caller_id=caller.id, call_id=call_id, **values)
+    return MessageOutput.render(row, caller.id)
 
 
 def test_a_call_leaves_one_message(as_bob, alice, bob, conversation, thread, received):

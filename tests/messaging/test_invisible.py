@@ -2,7 +2,8 @@
 
 import pytest
 
-from messaging.services import export, messages
+from messaging.selectors import export
+from messaging.services import messages
 from realtime.models import Event
 
 
@@ -50,7 +51,7 @@ def test_the_other_participant_sees_it_by_opening_it_too(opened, as_alice, as_bo
 
 def test_it_stays_visible_when_its_messages_are_gone(opened, as_alice, as_bob, alice):
     message, _ = messages.send(sender=alice, conversation_id=opened, body="hi")
-    as_alice.delete(f"/api/v1/messages/messages/{message['id']}")
+    as_alice.delete(f"/api/v1/messages/messages/{message.id}")
     assert listed(as_bob) == [opened]
 
 

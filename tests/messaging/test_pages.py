@@ -13,7 +13,7 @@ from tests.messaging.conftest import API, conversation_path
 def history(alice, bob, conversation):
     """120 messages, every third by Bob; their ids, oldest first."""
     return [
-        messages.send(sender=bob if n % 3 == 0 else alice, conversation_id=conversation, body=f"number {n}")[0]["id"]
+        messages.send(sender=bob if n % 3 == 0 else alice, conversation_id=conversation, body=f"number {n}")[0].id
         for n in range(120)
     ]
 
@@ -103,7 +103,7 @@ def test_listing_messages_takes_two_queries_whatever_their_number(as_bob, alice,
     last = None
     for n in range(count):
         sent, _ = messages.send(sender=alice, conversation_id=conversation, body=f"{n}", reply_to_id=last)
-        last = sent["id"]
+        last = sent.id
         for emoji in ("👍", "🎉"):
             reactions.add(user=bob, message_id=last, emoji=emoji)
             reactions.add(user=alice, message_id=last, emoji=emoji)
@@ -121,7 +121,7 @@ def test_listing_conversations_takes_two_queries_whatever_their_number(as_alice,
     for n in range(count):
         other = make_user(f"Friend{n}")
         made, _ = conversations.start(starter=alice, user_id=other.id)
-        messages.send(sender=other, conversation_id=made["id"], body="hi")
+        messages.send(sender=other, conversation_id=made.id, body="hi")
     with CaptureQueriesContext(connection) as captured:
         page = as_alice.get(f"{API}/conversations?limit=50")["conversations"]
     assert len(page) == count
@@ -148,7 +148,7 @@ def test_conversations_page_by_cursor_newest_activity_first(as_alice, alice):
     made = []
     for n in range(25):
         other = make_user(f"Friend{n}")
-        made.append((conversations.start(starter=alice, user_id=other.id)[0]["id"], other))
+        made.append((conversations.start(starter=alice, user_id=other.id)[0].id, other))
     for conversation_id, other in made[::2]:
         messages.send(sender=other, conversation_id=conversation_id, body="hi")
     active = [conversation_id for conversation_id, _ in made[::2]][::-1]
@@ -168,7 +168,7 @@ def test_a_new_message_during_paging_repeats_nothing(as_alice, alice):
     made = []
     for n in range(12):
         other = make_user(f"Friend{n}")
-        made.append((conversations.start(starter=alice, user_id=other.id)[0]["id"], other))
+        made.append((conversations.start(starter=alice, user_id=other.id)[0].id, other))
     first = as_alice.get(f"{API}/conversations?limit=5")
     conversation_id, other = made[0]
     messages.send(sender=other, conversation_id=conversation_id, body="to the top")

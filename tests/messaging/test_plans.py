@@ -29,7 +29,7 @@ def histories(alice, bob):
         (8_000, (alice, bob)),
         (8_001, (make_user("Other"), make_user("Another"))),
     ):
-        made[size] = conversations.start(starter=people[0], user_id=people[1].id)[0]["id"]
+        made[size] = conversations.start(starter=people[0], user_id=people[1].id)[0].id
         with connection.cursor() as cursor:
             cursor.execute(
                 "INSERT INTO messaging_message (conversation_id, sender_id, kind, body, body_folded, call_media,"

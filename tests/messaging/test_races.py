@@ -121,7 +121,7 @@ def test_a_message_is_deleted_once(alice, conversation):
     sent, _ = messages.send(sender=alice, conversation_id=conversation, body="x")
 
     def delete(client):
-        return client.raw("DELETE", f"{API}/messages/{sent['id']}", None).status_code
+        return client.raw("DELETE", f"{API}/messages/{sent.id}", None).status_code
 
     statuses = run_parallel([lambda c=c: delete(c) for c in clients(alice, 8)])
     assert sorted(statuses) == [200] + [404] * 7
@@ -129,7 +129,7 @@ def test_a_message_is_deleted_once(alice, conversation):
 
 def test_seven_reactions_at_once_leave_six(alice, bob, conversation):
     sent, _ = messages.send(sender=alice, conversation_id=conversation, body="x")
-    path = f"{API}/messages/{sent['id']}/reactions"
+    path = f"{API}/messages/{sent.id}/reactions"
     emoji = ["👍", "❤️", "😂", "🎉", "😮", "😢", "🔥"]
     jobs = [lambda c=c, e=e: any_status(c, path, {"emoji": e}) for c, e in zip(clients(bob, 7), emoji, strict=True)]
     assert sorted(status for status, _ in run_parallel(jobs)) == [200] * 6 + [400]
@@ -153,9 +153,9 @@ def test_an_account_is_erased_while_others_write_to_it(alice, bob, conversation)
 
 
 def test_acknowledgements_beside_sends_and_reads_move_forward_only(alice, bob, charlie, conversation):
-    chats = [conversation, conversations.start(starter=charlie, user_id=bob.id)[0]["id"]]
+    chats = [conversation, conversations.start(starter=charlie, user_id=bob.id)[0].id]
     ids = {
-        chat: [messages.send(sender=sender, conversation_id=chat, body=f"{n}")[0]["id"] for n in range(8)]
+        chat: [messages.send(sender=sender, conversation_id=chat, body=f"{n}")[0].id for n in range(8)]
         for chat, sender in zip(chats, (alice, charlie), strict=True)
     }
     jobs = []
@@ -180,7 +180,7 @@ def test_acknowledgements_beside_sends_and_reads_move_forward_only(alice, bob, c
 
 @pytest.mark.parametrize("round_number", range(5))
 def test_first_messages_at_once_show_a_conversation_once(round_number, alice, bob):
-    conversation_id = conversations.start(starter=alice, user_id=bob.id)[0]["id"]
+    conversation_id = conversations.start(starter=alice, user_id=bob.id)[0].id
     send = partial(messages.send, sender=alice, conversation_id=conversation_id, body="hi")
     run_parallel([send] * 6)
     created = Event.objects.filter(type="conversation.created").values_list("user_id", flat=True)

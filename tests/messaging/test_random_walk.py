@@ -12,6 +12,7 @@ from accounts.models import Block
 from messaging import selectors
 from messaging.exceptions import MessageNotFound
 from messaging.models import Message, Participant
+from messaging.serializers.outputs import ConversationOutput
 from messaging.services import conversations, messages
 from tests.factories import make_user
 
@@ -26,7 +27,7 @@ class ExpectedConversation:
 
     def __init__(self, people):
         self.people = people
-        self.id = conversations.start(starter=people[0], user_id=people[1].id)[0]["id"]
+        self.id = conversations.start(starter=people[0], user_id=people[1].id)[0].id
         self.messages = []  # [id, index of the sender, counts as unread, body or None when deleted]
         self.read, self.cleared = [0, 0], [0, 0]
         self.blocked = set()
@@ -71,8 +72,8 @@ class Walk(RuleBasedStateMachine):
             assert replied not in conversation.visible(participant)
             return
         assert not conversation.blocked and created
-        assert not conversation.messages or made["id"] > conversation.messages[-1][0]
-        conversation.messages.append([made["id"], participant, True, body])
+        assert not conversation.messages or made.id > conversation.messages[-1][0]
+        conversation.messages.append([made.id, participant, True, body])
         if key:
             again = messages.send(sender=conversation.people[participant], conversation_id=conversation.id, **data)
             assert again == (made, False)
@@ -89,7 +90,7 @@ class Walk(RuleBasedStateMachine):
             duration_s=None if missed else 5,
             counts_as_unread=missed,
         )
-        conversation.messages.append([made["id"], participant, missed, made["body"]])
+        conversation.messages.append([made.id, participant, missed, made.body])
 
     @rule(conversation=CONVERSATIONS, participant=PARTICIPANTS, index=INDEXES)
     def delete(self, conversation, participant, index):
@@ -181,8 +182,9 @@ class Walk(RuleBasedStateMachine):
             for participant, person in enumerate(conversation.people):
                 visible = conversation.visible(participant)
                 page, _ = selectors.message_page(user_id=person.id, conversation_id=conversation.id, limit=100)
-                assert [(m["id"], m["body"]) for m in page] == [(m[0], m[3]) for m in visible[::-1]][:100]
-                seen = selectors.conversations_for(person.id, [conversation.id])[conversation.id]
+                assert [(m.id, m.body) for m in page] == [(m[0], m[3]) for m in visible[::-1]][:100]
+                row = selectors.conversations_for(person.id, [conversation.id])[conversation.id]
+                seen = ConversationOutput.render(row)
                 assert seen["unread_count"] == conversation.unread(participant)
                 assert seen["last_read_id"] == conversation.read[participant]
                 assert seen["is_blocked"] is bool(conversation.blocked)
@@ -197,7 +199,7 @@ class Walk(RuleBasedStateMachine):
             total = self.unread_of(person)
             assert selectors.message_unread_count(person.id) == total
             listed, _ = selectors.conversation_page(user_id=person.id, limit=100)
-            assert sum(conversation["unread_count"] for conversation in listed) == total
+            assert sum(conversation.unread_count for conversation in listed) == total
 
 
 @pytest.mark.django_db

@@ -14,7 +14,7 @@ def sent(alice, bob, charlie, conversation):
     conversations.start(starter=bob, user_id=alice.id)
 
     def send(sender):
-        return messages.send(sender=sender, conversation_id=conversation, body="hello")[0]["id"]
+        return messages.send(sender=sender, conversation_id=conversation, body="hello")[0].id
 
     made = {name: send(sender) for name, sender in (("cleared", alice), ("read", alice), ("own", bob))}
     made |= {"deleted": send(alice), "silent": send(alice), "new": send(alice)}

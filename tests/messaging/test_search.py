@@ -97,7 +97,7 @@ def long_history(alice, conversation):
     made = []
     for n in range(260):
         text = {0: "needle ё", 130: "needle ё"}.get(n, f"hay common {n % 7}")
-        made.append(messages.send(sender=alice, conversation_id=conversation, body=text)[0]["id"])
+        made.append(messages.send(sender=alice, conversation_id=conversation, body=text)[0].id)
     return made
 
 
@@ -148,5 +148,5 @@ def test_what_search_stores_is_a_few_times_the_message_at_most(alice, conversati
     lengths = {}
     for body in ("\ufdfa" * 4096, "\ufb03" * 4096, "\ufdfa"):
         sent, _ = messages.send(sender=alice, conversation_id=conversation, body=body)
-        lengths[body] = len(Message.objects.get(id=sent["id"]).body_folded)
+        lengths[body] = len(Message.objects.get(id=sent.id).body_folded)
     assert list(lengths.values()) == [3 * 4096 + 64, 3 * 4096, 18]

@@ -90,7 +90,7 @@ def test_a_block_during_a_shower_of_likes_hides_the_person(alice, bob, charlie, 
 
 
 def test_messages_and_reading_at_once_agree_in_the_end(alice, bob):
-    talk = conversations.start(starter=alice, user_id=bob.id)[0]["id"]
+    talk = conversations.start(starter=alice, user_id=bob.id)[0].id
     session, _ = sign_in(bob)
     devices.register(user_id=bob.id, session_id=session.id, token="abc")
 
@@ -102,7 +102,7 @@ def test_messages_and_reading_at_once_agree_in_the_end(alice, bob):
                 messages.send(sender=alice, conversation_id=talk, body="hello")
 
     assert failures(parallel_outcomes(4, act)) == []
-    unread = conversations_for(bob.id, [talk])[talk]["unread_count"]
+    unread = conversations_for(bob.id, [talk])[talk].unread_count
     assert unread == message_unread_count(bob.id)
     rows = Notification.objects.filter(recipient=bob, is_read=False)
     assert [row.count for row in rows] == ([unread] if unread else [])
@@ -116,7 +116,7 @@ def test_what_is_announced_to_a_device_survives_its_removal(alice, bob, like, de
         for token in tokens:
             device_of(bob, token)
         jobs = [lambda token=token: devices.remove(user_id=bob.id, token=token) for token in tokens]
-        jobs += [lambda: messages.send(sender=alice, conversation_id=started["id"], body="Tea?")] * 2
+        jobs += [lambda: messages.send(sender=alice, conversation_id=started.id, body="Tea?")] * 2
         jobs += [lambda post_id=100 + number: like(alice, bob, post_id)]
         jobs += [lambda: delivery.enqueue_test_push(recipient_id=bob.id)] * 2
         assert failures(parallel_outcomes(len(jobs), lambda index, jobs=jobs: jobs[index]())) == []

@@ -29,7 +29,7 @@ def services(settings):
 
 def test_requests_use_the_database_and_no_other_service(services, anonymous, as_alice, alice, bob, device_of):
     device_of(bob)
-    conversation_id = conversations.start(starter=alice, user_id=bob.id)[0]["id"]
+    conversation_id = conversations.start(starter=alice, user_id=bob.id)[0].id
     counts = []
     for number, mode in enumerate((*MODES, *MODES)):
         for service in services:

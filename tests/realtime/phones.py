@@ -84,7 +84,7 @@ def _open(user: User, session_id: int) -> Phone:
 
 def conversation_of(user: User, other: User) -> int:
     """The id of the conversation of the two."""
-    return conversations.start(starter=user, user_id=other.id)[0]["id"]
+    return conversations.start(starter=user, user_id=other.id)[0].id
 
 
 def start_call(caller: Phone, callee: Phone, conversation_id: int, state: str = "active") -> int:

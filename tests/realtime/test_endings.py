@@ -223,7 +223,7 @@ def test_without_a_first_frame_it_ends(open_socket, live, settings):
 def test_a_client_that_never_acknowledges_gets_one_window_and_is_closed(open_socket, session, alice, bob, settings):
     settings.REALTIME_WINDOW_EVENTS = 20
     settings.REALTIME_STUCK_SECONDS = 2
-    conversation = conversations.start(starter=bob, user_id=alice.id)[0]["id"]
+    conversation = conversations.start(starter=bob, user_id=alice.id)[0].id
     phone = open_socket(session[1], acks=False)
     for n in range(40):
         messages.send(sender=bob, conversation_id=conversation, body=f"{n}")
@@ -243,7 +243,7 @@ def test_a_client_that_never_acknowledges_gets_one_window_and_is_closed(open_soc
 def test_the_window_counts_bytes_too(open_socket, session, alice, bob, settings):
     settings.REALTIME_WINDOW_BYTES = 60_000
     settings.REALTIME_STUCK_SECONDS = 2
-    conversation = conversations.start(starter=bob, user_id=alice.id)[0]["id"]
+    conversation = conversations.start(starter=bob, user_id=alice.id)[0].id
     phone = open_socket(session[1], acks=False)
     for _ in range(12):
         messages.send(sender=bob, conversation_id=conversation, body="日" * 4096)
@@ -253,7 +253,7 @@ def test_the_window_counts_bytes_too(open_socket, session, alice, bob, settings)
 
 def test_an_acknowledgement_opens_the_window_again(open_socket, session, alice, bob, settings):
     settings.REALTIME_WINDOW_EVENTS = 5
-    conversation = conversations.start(starter=bob, user_id=alice.id)[0]["id"]
+    conversation = conversations.start(starter=bob, user_id=alice.id)[0].id
     phone = open_socket(session[1])
     for n in range(12):
         messages.send(sender=bob, conversation_id=conversation, body=f"{n}")

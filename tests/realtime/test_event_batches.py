@@ -22,8 +22,8 @@ def parts_of(*people):
 
 
 def talk(one, other):
-    chat = conversations.start(starter=one, user_id=other.id)[0]["id"]
-    sent = [messages.send(sender=one, conversation_id=chat, body=f"{one.first_name} {n}")[0]["id"] for n in range(4)]
+    chat = conversations.start(starter=one, user_id=other.id)[0].id
+    sent = [messages.send(sender=one, conversation_id=chat, body=f"{one.first_name} {n}")[0].id for n in range(4)]
     messages.delete(user=one, message_id=sent[1])
     conversations.mark_read(reader_id=other.id, conversation_id=chat, message_id=sent[2])
     conversations.clear(user_id=one.id, conversation_id=chat, message_id=sent[0])
@@ -53,7 +53,7 @@ def test_each_part_of_a_batch_is_as_if_alone(db, alice, bob, charlie):
 def test_messages_of_many_users_are_read_in_one_query(db, alice, django_assert_num_queries):
     people = [make_user() for _ in range(6)]
     for person in people:
-        chat = conversations.start(starter=person, user_id=alice.id)[0]["id"]
+        chat = conversations.start(starter=person, user_id=alice.id)[0].id
         messages.send(sender=person, conversation_id=chat, body="hello")
     batch = [
         UserEvents(part.user_id, [event for event in part.events if event.type == "message.new"], part.device)

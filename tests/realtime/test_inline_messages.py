@@ -13,7 +13,7 @@ from tests.factories import sign_in
 
 @pytest.fixture
 def chat(alice, bob, transactional_db):
-    chat = conversations.start(starter=alice, user_id=bob.id)[0]["id"]
+    chat = conversations.start(starter=alice, user_id=bob.id)[0].id
     # The conversation is in both lists, so that a message is one event for each.
     messages.send(sender=alice, conversation_id=chat, body="first")
     return chat
@@ -65,8 +65,8 @@ def test_a_new_message_is_sent_without_a_query(open_socket, as_alice, as_bob, al
 def test_a_long_text_is_read_by_the_socket(open_socket, alice, bob, chat, queries):
     bobs = open_socket(sign_in(bob)[1])
     sent, _ = messages.send(sender=alice, conversation_id=chat, body="a" * (INLINE_CHARACTERS + 1))
-    assert bobs.expect("message.new")["data"]["message"]["body"] == sent["body"]
-    assert queries == [sent["id"]]
+    assert bobs.expect("message.new")["data"]["message"]["body"] == sent.body
+    assert queries == [sent.id]
 
 
 def test_a_wake_up_with_the_longest_text_is_below_8_kib(alice, bob, chat, settings, monkeypatch):
@@ -86,9 +86,9 @@ def test_a_wake_up_with_the_longest_text_is_below_8_kib(alice, bob, chat, settin
 
 def test_a_reply_shows_no_message_that_its_recipient_has_cleared(open_socket, as_alice, as_bob, alice, bob, chat):
     original, _ = messages.send(sender=alice, conversation_id=chat, body="cleared by Bob")
-    conversations.clear(user_id=bob.id, conversation_id=chat, message_id=original["id"])
+    conversations.clear(user_id=bob.id, conversation_id=chat, message_id=original.id)
     alices, bobs = open_socket(as_alice.token), open_socket(as_bob.token)
-    messages.send(sender=alice, conversation_id=chat, body="reply", reply_to_id=original["id"])
+    messages.send(sender=alice, conversation_id=chat, body="reply", reply_to_id=original.id)
     assert alices.expect("message.new")["data"]["message"]["reply_to"]["body"] == "cleared by Bob"
     received = bobs.expect("message.new")
     assert received["data"]["message"]["reply_to"] is None
@@ -100,12 +100,12 @@ def test_a_message_that_is_deleted_before_it_is_sent_comes_as_deleted(open_socke
     woken = []
     monkeypatch.setattr(groups, "publish", woken.extend)
     deleted, _ = messages.send(sender=alice, conversation_id=chat, body="erased text")
-    messages.delete(user=alice, message_id=deleted["id"])
+    messages.delete(user=alice, message_id=deleted.id)
     # Both wake-ups arrive before the socket sends anything.
     # Event loops of earlier tests may still be listed.
     for loop, deliver in [(loop, deliver) for loop, deliver in groups._hubs.items() if not loop.is_closed()]:
         loop.call_soon_threadsafe(lambda deliver=deliver: [deliver(message) for message in woken])
-    assert [bobs.expect("message.deleted")["data"]["message_id"] for _ in range(2)] == [deleted["id"]] * 2
+    assert [bobs.expect("message.deleted")["data"]["message_id"] for _ in range(2)] == [deleted.id] * 2
     assert "erased text" not in str(bobs.frames)
 
 
@@ -116,8 +116,8 @@ def test_a_message_that_changes_while_the_window_is_full_has_its_current_state(o
     filled = bobs.expect("message.new")
     deleted, _ = messages.send(sender=alice, conversation_id=chat, body="erased text")
     liked, _ = messages.send(sender=alice, conversation_id=chat, body="liked")
-    messages.delete(user=alice, message_id=deleted["id"])
-    reactions.add(user=bob, message_id=liked["id"], emoji="👍")
+    messages.delete(user=alice, message_id=deleted.id)
+    reactions.add(user=bob, message_id=liked.id, emoji="👍")
     frames = [filled]
     while frames[-1]["type"] != "message.reactions":
         bobs.send("ack", {"seq": frames[-1]["seq"]})
@@ -143,13 +143,13 @@ def test_what_waited_is_read_anew(open_socket, alice, bob, chat, settings, monke
     bobs.silence(0.3)
     # The wake-up of the deletion is lost.
     monkeypatch.setattr(groups, "publish", list)
-    messages.delete(user=alice, message_id=deleted["id"])
+    messages.delete(user=alice, message_id=deleted.id)
     if resumes:
         bobs.send("resume", {"epoch": bobs.ready["epoch"], "seq": filled["seq"]})
         frames = [next_event(bobs)]
     else:
         frames = [filled]
-    while frames[-1]["data"].get("message_id") != deleted["id"]:
+    while frames[-1]["data"].get("message_id") != deleted.id:
         bobs.send("ack", {"seq": frames[-1]["seq"]})
         frames.append(next_event(bobs))
         assert len(frames) < 20
@@ -161,8 +161,8 @@ def test_a_message_that_changes_in_its_own_transaction_is_read(open_socket, alic
     bobs = open_socket(sign_in(bob)[1])
     with unit_of_work():
         deleted, _ = messages.send(sender=alice, conversation_id=chat, body="erased text")
-        messages.delete(user=alice, message_id=deleted["id"])
-    assert [bobs.expect("message.deleted")["data"]["message_id"] for _ in range(2)] == [deleted["id"]] * 2
+        messages.delete(user=alice, message_id=deleted.id)
+    assert [bobs.expect("message.deleted")["data"]["message_id"] for _ in range(2)] == [deleted.id] * 2
     assert "erased text" not in str(bobs.frames)
 
 

@@ -74,7 +74,7 @@ def journey():
 
 @pytest.fixture
 def chat(alice, bob):
-    return conversations.start(starter=alice, user_id=bob.id)[0]["id"]
+    return conversations.start(starter=alice, user_id=bob.id)[0].id
 
 
 def wait_for_what_follows(*clients):

@@ -130,7 +130,7 @@ def test_presence_follows_the_permission_to_write(open_socket, alice, bob, who_c
     if written_by == "bob":
         conversations.start(starter=bob, user_id=alice.id)
     if written_by:
-        messages.send(sender=writers[written_by], conversation_id=conversation["id"], body="hi")
+        messages.send(sender=writers[written_by], conversation_id=conversation.id, body="hi")
     User.objects.filter(id=bob.id).update(who_can_message=who_can_message)
     watcher = open_socket(sign_in(alice)[1])
     answer = watcher.command("presence.watch", user_ids=[bob.id])["data"]["presence"]

@@ -96,12 +96,12 @@ def walk(people, participants, dice, steps):
         what = dice.choice(["send", "send", "send", "reply", "edit", "delete", "react", "unreact", "read", "clear"])
         try:
             if what == "send" or message_id is None:
-                known.append(messages.send(sender=actor, conversation_id=conversation_id, body=f"step {step}")[0]["id"])
+                known.append(messages.send(sender=actor, conversation_id=conversation_id, body=f"step {step}")[0].id)
             elif what == "reply":
                 sent, _ = messages.send(
                     sender=actor, conversation_id=conversation_id, body=f"re {step}", reply_to_id=message_id
                 )
-                known.append(sent["id"])
+                known.append(sent.id)
             elif what == "edit":
                 messages.edit(editor=actor, message_id=message_id, body=f"edited {step}")
             elif what == "delete":
@@ -128,12 +128,12 @@ def test_replay_equals_the_state_though_wake_ups_are_lost(open_socket, alice, bo
         publish([message for message in state if dice.random() >= 0.3])
 
     monkeypatch.setattr(groups, "publish", lossy)
-    first = conversations.start(starter=alice, user_id=bob.id)[0]["id"]
+    first = conversations.start(starter=alice, user_id=bob.id)[0].id
     participants = {first: [alice, bob]}
     walk([alice, bob], participants, dice, 10)
     devices = [Device(sign_in(person)[1], person.id) for person in (alice, bob, bob, charlie)]
     sockets = [open_socket(device.rest.token, resume=device.position) for device in devices]
-    participants[conversations.start(starter=charlie, user_id=bob.id)[0]["id"]] = [bob, charlie]
+    participants[conversations.start(starter=charlie, user_id=bob.id)[0].id] = [bob, charlie]
     walk([alice, bob, charlie], participants, dice, 80)
     # One device goes away and comes back in the middle.
     sockets[1].close()

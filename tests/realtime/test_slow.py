@@ -32,7 +32,7 @@ def only_protocol(live):
 @pytest.mark.timeout(90)
 def test_a_client_that_never_reads_is_cut_off(live, open_socket, alice, bob, settings):
     settings.REALTIME_STUCK_SECONDS = 2
-    conversation = conversations.start(starter=bob, user_id=alice.id)[0]["id"]
+    conversation = conversations.start(starter=bob, user_id=alice.id)[0].id
     deaf = open_deaf(live, sign_in(alice)[1])
     time.sleep(1)
     assert len(only_protocol(live)) == 1

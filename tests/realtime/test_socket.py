@@ -13,7 +13,7 @@ def token_of(transactional_db):
 
 @pytest.fixture
 def conversation(alice, bob):
-    return conversations.start(starter=alice, user_id=bob.id)[0]["id"]
+    return conversations.start(starter=alice, user_id=bob.id)[0].id
 
 
 def send_message(sender, conversation_id, body, **fields):
@@ -53,12 +53,12 @@ def test_what_was_read_is_not_announced_as_delivered_again(open_socket, alice, b
     alices, bobs = open_socket(sign_in(alice)[1]), open_socket(sign_in(bob)[1], acks=False)
     sent = [send_message(alice, conversation, text) for text in ("1", "2")]
     first, second = bobs.expect("message.new"), bobs.expect("message.new")
-    bobs.command("conversation.read", conversation_id=conversation, message_id=sent[1]["id"])
+    bobs.command("conversation.read", conversation_id=conversation, message_id=sent[1].id)
     alices.expect("conversation.read")
     bobs.send("ack", {"seq": first["seq"]})
     assert [frame for frame in alices.silence(1) if frame["type"] == "conversation.delivered"] == []
     bobs.send("ack", {"seq": second["seq"]})
-    assert alices.expect("conversation.delivered")["data"]["delivered_id"] == sent[1]["id"]
+    assert alices.expect("conversation.delivered")["data"]["delivered_id"] == sent[1].id
 
 
 def test_an_acknowledgement_is_the_second_tick_and_spares_the_push(open_socket, alice, bob, conversation):
@@ -76,7 +76,7 @@ def test_an_acknowledgement_is_the_second_tick_and_spares_the_push(open_socket, 
     assert sockets.socket_statuses([question, question._replace(session_id=10**6)]) == ["connected", "absent"]
     bobs.send("ack", {"seq": max([received["seq"], *(frame["seq"] for frame in latest if "seq" in frame)])})
     ticked = alices.expect("conversation.delivered")
-    assert ticked["data"] == {"conversation_id": conversation, "user_id": bob.id, "delivered_id": message["id"]}
+    assert ticked["data"] == {"conversation_id": conversation, "user_id": bob.id, "delivered_id": message.id}
     assert sockets.socket_statuses([question]) == ["seen"]
     send_message(alice, conversation, "and now?")
     assert sockets.socket_statuses([question._replace(since=timezone.now())]) == ["connected"]
@@ -99,11 +99,11 @@ def test_a_deleted_message_replays_as_deleted(open_socket, token_of, alice, bob,
     start = open_socket(token).ready
     secret = send_message(alice, conversation, "the secret")
     send_message(alice, conversation, "the rest")
-    messages.edit(editor=alice, message_id=secret["id"], body="the second secret")
-    messages.delete(user=alice, message_id=secret["id"])
+    messages.edit(editor=alice, message_id=secret.id, body="the second secret")
+    messages.delete(user=alice, message_id=secret.id)
     again = open_socket(token, resume={"epoch": start["epoch"], "seq": start["seq"]})
     assert again.expect("synced")["data"] == {"seq": again.ready["seq"]}
-    about = [f for f in again.events if f["data"].get("message_id") == secret["id"]]
+    about = [f for f in again.events if f["data"].get("message_id") == secret.id]
     assert [frame["type"] for frame in about] == ["message.deleted"] * 3
     assert set(about[0]["data"]) == {"conversation_id", "message_id", "unread_count", "last_message"}
     assert about[0]["data"]["last_message"]["body"] == "the rest"
@@ -211,9 +211,9 @@ def test_what_changes_nothing_makes_no_event(open_socket, as_bob, alice, bob, co
     message = send_message(alice, conversation, "hi", client_id="once")
     head = as_bob.get("/api/v1/realtime/changes")["seq"]
     send_message(alice, conversation, "hi", client_id="once")
-    messages.edit(editor=alice, message_id=message["id"], body="hi")
+    messages.edit(editor=alice, message_id=message.id, body="hi")
     phone = open_socket(as_bob.token)
-    assert phone.command("message.edit", message_id=message["id"], body="x")["error"] == "not_message_owner"
+    assert phone.command("message.edit", message_id=message.id, body="x")["error"] == "not_message_owner"
     assert phone.command("message.send", conversation_id=conversation, body="  ")["error"] == "validation_error"
     for _ in range(2):
         phone.command("conversation.read", conversation_id=conversation)

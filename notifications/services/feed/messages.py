@@ -10,10 +10,9 @@ from typing import Any
 
 from django.db import connection
 from django.utils import timezone
-from django.utils.dateparse import parse_datetime
 
 from accounts import sql
-from core.database import as_parameter
+from core.database import as_parameter, moment
 from core.database import row as read_row
 from core.transactions import unit_of_work
 from messaging.selectors import conversations_for
@@ -105,11 +104,9 @@ def message_withdrawn(*, recipient_id: int, conversation_id: int, message_id: in
 def _newest_remaining(row: Notification, conversation_id: int) -> datetime | None:
     """The time of the last message that the recipient sees; None when another user sent it."""
     conversation = conversations_for(row.recipient_id, [conversation_id]).get(conversation_id)
-    last = conversation and conversation["last_message"]
-    if not last or last["sender_id"] != row.actor_id:
+    if conversation is None or conversation.message_id is None or conversation.sender_id != row.actor_id:
         return None
-    sent_at = last["created_at"]
-    return sent_at if isinstance(sent_at, datetime) else parse_datetime(sent_at)
+    return moment(conversation.created_at)
 
 
 def conversation_read(*, reader_id: int, conversation_id: int, unread_count: int) -> None:

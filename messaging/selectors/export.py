@@ -9,6 +9,7 @@ from accounts.services import pictures
 from accounts.services.export import rows
 from messaging.models import Conversation, Message, Reaction, Report
 from messaging.selectors import conversations_for, message_page
+from messaging.serializers.outputs import ConversationOutput, MessageOutput
 
 PAGE = 100
 PAGES_A_FILE = 20
@@ -20,7 +21,10 @@ def export_files(user_id: int) -> Iterator[tuple[str, Any]]:
     conversations = Conversation.objects.filter(participants__user_id=user_id, participants__is_shown=True)
     for conversation_id in list(conversations.order_by("id").values_list("id", flat=True)):
         folder = f"conversation-{conversation_id}"
-        yield f"{folder}/conversation.json", conversations_for(user_id, [conversation_id])[conversation_id]
+        yield (
+            f"{folder}/conversation.json",
+            ConversationOutput.render(conversations_for(user_id, [conversation_id])[conversation_id]),
+        )
         for number, part in enumerate(_parts(user_id, conversation_id), start=1):
             yield f"{folder}/messages-{number:04d}.json", part
     sent = Message.objects.not_deleted().filter(sender_id=user_id).exclude(image=None)
@@ -43,7 +47,7 @@ def _parts(user_id: int, conversation_id: int) -> Iterator[list[dict[str, Any]]]
         part: list[dict[str, Any]] = []
         while has_more and len(part) < PAGE * PAGES_A_FILE:
             page, has_more = message_page(user_id=user_id, conversation_id=conversation_id, limit=PAGE, before=before)
-            part += page
-            before = part[-1]["id"] if part else None
+            part += [MessageOutput.render(row, user_id) for row in page]
+            before = page[-1].id if page else None
         if part:
             yield part
