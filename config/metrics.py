@@ -22,7 +22,8 @@ from prometheus_client.registry import Collector
 
 from config.health import OK, channel_layer
 from notifications.selectors import deliveries_by_state, delivery_lag_seconds
-from realtime.selectors import calls_by_outcome, sockets_open
+from realtime.calls.selectors import calls_by_outcome
+from realtime.selectors import sockets_open
 from realtime.services import log  # noqa: F401  (registers what the event log measures)
 
 REQUESTS = Counter("parley_http_requests", "Answered requests.", ["method", "route", "status"])

@@ -12,8 +12,9 @@ class RealtimeConfig(AppConfig):
         from core import ratelimits
         from notifications.services.delivery import register_socket_statuses
         from realtime import receivers  # noqa: F401
+        from realtime.calls import admin, checks  # noqa: F401
+        from realtime.calls.selectors import export_files
         from realtime.conf import Defaults
-        from realtime.selectors import export_files
         from realtime.services import sockets
 
         ratelimits.register("REALTIME", Defaults().RATES)

@@ -1,10 +1,6 @@
-"""Defaults of this app; a setting `REALTIME_<NAME>` overrides the one of that name. And the system check of those for calls."""
+"""Defaults of this app; a setting `REALTIME_<NAME>` overrides the one of that name."""
 
-import re
 from dataclasses import dataclass, field
-from typing import Any
-
-from django.core import checks
 
 from core.conf import prefixed
 
@@ -69,19 +65,3 @@ class Defaults:
 
 
 conf = prefixed("REALTIME", Defaults())
-
-
-@checks.register()
-def ice_servers(**options: Any) -> list[checks.CheckMessage]:
-    """realtime.E001: a browser rejects the whole ICE configuration for one invalid address."""
-    urls = [("TURN_URLS", "turns?", url) for url in conf.TURN_URLS]
-    urls += [("STUN_URLS", "stuns?", url) for url in conf.STUN_URLS]
-    return [
-        checks.Error(
-            f"{name} holds {url!r}.",
-            hint=f"Write {scheme.removesuffix('s?')}:host:port or {scheme.removesuffix('?')}:host:port, without slashes.",
-            id="realtime.E001",
-        )
-        for name, scheme, url in urls
-        if not re.fullmatch(rf"{scheme}:[^/\s]+", url)
-    ]

@@ -13,8 +13,9 @@ from accounts.exceptions import AccountBlocked, TokenRevoked
 from messaging import signals as messaging_signals
 from messaging.selectors import SeenMessage, conversations_for
 from notifications import signals as notification_signals
+from realtime.calls import services as calls
 from realtime.serializers import MessageData
-from realtime.services import calls, log, sockets
+from realtime.services import log, sockets
 
 # Of a message that is sent with the wake-up, so that a wake-up stays below 8 KiB.
 INLINE_CHARACTERS = 1_400

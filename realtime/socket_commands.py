@@ -5,48 +5,19 @@ A new command is one row: the serializer that validates its data, and a function
 exception becomes the error reply, with the same code as over REST.
 """
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
-from rest_framework.serializers import DictField, ListField, Serializer
+from rest_framework.serializers import ListField, Serializer
 
 from core.fields import MAX_ID, IdField, StrictBooleanField, StrictIntegerField, TextField
 from messaging.serializers import inputs, outputs
 from messaging.services import conversations, messages, reactions
-from realtime import selectors
-from realtime.models import Call, SocketRef
-from realtime.serializers import (
-    CallReply,
-    CallRouteReply,
-    DeclineInput,
-    NothingData,
-    OneOf,
-    PresenceReplyData,
-)
-from realtime.services import calls, presence
+from realtime.calls import socket_commands as calls
+from realtime.kinds import CommandContext, CommandSpec
+from realtime.serializers import NothingData, PresenceReplyData
+from realtime.services import presence
 
 Data = dict[str, Any]
-
-
-class CommandContext(NamedTuple):
-    """The user as they are now (read with the session for every command), and the device."""
-
-    user: Any
-    device: SocketRef
-
-
-class CommandSpec(NamedTuple):
-    input: type[Serializer[Any]]
-    run: Callable[[CommandContext, dict[str, Any]], dict[str, Any]]
-    # The reply over REST, or the shape of the reply's data.
-    reply: type[Serializer[Any]]
-    # Commands that reach another user need a verified e-mail address.
-    for_verified: bool = True
-    # The scope of core.ratelimits that the same action has over REST; every command counts against the socket.
-    rate: str | None = None
-
-
-Command = Callable[[CommandContext, Data], Data]
 
 
 # --- What the client sends -------------------------------------------------------------------------
@@ -101,27 +72,6 @@ class WatchInput(Serializer):
     )
 
 
-class InviteInput(Serializer):
-    conversation_id = IdField()
-    media = OneOf(Call.Media.values)
-    client_id = TextField(
-        required=False, allow_null=True, help_text="[A-Za-z0-9_-]{1,64}; the same one finds the same call again."
-    )
-
-
-class CallInput(Serializer):
-    call_id = IdField()
-
-
-class CallDeclineInput(DeclineInput):
-    call_id = IdField()
-
-
-class SignalInput(CallInput):
-    kind = OneOf(calls.SIGNAL_KINDS)
-    payload = DictField(help_text="Passed on unread; SDP up to 48 KiB, a candidate up to 2 KiB.")
-
-
 # --- What it does ----------------------------------------------------------------------------------
 
 
@@ -160,30 +110,6 @@ def watch(caller: CommandContext, data: Data) -> Data:
     return {"presence": presence.watch(viewer=caller.user, device=caller.device, **data)}
 
 
-def invite(caller: CommandContext, data: Data) -> Data:
-    call = calls.invite(actor=caller.user, device=caller.device, **data)
-    return _render_call(caller, call) | calls.ice_for(actor=caller.user, call=call)
-
-
-def accept(caller: CommandContext, data: Data) -> Data:
-    call = calls.accept(user_id=caller.user.id, device=caller.device, **data)
-    return _render_call(caller, call) | calls.ice_for(actor=caller.user, call=call)
-
-
-def _by_user(service: Callable[..., Call]) -> Command:
-    """A command that the user may send from any device."""
-    return lambda caller, data: _render_call(caller, service(user_id=caller.user.id, **data))
-
-
-def _by_device(service: Callable[..., Call]) -> Command:
-    """A command of the device that is bound to the call."""
-    return lambda caller, data: _render_call(caller, service(user_id=caller.user.id, device=caller.device, **data))
-
-
-def _render_call(caller: CommandContext, call: Call) -> Data:
-    return {"call": selectors.call_for(caller.user.id, call.id, caller.device)}
-
-
 # Commands that the connection itself handles; all others are rows of COMMANDS.
 OWN_COMMANDS: dict[str, type[Serializer[Any]]] = {
     "auth": AuthInput,
@@ -201,12 +127,5 @@ COMMANDS: dict[str, CommandSpec] = {
     "conversation.read": CommandSpec(ReadInput, read, outputs.ReadReply, for_verified=False, rate="writes"),
     "typing": CommandSpec(TypingInput, typing, NothingData),
     "presence.watch": CommandSpec(WatchInput, watch, PresenceReplyData, for_verified=False),
-    "call.invite": CommandSpec(InviteInput, invite, CallRouteReply),
-    "call.ringing": CommandSpec(CallInput, _by_user(calls.ringing), CallReply),
-    "call.accept": CommandSpec(CallInput, accept, CallRouteReply),
-    "call.decline": CommandSpec(CallDeclineInput, _by_user(calls.decline), CallReply, rate="writes"),
-    "call.cancel": CommandSpec(CallInput, _by_user(calls.cancel), CallReply),
-    "call.signal": CommandSpec(SignalInput, _by_device(calls.signal), CallReply),
-    "call.connected": CommandSpec(CallInput, _by_device(calls.connected), CallReply),
-    "call.hangup": CommandSpec(CallInput, _by_device(calls.hangup), CallReply),
+    **calls.COMMANDS,
 }

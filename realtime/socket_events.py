@@ -21,8 +21,10 @@ from messaging.serializers.outputs import ConversationOutput, LastMessageOutput,
 from notifications import selectors as notifications
 from notifications.serializers import NotificationSerializer
 from realtime import serializers
-from realtime.models import SocketRef
-from realtime.selectors import LoggedEvent, calls_for
+from realtime.calls.selectors import calls_for
+from realtime.calls.serializers import CallRingingData, CallSignalData, CallUpdatedData
+from realtime.kinds import SocketRef
+from realtime.selectors import LoggedEvent
 
 Data = dict[str, Any]
 
@@ -218,7 +220,7 @@ EVENTS = {
     "profile.updated": EventSpec(_profile, serializers.ProfileData),
     "notification.new": EventSpec(_notification, serializers.NotificationData, moves_badge=True),
     "notification.read_all": EventSpec(_all_read, serializers.AllReadData, moves_badge=True),
-    "call.updated": EventSpec(_call, serializers.CallUpdatedData),
+    "call.updated": EventSpec(_call, CallUpdatedData),
 }
 
 
@@ -234,8 +236,8 @@ EPHEMERAL: dict[str, type[Serializer[Any]]] = {
     "badge": serializers.BadgeData,
     "auth.expiring": serializers.ExpiringData,
     "goaway": serializers.GoAwayData,
-    "call.ringing": serializers.CallRingingData,
-    "call.signal": serializers.CallSignalData,
+    "call.ringing": CallRingingData,
+    "call.signal": CallSignalData,
 }
 
 

@@ -2,7 +2,8 @@
 
 from django.urls import path
 
-from realtime.viewsets import CallViewSet, ChangesViewSet, RealtimeSchemaView
+from realtime.calls.viewsets import CallViewSet
+from realtime.viewsets import ChangesViewSet, RealtimeSchemaView
 
 app_name = "realtime"
 

@@ -15,15 +15,16 @@ from accounts.exceptions import TokenInvalid
 from accounts.services import sessions
 from accounts.tokens import SessionClaims, decode_session_token
 from core.exceptions import ApiError
+from realtime.calls import services as calls
+from realtime.calls.selectors import live_calls_for
 from realtime.conf import conf
 from realtime.consumers import handshake
 from realtime.consumers.database import in_database
 from realtime.consumers.hub import Hub
 from realtime.consumers.outbox import Outbox
 from realtime.consumers.protocol import Caller, Close, Message, OpenSocket, Ref, Scope
-from realtime.models import SocketRef
-from realtime.selectors import live_calls_for
-from realtime.services import calls, log, presence, sockets
+from realtime.kinds import SocketRef
+from realtime.services import log, presence, sockets
 
 logger = logging.getLogger("parley.realtime")
 

@@ -17,12 +17,13 @@ from accounts.services import sessions
 from core import ratelimits
 from core.fields import MAX_ID, checked
 from realtime import selectors, socket_commands, socket_events
+from realtime.calls import services as calls
 from realtime.consumers import protocol
 from realtime.consumers.protocol import Caller, CommandFrame, Ref
+from realtime.kinds import CommandContext, SocketRef
 from realtime.selectors import LoggedEvent
-from realtime.services import calls, presence, sockets
+from realtime.services import presence, sockets
 from realtime.services.presence import TypingNotice
-from realtime.socket_commands import CommandContext, SocketRef
 from realtime.socket_events import UserEvents
 
 

@@ -19,11 +19,12 @@ from channels.layers import get_channel_layer
 from accounts.services import sessions
 from core.conf import project
 from realtime import groups, selectors
+from realtime.calls import services as calls
 from realtime.conf import conf
 from realtime.consumers.database import Batcher, in_database
 from realtime.consumers.execution import record_closed, render_batch
 from realtime.consumers.protocol import Caller, Message, OpenSocket
-from realtime.services import calls, log
+from realtime.services import log
 from realtime.services import sockets as socket_service
 from realtime.services.presence import relay_typing_batch
 

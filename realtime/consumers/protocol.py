@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from rest_framework.utils.encoders import JSONEncoder
 
 from core.parsers import finite
-from realtime.models import SocketRef
+from realtime.kinds import SocketRef
 
 MAX_REF = 64
 MAX_TYPE = 64

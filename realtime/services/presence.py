@@ -16,7 +16,7 @@ from accounts.services import profile
 from core.text import json_time
 from messaging.selectors import check_can_contact, conversation_for, presence_visible_to, reachable_peers
 from realtime import groups, selectors
-from realtime.models import SocketRef
+from realtime.kinds import SocketRef
 
 if TYPE_CHECKING:
     from accounts.models import User

@@ -16,8 +16,9 @@ from messaging.serializers.outputs import ConversationOutput, MessageOutput
 from notifications import selectors as notifications
 from notifications.models import Notification
 from notifications.serializers import NotificationSerializer, PreferencesInput
-from realtime.selectors import call_history
-from realtime.serializers import CallSerializer, MessageData
+from realtime.calls.selectors import call_history
+from realtime.calls.serializers import CallSerializer
+from realtime.serializers import MessageData
 from tests.factories import sign_in
 from tests.messaging.conftest import message_path
 from tests.messaging.test_images import upload

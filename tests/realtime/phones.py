@@ -8,9 +8,10 @@ from accounts.models import Block, User
 from accounts.signals import block_changed
 from core.transactions import unit_of_work
 from messaging.services import conversations
-from realtime import selectors
-from realtime.models import SocketRef
-from realtime.services import calls, sockets
+from realtime.calls import selectors
+from realtime.calls import services as calls
+from realtime.kinds import SocketRef
+from realtime.services import sockets
 from tests.factories import sign_in
 
 

@@ -8,9 +8,9 @@ from accounts.exceptions import UserBlocked
 from accounts.services import profile
 from core.exceptions import ApiError
 from messaging.models import Message
+from realtime.calls import services as calls
+from realtime.calls.services import invitations
 from realtime.models import Call, CallParticipant
-from realtime.services import calls
-from realtime.services.calls import invitations
 from tests.parallel import parallel_outcomes
 from tests.realtime.phones import conversation_of, phone_of, start_call
 

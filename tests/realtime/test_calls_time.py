@@ -4,9 +4,9 @@ import pytest
 import time_machine
 from django.utils import timezone
 
+from realtime.calls import services as calls
 from realtime.exceptions import CallConflict
 from realtime.models import Call, Event, Socket
-from realtime.services import calls
 from tests.realtime.phones import conversation_of, phone_of, start_call
 
 

@@ -6,7 +6,7 @@ from messaging.services import conversations, messages
 from notifications.signals import social_event_happened
 from realtime import selectors, socket_events
 from realtime.consumers.database import Batcher
-from realtime.models import SocketRef
+from realtime.kinds import SocketRef
 from realtime.socket_events import UserEvents
 from tests.factories import make_user
 

@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from realtime import conf as checks
-from realtime.services.calls import signaling
+from realtime.calls.services import signaling
 
 
 def servers(settings, **fields):

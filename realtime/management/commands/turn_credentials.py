@@ -5,8 +5,8 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from core.operator import OperatorCommand
+from realtime.calls.services import signaling
 from realtime.conf import conf
-from realtime.services.calls import signaling
 
 
 class Command(OperatorCommand):

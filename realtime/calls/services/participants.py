@@ -19,9 +19,11 @@ from core.text import json_time
 from notifications.selectors import is_quiet
 from notifications.services import delivery
 from realtime import groups
+from realtime.calls.models import Call, CallParticipant
 from realtime.conf import conf
 from realtime.exceptions import CallConflict
-from realtime.models import Call, CallParticipant, Socket, SocketRef
+from realtime.kinds import SocketRef
+from realtime.models import Socket
 from realtime.services import log
 from realtime.services.sockets import sweep_seconds
 

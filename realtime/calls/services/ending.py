@@ -10,8 +10,8 @@ from django.utils import timezone
 from core.transactions import unit_of_work
 from messaging.exceptions import ConversationNotFound
 from messaging.services import messages
-from realtime.models import Call, CallParticipant
-from realtime.services.calls.participants import alive_until, announce, push_ended
+from realtime.calls.models import Call, CallParticipant
+from realtime.calls.services.participants import alive_until, announce, push_ended
 
 OUTCOME_AT_DEADLINE = {
     Call.State.RINGING: Call.Outcome.MISSED,

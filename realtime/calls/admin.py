@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.services.audit import name_actions
 from accounts.staff.lists import StaffAdmin
 from accounts.staff.overview import Chart, Figure, Task
-from realtime.models import Call
+from realtime.calls.models import Call
 
 name_actions({"log.new_epoch": _("New epoch of the event log")})
 

@@ -19,11 +19,9 @@ from django.utils.translation import gettext as _
 from rest_framework.exceptions import ValidationError
 
 from core.transactions import unit_of_work
-from realtime.conf import conf
-from realtime.exceptions import CallConflict
-from realtime.models import Call, CallParticipant, SocketRef
-from realtime.services.calls.ending import end, end_overdue_of
-from realtime.services.calls.participants import (
+from realtime.calls.models import Call, CallParticipant
+from realtime.calls.services.ending import end, end_overdue_of
+from realtime.calls.services.participants import (
     LockedCall,
     announce,
     bind,
@@ -32,6 +30,9 @@ from realtime.services.calls.participants import (
     open_sockets,
     send_to_socket,
 )
+from realtime.conf import conf
+from realtime.exceptions import CallConflict
+from realtime.kinds import SocketRef
 
 if TYPE_CHECKING:
     from accounts.models import User

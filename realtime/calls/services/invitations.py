@@ -17,11 +17,9 @@ from messaging.exceptions import IdempotencyConflict
 from messaging.selectors import check_can_contact, conversation_for, has_written
 from messaging.services import conversations
 from messaging.text import clean_client_id
-from realtime.conf import conf
-from realtime.exceptions import CallConflict
-from realtime.models import Call, CallParticipant, SocketRef
-from realtime.services.calls.ending import end, end_overdue_of, record
-from realtime.services.calls.participants import (
+from realtime.calls.models import Call, CallParticipant
+from realtime.calls.services.ending import end, end_overdue_of, record
+from realtime.calls.services.participants import (
     LockedCall,
     announce,
     bind,
@@ -29,6 +27,9 @@ from realtime.services.calls.participants import (
     push_incoming,
     send_to_socket,
 )
+from realtime.conf import conf
+from realtime.exceptions import CallConflict
+from realtime.kinds import SocketRef
 
 if TYPE_CHECKING:
     from accounts.models import User

@@ -1,0 +1,1 @@
+"""Calls between two users: state, signaling, history and the credentials of the TURN server."""

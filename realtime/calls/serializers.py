@@ -1,0 +1,121 @@
+"""Calls as JSON, and the shapes of their replies."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from rest_framework import serializers
+
+from core.serializers import OkReply
+from core.text import json_time
+from realtime.calls.models import Call, CallParticipant
+from realtime.kinds import SocketRef
+
+
+def _expiry(call: Call, participants: Iterable[CallParticipant]) -> datetime | None:
+    if call.state == Call.State.ENDED:
+        return None
+    if call.state == Call.State.ACTIVE and any(participant.gone_at is None for participant in participants):
+        return None
+    return call.expires_at
+
+
+def _is_bound(participant: CallParticipant | None, device: SocketRef) -> bool:
+    if participant is None or participant.session_id is None:
+        return False
+    # A REST request has no socket: compare the session that is bound to the call.
+    if not device.socket_id:
+        return participant.session_id == device.session_id
+    return participant.socket_id == device.socket_id
+
+
+class CallSerializer(serializers.Serializer):
+    id = serializers.IntegerField()
+    conversation_id = serializers.IntegerField()
+    caller_id = serializers.IntegerField()
+    media = serializers.ChoiceField(Call.Media.choices)
+    state = serializers.ChoiceField(Call.State.choices)
+    outcome = serializers.ChoiceField(Call.Outcome.choices, allow_null=True)
+    created_at = serializers.DateTimeField()
+    expires_at = serializers.DateTimeField(allow_null=True)
+    answered_at = serializers.DateTimeField(allow_null=True)
+    ended_at = serializers.DateTimeField(allow_null=True)
+    duration_s = serializers.IntegerField(allow_null=True)
+    bound_to_you = serializers.BooleanField()
+
+    @classmethod
+    def render(
+        cls, call: Call, *, viewer_id: int, device: SocketRef, participants: Iterable[CallParticipant]
+    ) -> dict[str, Any]:
+        """A call as one device of a participant sees it.
+
+        `expires_at` is the deadline of the current state; null without a deadline: in an active call with
+        at least one open bound socket, and in an ended call.
+        """
+        by_user = {participant.user_id: participant for participant in participants}
+        expires_at = _expiry(call, by_user.values())
+        return {
+            "id": call.id,
+            "conversation_id": call.conversation_id,
+            "caller_id": call.caller_id,
+            "media": call.media,
+            "state": call.state,
+            "outcome": call.outcome or None,
+            "created_at": json_time(call.created_at),
+            "expires_at": json_time(expires_at) if expires_at else None,
+            "answered_at": json_time(call.answered_at) if call.answered_at else None,
+            "ended_at": json_time(call.ended_at) if call.ended_at else None,
+            "duration_s": call.duration_s,
+            "bound_to_you": _is_bound(by_user.get(viewer_id), device),
+        }
+
+
+class CallReply(OkReply):
+    call = CallSerializer()
+
+
+class CallsReply(OkReply):
+    calls = CallSerializer(many=True)
+    has_more = serializers.BooleanField()
+
+
+class IceServer(serializers.Serializer):
+    urls = serializers.ListField(child=serializers.CharField())
+    username = serializers.CharField(required=False)
+    credential = serializers.CharField(required=False)
+
+
+class IceServersReply(OkReply):
+    ice_servers = IceServer(many=True)
+    ice_transport_policy = serializers.ChoiceField(["all", "relay"])
+
+
+class CallRouteReply(CallReply, IceServersReply):
+    """A call with the servers for its media."""
+
+
+class OneOf(serializers.ChoiceField):
+    """A choice that accepts JSON strings only."""
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            self.fail("invalid_choice", input=data)
+        return str(super().to_internal_value(data))
+
+
+class DeclineInput(serializers.Serializer):
+    reason = OneOf([Call.Outcome.DECLINED.value, Call.Outcome.BUSY.value], default=Call.Outcome.DECLINED.value)
+
+
+class CallUpdatedData(serializers.Serializer):
+    call = CallSerializer(allow_null=True, help_text="null when one of the two has left for good.")
+
+
+class CallRingingData(serializers.Serializer):
+    call_id = serializers.IntegerField()
+
+
+class CallSignalData(serializers.Serializer):
+    call_id = serializers.IntegerField()
+    kind = serializers.ChoiceField(["offer", "answer", "ice", "restart", "media"])
+    payload = serializers.DictField()

@@ -1,0 +1,72 @@
+"""Commands for calls, signaling included."""
+
+from collections.abc import Callable
+from typing import Any
+
+from rest_framework import serializers
+
+from core.fields import IdField, TextField
+from realtime.calls import selectors, services
+from realtime.calls.models import Call
+from realtime.calls.serializers import CallReply, CallRouteReply, DeclineInput, OneOf
+from realtime.kinds import CommandContext, CommandSpec
+
+Data = dict[str, Any]
+Command = Callable[[CommandContext, Data], Data]
+
+
+class InviteInput(serializers.Serializer):
+    conversation_id = IdField()
+    media = OneOf(Call.Media.values)
+    client_id = TextField(
+        required=False, allow_null=True, help_text="[A-Za-z0-9_-]{1,64}; the same one finds the same call again."
+    )
+
+
+class CallInput(serializers.Serializer):
+    call_id = IdField()
+
+
+class CallDeclineInput(DeclineInput):
+    call_id = IdField()
+
+
+class SignalInput(CallInput):
+    kind = OneOf(services.SIGNAL_KINDS)
+    payload = serializers.DictField(help_text="Passed on unread; SDP up to 48 KiB, a candidate up to 2 KiB.")
+
+
+def invite(caller: CommandContext, data: Data) -> Data:
+    call = services.invite(actor=caller.user, device=caller.device, **data)
+    return _render_call(caller, call) | services.ice_for(actor=caller.user, call=call)
+
+
+def accept(caller: CommandContext, data: Data) -> Data:
+    call = services.accept(user_id=caller.user.id, device=caller.device, **data)
+    return _render_call(caller, call) | services.ice_for(actor=caller.user, call=call)
+
+
+def _by_user(service: Callable[..., Call]) -> Command:
+    """A command that the user may send from any device."""
+    return lambda caller, data: _render_call(caller, service(user_id=caller.user.id, **data))
+
+
+def _by_device(service: Callable[..., Call]) -> Command:
+    """A command of the device that is bound to the call."""
+    return lambda caller, data: _render_call(caller, service(user_id=caller.user.id, device=caller.device, **data))
+
+
+def _render_call(caller: CommandContext, call: Call) -> Data:
+    return {"call": selectors.call_for(caller.user.id, call.id, caller.device)}
+
+
+COMMANDS = {
+    "call.invite": CommandSpec(InviteInput, invite, CallRouteReply),
+    "call.ringing": CommandSpec(CallInput, _by_user(services.ringing), CallReply),
+    "call.accept": CommandSpec(CallInput, accept, CallRouteReply),
+    "call.decline": CommandSpec(CallDeclineInput, _by_user(services.decline), CallReply, rate="writes"),
+    "call.cancel": CommandSpec(CallInput, _by_user(services.cancel), CallReply),
+    "call.signal": CommandSpec(SignalInput, _by_device(services.signal), CallReply),
+    "call.connected": CommandSpec(CallInput, _by_device(services.connected), CallReply),
+    "call.hangup": CommandSpec(CallInput, _by_device(services.hangup), CallReply),
+}
