@@ -21,8 +21,9 @@ from messaging.serializers.outputs import ConversationOutput, LastMessageOutput,
 from notifications import selectors as notifications
 from notifications.serializers import NotificationSerializer
 from realtime import serializers
+from realtime.calls.models import Call
 from realtime.calls.selectors import calls_for
-from realtime.calls.serializers import CallRingingData, CallSignalData, CallUpdatedData
+from realtime.calls.serializers import CallRingingData, CallSerializer, CallSignalData, CallUpdatedData
 from realtime.kinds import SocketRef
 from realtime.selectors import LoggedEvent
 
@@ -102,8 +103,12 @@ class EventContext:
         return {e.conversation_id for e in self._part.events if e.conversation_id is not None}
 
     @cached_property
-    def calls(self) -> dict[int, dict[str, Any]]:
-        return calls_for(self.viewer_id, self._part.objects("call."), self._part.device)
+    def calls(self) -> dict[int, Call]:
+        return calls_for(self.viewer_id, self._part.objects("call."))
+
+    def render_call(self, call: Call) -> dict[str, Any]:
+        """As the device of this part sees it."""
+        return CallSerializer.render(call, viewer_id=self.viewer_id, device=self._part.device)
 
     @cached_property
     def profile(self) -> dict[str, Any] | None:
@@ -197,7 +202,8 @@ def _all_read(event: LoggedEvent, context: EventContext) -> dict[str, Any]:
 
 def _call(event: LoggedEvent, context: EventContext) -> dict[str, Any]:
     """The call as this device sees it now."""
-    return {"call": context.calls.get(event.object_id or 0)}
+    call = context.calls.get(event.object_id or 0)
+    return {"call": context.render_call(call) if call else None}
 
 
 class EventSpec(NamedTuple):

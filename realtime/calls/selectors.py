@@ -4,56 +4,45 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count
 
 from core.exceptions import NotFound
 from core.fields import parse_id
 from realtime.calls.models import Call, CallParticipant
-from realtime.calls.serializers import CallSerializer
-from realtime.kinds import SocketRef
 
 EXPORTED = (
     "id", "conversation_id", "caller_id", "callee_id", "media", "outcome", "created_at", "answered_at", "ended_at",
 )  # fmt: skip
 
 
-def call_for(viewer_id: int, call_id: object, device: SocketRef) -> dict[str, Any]:
-    """One call as a device of a participant sees it. NotFound for any other user."""
-    calls = Call.objects.of(viewer_id).filter(id=parse_id(call_id))
-    for call in _rendered(calls, viewer_id, device):
-        return call
-    raise NotFound
+def call_for(viewer_id: int, call_id: object) -> Call:
+    """A call with its participants, for one of them. NotFound for any other user."""
+    call = Call.objects.of(viewer_id).filter(id=parse_id(call_id)).prefetch_related("participants").first()
+    if call is None:
+        raise NotFound
+    return call
 
 
-def calls_for(viewer_id: int, ids: Iterable[int], device: SocketRef) -> dict[int, dict[str, Any]]:
-    """The calls of these ids in which the viewer is or was a participant."""
+def calls_for(viewer_id: int, ids: Iterable[int]) -> dict[int, Call]:
+    """The calls of these ids in which the viewer is or was a participant, with their participants."""
     calls = Call.objects.of(viewer_id).filter(id__in=set(ids))
-    return {call["id"]: call for call in _rendered(calls, viewer_id, device)}
+    return {call.id: call for call in calls.prefetch_related("participants")}
 
 
-def live_calls_for(viewer_id: int, device: SocketRef) -> list[dict[str, Any]]:
+def live_calls_for(viewer_id: int) -> list[Call]:
     """The user's call that has not ended, if there is one: part of `ready`."""
     calls = Call.objects.of(viewer_id).filter(participants__user_id=viewer_id, participants__live=True)
-    return _rendered(calls, viewer_id, device)
+    return list(calls.prefetch_related("participants"))
 
 
-def call_history(
-    viewer_id: int, *, limit: int, before: int | None, device: SocketRef
-) -> tuple[list[dict[str, Any]], bool]:
-    """A page of a user's calls, newest first, and whether there are more."""
+def call_history(viewer_id: int, *, limit: int, before: int | None) -> tuple[list[Call], bool]:
+    """A page of a user's calls with their participants, newest first, and whether there are more."""
     participants = CallParticipant.objects.filter(user_id=viewer_id)
     if before is not None:
         participants = participants.filter(call_id__lt=before)
     ids = list(participants.order_by("-call_id").values_list("call_id", flat=True)[: limit + 1])
-    page = Call.objects.filter(id__in=ids[:limit]).order_by("-id")
-    return _rendered(page, viewer_id, device), len(ids) > limit
-
-
-def _rendered(calls: QuerySet[Call], viewer_id: int, device: SocketRef) -> list[dict[str, Any]]:
-    return [
-        CallSerializer.render(call, viewer_id=viewer_id, device=device, participants=call.participants.all())
-        for call in calls.prefetch_related("participants")
-    ]
+    page = Call.objects.filter(id__in=ids[:limit]).order_by("-id").prefetch_related("participants")
+    return list(page), len(ids) > limit
 
 
 def export_files(user_id: int) -> Iterator[tuple[str, Any]]:

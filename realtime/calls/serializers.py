@@ -44,15 +44,13 @@ class CallSerializer(serializers.Serializer):
     bound_to_you = serializers.BooleanField()
 
     @classmethod
-    def render(
-        cls, call: Call, *, viewer_id: int, device: SocketRef, participants: Iterable[CallParticipant]
-    ) -> dict[str, Any]:
+    def render(cls, call: Call, *, viewer_id: int, device: SocketRef) -> dict[str, Any]:
         """A call as one device of a participant sees it.
 
         `expires_at` is the deadline of the current state; null without a deadline: in an active call with
         at least one open bound socket, and in an ended call.
         """
-        by_user = {participant.user_id: participant for participant in participants}
+        by_user = {participant.user_id: participant for participant in call.participants.all()}
         expires_at = _expiry(call, by_user.values())
         return {
             "id": call.id,

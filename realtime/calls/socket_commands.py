@@ -8,7 +8,7 @@ from rest_framework import serializers
 from core.fields import IdField, TextField
 from realtime.calls import selectors, services
 from realtime.calls.models import Call
-from realtime.calls.serializers import CallReply, CallRouteReply, DeclineInput, OneOf
+from realtime.calls.serializers import CallReply, CallRouteReply, CallSerializer, DeclineInput, OneOf
 from realtime.kinds import CommandContext, CommandSpec
 
 Data = dict[str, Any]
@@ -57,7 +57,8 @@ def _by_device(service: Callable[..., Call]) -> Command:
 
 
 def _render_call(caller: CommandContext, call: Call) -> Data:
-    return {"call": selectors.call_for(caller.user.id, call.id, caller.device)}
+    shown = selectors.call_for(caller.user.id, call.id)
+    return {"call": CallSerializer.render(shown, viewer_id=caller.user.id, device=caller.device)}
 
 
 COMMANDS = {

@@ -1,5 +1,7 @@
 """Calls over REST: for lock screens, for the history, and for fresh TURN credentials."""
 
+from typing import Any
+
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -8,7 +10,8 @@ from rest_framework.viewsets import ViewSet
 from core.fields import checked
 from core.pagination import LIMIT, page_size, whole_number
 from realtime.calls import selectors, services
-from realtime.calls.serializers import CallReply, CallsReply, DeclineInput, IceServersReply
+from realtime.calls.models import Call
+from realtime.calls.serializers import CallReply, CallSerializer, CallsReply, DeclineInput, IceServersReply
 from realtime.conf import conf
 from realtime.kinds import SocketRef
 
@@ -25,24 +28,24 @@ class CallViewSet(ViewSet):
         limit = page_size(request.query_params, default=conf.CALLS_LIMIT, maximum=conf.CALLS_MAX)
         before = whole_number(request.query_params, "before")
         services.end_overdue_of(user_id=request.user.id)
-        rows, has_more = selectors.call_history(request.user.id, limit=limit, before=before, device=_device(request))
-        return Response({"calls": rows, "has_more": has_more})
+        rows, has_more = selectors.call_history(request.user.id, limit=limit, before=before)
+        return Response({"calls": [_render(row, request) for row in rows], "has_more": has_more})
 
     @extend_schema(operation_id="calls_get", parameters=[CALL_ID], responses=CallReply)
     def retrieve(self, request: Request, call_id: str) -> Response:
         services.end_overdue_of(user_id=request.user.id)
-        return Response({"call": selectors.call_for(request.user.id, call_id, _device(request))})
+        return Response({"call": _render(selectors.call_for(request.user.id, call_id), request)})
 
     @extend_schema(operation_id="calls_decline", parameters=[CALL_ID], request=DeclineInput, responses=CallReply)
     def decline(self, request: Request, call_id: str) -> Response:
         data = checked(DeclineInput, request.data)
         services.decline(user_id=request.user.id, call_id=call_id, reason=data["reason"])
-        return Response({"call": selectors.call_for(request.user.id, call_id, _device(request))})
+        return Response({"call": _render(selectors.call_for(request.user.id, call_id), request)})
 
     @extend_schema(operation_id="calls_ice_servers", parameters=[CALL_ID], responses=IceServersReply)
     def ice_servers(self, request: Request, call_id: str) -> Response:
         return Response(services.ice_servers(actor=request.user, call_id=call_id))
 
 
-def _device(request: Request) -> SocketRef:
-    return SocketRef(session_id=request.auth.id)
+def _render(call: Call, request: Request) -> dict[str, Any]:
+    return CallSerializer.render(call, viewer_id=request.user.id, device=SocketRef(request.auth.id))

@@ -17,6 +17,7 @@ from accounts.tokens import SessionClaims, decode_session_token
 from core.exceptions import ApiError
 from realtime.calls import services as calls
 from realtime.calls.selectors import live_calls_for
+from realtime.calls.serializers import CallSerializer
 from realtime.conf import conf
 from realtime.consumers import handshake
 from realtime.consumers.database import in_database
@@ -190,6 +191,7 @@ def _sign_in(token: str, generation: int, socket_id: str, is_first: bool) -> Sig
 
 
 def _ready(user_id: int, position: log.Position, device: SocketRef, *, in_call: bool) -> dict[str, Any]:
+    live = live_calls_for(user_id) if in_call else []
     return {
         "user_id": user_id,
         "epoch": position.epoch,
@@ -197,5 +199,5 @@ def _ready(user_id: int, position: log.Position, device: SocketRef, *, in_call: 
         "min_seq": position.min_seq,
         "ping_s": conf.PING_SECONDS,
         "window": conf.WINDOW_EVENTS,
-        "calls": live_calls_for(user_id, device) if in_call else [],
+        "calls": [CallSerializer.render(call, viewer_id=user_id, device=device) for call in live],
     }

@@ -34,9 +34,9 @@ def test_each_shape_renders_exactly_what_it_declares(alice, bob, charlie, as_ali
     path = f"/api/v1/messages/conversations/{conversation_id}"
     phone = phone_of(alice)
     start_call(phone, phone_of(bob), conversation_id, "active")
-    calls, _ = call_history(alice.id, limit=10, before=None, device=phone.device)
-    phone.hangup(calls[0]["id"])
-    calls += call_history(alice.id, limit=10, before=None, device=phone.device)[0]
+    calls, _ = call_history(alice.id, limit=10, before=None)
+    phone.hangup(calls[0].id)
+    calls += call_history(alice.id, limit=10, before=None)[0]
     image = as_bob.upload(f"{path}/media", status=201, file=upload())["message"]
     reply = as_alice.post(
         f"{path}/messages", {"body": "nice", "reply_to_id": image["id"], "client_id": "1"}, status=201
@@ -64,7 +64,7 @@ def test_each_shape_renders_exactly_what_it_declares(alice, bob, charlie, as_ali
         *((ConversationOutput, ConversationOutput.render(conversation)) for conversation in shown),
         *((NotificationSerializer, NotificationSerializer.render(row)) for row in Notification.objects.all()),
         (PreferencesInput, PreferencesInput.render(notifications.preferences_of(alice.id))),
-        *((CallSerializer, call) for call in calls),
+        *((CallSerializer, CallSerializer.render(call, viewer_id=alice.id, device=phone.device)) for call in calls),
     ]
     seen: set[type] = set()
     for shape, value in rendered:

@@ -10,6 +10,7 @@ from core.transactions import unit_of_work
 from messaging.services import conversations
 from realtime.calls import selectors
 from realtime.calls import services as calls
+from realtime.calls.serializers import CallSerializer
 from realtime.kinds import SocketRef
 from realtime.services import sockets
 from tests.factories import sign_in
@@ -58,7 +59,8 @@ class Phone:
 
     def sees(self, call_id: int) -> dict[str, Any]:
         calls.end_overdue_of(user_id=self.user.id)
-        return selectors.call_for(self.user.id, call_id, self.device)
+        call = selectors.call_for(self.user.id, call_id)
+        return CallSerializer.render(call, viewer_id=self.user.id, device=self.device)
 
     def close(self) -> None:
         """The socket is gone; the sign-in stays."""

@@ -11,7 +11,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from realtime import conf as checks
+from realtime.calls import checks
 from realtime.calls.services import signaling
 
 
