@@ -3,15 +3,32 @@
 A condition is the same as the QuerySet method that its docstring names; a test compares them. `u`, `a` and `b` are aliases or column names; each %s takes the current time.
 """
 
+from typing import NamedTuple
+
 from accounts.models import Block, Image, User
+from core.text import display_name
 
 USERS = User._meta.db_table
 IMAGES = Image._meta.db_table
 _BLOCKS = Block._meta.db_table
 
 
+class PersonRow(NamedTuple):
+    """The columns of a user that a card shows, in place of a whole user."""
+
+    id: int
+    username: str
+    first_name: str
+    last_name: str
+    avatar_token: str
+
+    @property
+    def display_name(self) -> str:
+        return display_name(self.first_name, self.last_name, self.username)
+
+
 def card(u: str) -> str:
-    """The columns of a user that a card shows."""
+    """The columns of a PersonRow."""
     return f"{u}.id, {u}.username, {u}.first_name, {u}.last_name, {u}.avatar_token"
 
 

@@ -13,8 +13,8 @@ class MessagingConfig(AppConfig):
         from core import ratelimits
         from messaging import receivers  # noqa: F401
         from messaging.conf import Defaults
+        from messaging.export import export_files
         from messaging.selectors import message_image_is_visible
-        from messaging.selectors.export import export_files
 
         ratelimits.register("MESSAGING", Defaults().RATES)
         media.register("message", message_image_is_visible)

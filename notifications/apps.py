@@ -12,7 +12,7 @@ class NotificationsConfig(AppConfig):
         from core import ratelimits
         from notifications import checks, receivers  # noqa: F401
         from notifications.conf import Defaults
-        from notifications.selectors import export_files
+        from notifications.export import export_files
 
         ratelimits.register("NOTIFICATIONS", Defaults().RATES)
         export.register("notifications", export_files)

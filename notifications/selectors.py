@@ -4,7 +4,7 @@ The feed is without users in a block with the owner, in either direction. The ba
 often, so both are statements by hand, the same for both databases.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -13,11 +13,10 @@ from django.db.models import Count, Min, Q
 from django.utils import timezone
 
 from accounts import sql
-from accounts.serializers import PersonRow
+from accounts.sql import PersonRow
 from core.database import as_parameter, is_any, moment, rows, rows_unprepared
 from messaging.selectors import MESSAGE_UNREAD_COUNT
-from notifications.models import Delivery, Device, Notification, Preferences
-from notifications.serializers import NotificationSerializer, PreferencesInput
+from notifications.models import Delivery, Notification, Preferences
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -33,9 +32,6 @@ _SELECT = (
     "SELECT n.recipient_id, n.id, n.kind, n.is_read, n.target_id, n.target_title, n.count, n.created_at,"
     f" {sql.card('a')} FROM {_ROW} n JOIN {sql.USERS} a ON a.id = n.actor_id WHERE {_VISIBLE}"
 )
-# What a data export shows of a delivery, and how many rows it reads at once.
-_EXPORTED = ("channel", "kind", "state", "created_at", "finished_at")
-_EXPORT_ROWS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,25 +146,3 @@ def deliveries_by_state() -> dict[tuple[str, str], int]:
     """Rows of the queue and its log by channel and state."""
     rows = Delivery.objects.values_list("channel", "state").annotate(number=Count("id")).order_by()
     return {(channel, state): number for channel, state, number in rows}
-
-
-def export_files(user_id: int) -> Iterator[tuple[str, Any]]:
-    """The feed, the preferences, the devices (their tokens masked) and the log of deliveries."""
-    rows = Notification.objects.filter(recipient_id=user_id).select_related("actor").order_by("-created_at", "-id")
-    yield "feed.json", (NotificationSerializer.render(row) for row in rows.iterator(_EXPORT_ROWS))
-    yield "preferences.json", PreferencesInput.render(preferences_of(user_id))
-    yield "devices.json", [_exported_device(device) for device in Device.objects.filter(user_id=user_id).order_by("id")]
-    deliveries = Delivery.objects.filter(recipient_id=user_id).order_by("id").values(*_EXPORTED)
-    yield "deliveries.json", deliveries.iterator(_EXPORT_ROWS)
-
-
-def _exported_device(device: Device) -> dict[str, Any]:
-    return {
-        "platform": device.type,
-        "device_id": device.device_id,
-        "token": device.masked_token,
-        "locale": device.locale,
-        "app_version": device.app_version,
-        "created_at": device.date_created,
-        "last_seen_at": device.last_seen_at,
-    }

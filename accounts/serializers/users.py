@@ -1,29 +1,16 @@
 """Serializers of users: what others see of them, and their own account, profile, privacy and blocks."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from rest_framework import serializers
 from rest_framework.fields import SkipField, empty
 
 from accounts.media import media_path
 from accounts.models import Block, User
+from accounts.sql import PersonRow
 from core.fields import IdField, LanguageField, NameField, StrictBooleanField, TextField
 from core.serializers import OkReply, PageReply
-from core.text import display_name, language_tag
-
-
-class PersonRow(NamedTuple):
-    """The columns of a user that a card shows, in place of a whole user."""
-
-    id: int
-    username: str
-    first_name: str
-    last_name: str
-    avatar_token: str
-
-    @property
-    def display_name(self) -> str:
-        return display_name(self.first_name, self.last_name, self.username)
+from core.text import language_tag
 
 
 def avatar_url(user: User | PersonRow) -> str | None:

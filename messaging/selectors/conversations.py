@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from accounts import sql
-from accounts.serializers import PersonRow
+from accounts.sql import PersonRow
 from core.database import as_parameter, is_any, row, rows
 from messaging.models import MESSAGE, PARTICIPANT
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from messaging.selectors import export
+from messaging import export
 from messaging.services import messages
 from realtime.models import Event
 
