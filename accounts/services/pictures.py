@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import PurePath
 from typing import IO
@@ -25,55 +24,33 @@ logger = logging.getLogger("parley.pictures")
 ORPHAN_AGE = timedelta(hours=1)
 
 
-@dataclass(slots=True)
-class PendingUpload:
-    """A pending upload: its files are written, `create_row()` creates its row."""
-
-    owner: User
-    kind: str
-    token: str
-    picture: images.Picture
-    has_row: bool = False
-
-    @property
-    def upload_digest(self) -> str:
-        """SHA-256 of the uploaded bytes, to recognise a repeated upload."""
-        return self.picture.upload_digest
-
-    def create_row(self) -> Image:
-        """Creates the row, inside the caller's unit of work."""
-        self.has_row = True
-        return Image.objects.create(
-            token=self.token,
-            kind=self.kind,
-            owner=self.owner,
-            mime=self.picture.mime,
-            width=self.picture.width,
-            height=self.picture.height,
-            size=len(self.picture.content),
-            blurhash=self.picture.blurhash,
-            upload_digest=self.picture.upload_digest,
-        )
-
-
 @contextmanager
-def receive_upload(*, owner: User, kind: str, upload: IO[bytes]) -> Iterator[PendingUpload]:
-    """Decodes an upload and writes its files; open the unit of work inside and call `create_row()`.
+def receive_upload(*, owner: User, kind: str, upload: IO[bytes]) -> Iterator[Image]:
+    """Decodes an upload, writes its files, and yields its row, to be saved in a unit of work inside.
 
-    After an error inside, or without a row, the files are removed again.
+    After an error inside, or when the row was not saved, the files are removed again.
     FileTooLarge, UnsupportedMediaType, InvalidImage; ServiceUnavailable when they cannot be stored (a full disk).
     """
     picture = images.picture(images.read_upload(upload), avatar=kind == Image.Kind.AVATAR)
-    pending = PendingUpload(owner, kind, images.new_token(), picture)
+    image = Image(
+        token=images.new_token(),
+        kind=kind,
+        owner=owner,
+        mime=picture.mime,
+        width=picture.width,
+        height=picture.height,
+        size=len(picture.content),
+        blurhash=picture.blurhash,
+        upload_digest=picture.upload_digest,
+    )
+    is_stored = False
     try:
-        _write(pending)
-        yield pending
-    except BaseException:
-        pending.has_row = False
-        raise
+        _write(image, picture)
+        yield image
+        is_stored = image.pk is not None
     finally:
-        if not pending.has_row:
-            _remove_files(pending.token, pending.picture.mime)
+        if not is_stored:
+            _remove_files(image)
 
 
 def file_name(token: str, mime: str, *, thumb: bool = False) -> str:
@@ -89,7 +66,7 @@ def discard(picture_ids: Iterable[int]) -> None:
 
         def remove_all_files() -> None:
             for picture in pictures:
-                _remove_files(picture.token, picture.mime)
+                _remove_files(picture)
 
         # A file that cannot be removed now is an orphan, which the next purge removes.
         transaction.on_commit(remove_all_files, robust=True)
@@ -97,8 +74,9 @@ def discard(picture_ids: Iterable[int]) -> None:
 
 def set_avatar(*, user: User, upload: IO[bytes]) -> User:
     """Sets the avatar of a user and removes the previous one."""
-    with receive_upload(owner=user, kind=Image.Kind.AVATAR, upload=upload) as pending, unit_of_work():
-        return _replace_avatar(user.id, pending.create_row().token)
+    with receive_upload(owner=user, kind=Image.Kind.AVATAR, upload=upload) as image, unit_of_work():
+        image.save(force_insert=True)
+        return _replace_avatar(user.id, image.token)
 
 
 def remove_avatar(*, user: User) -> User:
@@ -161,20 +139,19 @@ def _replace_avatar(user_id: int, token: str) -> User:
     return user
 
 
-def _write(pending: PendingUpload) -> None:
+def _write(image: Image, picture: images.Picture) -> None:
     try:
-        for thumb, content in ((False, pending.picture.content), (True, pending.picture.thumbnail)):
-            name = file_name(pending.token, pending.picture.mime, thumb=thumb)
-            default_storage.save(name, ContentFile(content))
+        for thumb, content in ((False, picture.content), (True, picture.thumbnail)):
+            default_storage.save(file_name(image.token, image.mime, thumb=thumb), ContentFile(content))
     except OSError as error:
         logger.error("pictures cannot be stored: %s", error)
         raise ServiceUnavailable(retry_after=60) from error
 
 
-def _remove_files(token: str, mime: str) -> None:
+def _remove_files(image: Image) -> None:
     try:
         for thumb in (False, True):
-            default_storage.delete(file_name(token, mime, thumb=thumb))
+            default_storage.delete(file_name(image.token, image.mime, thumb=thumb))
     except OSError as error:
         # No row names the file any more: the purge of orphans removes it.
         logger.warning("a picture is left behind: %s", error)

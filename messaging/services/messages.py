@@ -19,7 +19,7 @@ from messaging.services import storage
 from messaging.text import clean_body, clean_client_id, searchable
 
 if TYPE_CHECKING:
-    from accounts.models import User
+    from accounts.models import Image, User
 
 
 def send(
@@ -68,14 +68,14 @@ def send_image(
     conversation = conversation_for(sender, conversation_id)
     if key is None or not Message.objects.filter(sender_id=sender.id, client_id=key).exists():
         check_can_contact(sender, conversation)
-    with pictures.receive_upload(owner=sender, kind="message", upload=upload) as pending:
+    with pictures.receive_upload(owner=sender, kind="message", upload=upload) as image:
         return _send(
             sender=sender,
             conversation_id=conversation.id,
             body=text,
             reply_to_id=reply_to_id,
             client_id=key,
-            pending=pending,
+            image=image,
         )
 
 
@@ -86,14 +86,14 @@ def _send(
     body: str | None,
     reply_to_id: int | None,
     client_id: str | None,
-    pending: pictures.PendingUpload | None = None,
+    image: "Image | None" = None,
     sent_at: datetime | None = None,
 ) -> tuple[MessageRow, bool]:
     with unit_of_work():
         locked = storage.lock(conversation_id, sender.id)
         digest = ""
         if client_id is not None:
-            upload_digest = pending.upload_digest if pending else ""
+            upload_digest = image.upload_digest if image else ""
             digest = storage.digest_of(locked.conversation.id, body, reply_to_id, upload_digest)
         try:
             locked.check_can_contact(sender)
@@ -104,11 +104,12 @@ def _send(
             if isinstance(repeated, ApiError):
                 raise
             return repeated, False
-        if pending is not None and client_id is not None:
+        if image is not None and client_id is not None:
             repeated = storage.original_of(sender.id, client_id, digest)
             if not isinstance(repeated, ApiError):
                 return repeated, False
-        image = pending.create_row() if pending else None
+        if image is not None:
+            image.save(force_insert=True)
         message = Message(
             conversation_id=locked.conversation.id,
             sender_id=sender.id,

@@ -111,9 +111,9 @@ def test_an_unconfirmed_account_has_no_avatar(db):
 def test_a_failed_change_leaves_no_file(alice):
     with (
         pytest.raises(RuntimeError),
-        pictures.receive_upload(owner=alice, kind="message", upload=io.BytesIO(corpus.png())) as pending,
+        pictures.receive_upload(owner=alice, kind="message", upload=io.BytesIO(corpus.png())) as image,
     ):
-        pending.create_row()
+        image.save()
         raise RuntimeError
     assert files_on_disk() == set()
 
@@ -129,8 +129,8 @@ def test_a_full_disk_is_a_clear_answer(as_alice, settings):
 
 
 def test_files_without_a_row_are_purged_after_an_hour(alice):
-    with pictures.receive_upload(owner=alice, kind="message", upload=io.BytesIO(corpus.png())) as pending:
-        pending.create_row()
+    with pictures.receive_upload(owner=alice, kind="message", upload=io.BytesIO(corpus.png())) as image:
+        image.save()
     Image.objects.all().delete()
     assert pictures.purge_orphans() == 0
     assert pictures.purge_orphans(now=timezone.now() + timedelta(hours=2)) == 2

@@ -53,10 +53,10 @@ def test_images_go_with_their_messages_and_when_abandoned(as_alice, as_bob, alic
     assert default_storage.exists(name)
     assert run_first_batches(retention.jobs(timezone.now(), 10)) == {"messages": 1, "images": 0}
     assert Image.objects.count() == 0 and not default_storage.exists(name)
-    with pictures.receive_upload(owner=alice, kind="message", upload=upload()) as pending:
-        pending.create_row()
-    with pictures.receive_upload(owner=alice, kind="avatar", upload=upload()) as pending:
-        pending.create_row()
+    with pictures.receive_upload(owner=alice, kind="message", upload=upload()) as image:
+        image.save()
+    with pictures.receive_upload(owner=alice, kind="avatar", upload=upload()) as image:
+        image.save()
     assert run_first_batches(retention.jobs(timezone.now(), 10))["images"] == 0
     assert run_first_batches(retention.jobs(timezone.now() + timedelta(hours=25), 10))["images"] == 1
     assert Image.objects.get().kind == "avatar"
