@@ -8,7 +8,6 @@ codes on one account make its next codes longer instead of locking it.
 
 import secrets
 from datetime import timedelta
-from typing import NoReturn
 
 from django.conf import settings
 from django.core.mail import get_connection
@@ -53,6 +52,11 @@ def issue(*, user: User, purpose: str, address: str, digits: int = DIGITS) -> st
     return text
 
 
+def send(*, user: User, purpose: str, mail: str, digits: int = DIGITS) -> None:
+    """Issues a code for the address of a user and sends it there in the mail of this kind; inside the caller's unit of work."""
+    emails.send_to(user, mail, code=issue(user=user, purpose=purpose, address=user.email, digits=digits))
+
+
 def may_be_mailed(*, address: str, asked_for: User | None, network: str) -> bool:
     """Counts one mail with a code to `address`. False when the limit is reached: nothing may be sent, without an error.
 
@@ -82,22 +86,14 @@ def simulate_mail(*, email: str) -> None:
             discard([mail])
 
 
-def check(*, user: User, purpose: str, address: str, text: str, network: str = NO_NETWORK) -> Code:
-    """Returns the valid code that equals `text`, without consuming it. InvalidOtp otherwise.
+def check(*, user: User | None, purpose: str, address: str, text: str, network: str = NO_NETWORK) -> Code:
+    """Returns the valid code that equals `text` with its user, without consuming it. InvalidOtp otherwise, and without
+    a user, for an address that has no account.
 
-    Call it outside of any transaction: the counted try must stay when the caller fails.
+    Runs two commits and the same statements on every path to InvalidOtp, so that timing reveals nothing. Call it
+    outside of any transaction: the counted try must stay when the caller fails.
     """
-    return _check(user.id, purpose, address, text, network)
-
-
-def refuse(*, purpose: str, address: str, text: str) -> NoReturn:
-    """InvalidOtp for an address without account, after the same work as for a wrong code."""
-    _check(_NO_USER, purpose, address, text, NO_NETWORK)
-    raise InvalidOtp
-
-
-def _check(owner_id: int, purpose: str, address: str, text: str, network: str) -> Code:
-    """Runs two commits and the same statements on every path to InvalidOtp, so that timing reveals nothing."""
+    owner_id = _NO_USER if user is None else user.id
     with transaction.atomic(durable=True):
         live = Code.objects.live().filter(
             user_id=owner_id, purpose=purpose, address=address, tries__lt=conf.CODE_TRIES_IN_ALL
@@ -108,8 +104,9 @@ def _check(owner_id: int, purpose: str, address: str, text: str, network: str) -
         if code is None:
             login_lockout.record_unknown_address(address)
             login_lockout.record_unknown_address(address)
-    if counted and code is not None:
+    if counted and code is not None and user is not None:
         if keyed_digest_matches(code.digest, "code", *_bound_to(owner_id, purpose, address), text):
+            code.user = user
             return code
     with transaction.atomic(durable=True):
         if counted:

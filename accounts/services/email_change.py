@@ -12,7 +12,7 @@ from accounts.conf import conf
 from accounts.exceptions import EmailTaken, InvalidOtp
 from accounts.models import Code, EmailChange, PendingToken, Session, User
 from accounts.selectors import address_is_taken
-from accounts.services import codes, one_time_tokens, password, second_password, sessions, step_up, trusted_devices
+from accounts.services import codes, password, second_password, step_up
 from accounts.signals import profile_changed
 from accounts.tokens import new_opaque_token, opaque_digest
 from core.exceptions import NotFound
@@ -111,10 +111,7 @@ def undo(*, token: str) -> UndoResult:
         since.update(undone_at=now)
         current_email = user.email
         _change_address(user, change.old_email)
-        one_time_tokens.end_all(user_id=user.id)
-        codes.end_all(user_id=user.id)
-        trusted_devices.remove_all(user_id=user.id)
-        sessions.revoke_all(user_id=user.id, reason="email_change_undone")
+        password.end_access(user_id=user.id, reason="email_change_undone")
         _revoke_credentials(user, change.created_at - timedelta(hours=conf.EMAIL_UNDO_HOURS_BEFORE))
         if current_email != user.email:
             emails.send("email_change_was_undone", current_email, user.language, {"name": user.first_name})

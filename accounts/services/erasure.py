@@ -24,7 +24,7 @@ from accounts.models import (
     TrustedDevice,
     User,
 )
-from accounts.services import codes, one_time_tokens, pictures, sessions, step_up, trusted_devices
+from accounts.services import codes, one_time_tokens, password, pictures, sessions, step_up
 from accounts.signals import account_erased
 from core.transactions import again_after_deadlock, unit_of_work
 
@@ -54,11 +54,7 @@ def _erase(user_id: int) -> bool:
         user = User.objects.not_erased().select_for_update(no_key=True).filter(id=user_id).first()
         if user is None:
             return False
-        # In the order in which requests of the user lock them.
-        one_time_tokens.end_all(user_id=user_id)
-        codes.end_all(user_id=user_id)
-        trusted_devices.remove_all(user_id=user_id)
-        sessions.revoke_all(user_id=user_id, reason="account_erased")
+        password.end_access(user_id=user_id, reason="account_erased")
         account_erased.send(User, user_id=user_id)
         _delete_rows(user_id)
         _anonymise_audit(user_id)

@@ -31,8 +31,7 @@ def forgot(*, email: str, network: str) -> None:
         codes.simulate_mail(email=email)
         return
     with unit_of_work():
-        code = codes.issue(user=user, purpose=RESET, address=email)
-        emails.send_to(user, "reset_code", code=code)
+        codes.send(user=user, purpose=RESET, mail="reset_code")
 
 
 def reset(*, email: str, code: str, new_password: str, network: str) -> None:
@@ -41,14 +40,12 @@ def reset(*, email: str, code: str, new_password: str, network: str) -> None:
     The mailed code proves the address, so it is confirmed; the second step stays as it is; a login lockout ends.
     InvalidOtp, ValidationError (`new_password`).
     """
-    user = User.objects.filter(email=email).first()
-    if user is None:
-        codes.refuse(purpose=RESET, address=email, text=code)
-    checked = codes.check(user=user, purpose=RESET, address=email, text=code, network=network)
-    prefer_language(user.language)
-    password_hash = _hashed(new_password, user)  # outside of the transaction: hashing takes its time
+    found = User.objects.filter(email=email).first()
+    checked = codes.check(user=found, purpose=RESET, address=email, text=code, network=network)
+    prefer_language(checked.user.language)
+    password_hash = _hashed(new_password, checked.user)  # outside of the transaction: hashing takes its time
     with unit_of_work():
-        user = User.objects.lock_with_email(user.id, email)
+        user = User.objects.lock_with_email(checked.user_id, email)
         if user is None:
             raise InvalidOtp
         codes.consume(checked)
@@ -81,11 +78,7 @@ def change(
         locked.password = password_hash
         locked.password_changed_at = timezone.now()
         locked.save(update_fields=["password", "password_changed_at"])
-        # In the order in which a confirmed action uses them, so that the two cannot deadlock.
-        one_time_tokens.end_all(user_id=user.id)
-        codes.end_all(user_id=user.id)
-        trusted_devices.remove_all(user_id=user.id)
-        sessions.revoke_all(user_id=user.id, reason="password_changed", but=session)
+        end_access(user_id=user.id, reason="password_changed", but=session)
         emails.send_to(locked, "password_changed_by_you")
         return sessions.rotate(session)
 
@@ -120,6 +113,18 @@ def choose(*, token: str, new_password: str) -> User:
     return user
 
 
+def end_access(*, user_id: int, reason: str, but: Session | None = None) -> None:
+    """Ends what credentials have opened or may still open: unfinished steps, codes, trusted devices, and sessions, except
+    `but`. Part of the caller's unit of work, which holds the row of the account locked.
+
+    In the order in which a confirmed action uses them, so that the two cannot deadlock.
+    """
+    one_time_tokens.end_all(user_id=user_id)
+    codes.end_all(user_id=user_id)
+    trusted_devices.remove_all(user_id=user_id)
+    sessions.revoke_all(user_id=user_id, reason=reason, but=but)
+
+
 def _hashed(new_password: str, user: User) -> str:
     refuse_weak_password(new_password, user, field="new_password")
     return make_password(new_password)
@@ -136,10 +141,7 @@ def _set(user: User, password_hash: str) -> None:
     changed = ["password", "password_changed_at", "password_reset_at", "email_verified_at", "contested_at"]
     user.save(update_fields=changed)
     login_lockout.clear_all(user)
-    one_time_tokens.end_all(user_id=user.id)
-    codes.end_all(user_id=user.id)
-    trusted_devices.remove_all(user_id=user.id)
-    sessions.revoke_all(user_id=user.id, reason="password_reset")
+    end_access(user_id=user.id, reason="password_reset")
     emails.send_to(user, "password_changed")
     if newly_verified:
         account_verified.send(User, user=user)

@@ -39,7 +39,7 @@ def sign_up(*, email: str, password: str, first_name: str, last_name: str, langu
             User.objects.add(user)
             # Counted here, so that parallel sign-ups that lose against this one use up nothing.
             if codes.may_be_mailed(address=email, asked_for=None, network=network):
-                _mail_code(user)
+                mail_code(user)
     except EmailTaken:
         _mark_contested(email)
         raise
@@ -76,11 +76,9 @@ def verify_email(*, email: str, code: str, caller: Caller) -> tuple[User, str]:
     InvalidOtp for a wrong or expired code and for an unknown address, AccountBlocked.
     """
     user = User.objects.filter(email=email).first()
-    if user is None:
-        codes.refuse(purpose=SIGNUP, address=email, text=code)
     checked = codes.check(user=user, purpose=SIGNUP, address=email, text=code, network=network_of(caller.ip))
     with unit_of_work():
-        user = User.objects.lock_with_email(user.id, email)
+        user = User.objects.lock_with_email(checked.user_id, email)
         if user is None or user.has_verified_email:
             raise InvalidOtp
         user.refuse_if_blocked(timezone.now())
@@ -107,8 +105,7 @@ def confirm(user: User) -> None:
         changed += ["contested_at", "password"]
         sessions.revoke_all(user_id=user.id, reason="contested")
         one_time_tokens.end_all(user_id=user.id)
-        code = codes.issue(user=user, purpose=RESET, address=user.email)
-        emails.send_to(user, "choose_password", code=code)
+        codes.send(user=user, purpose=RESET, mail="choose_password")
     user.save(update_fields=changed)
     account_verified.send(User, user=user)
 
@@ -124,13 +121,13 @@ def resend(*, email: str, network: str) -> None:
     if user is None or user.has_verified_email or user.is_blocked(timezone.now()):
         codes.simulate_mail(email=email)
         return
-    mail_code(user)
+    with unit_of_work():
+        mail_code(user)
 
 
 def mail_code(user: User) -> None:
-    """Mails a new code to an unconfirmed account."""
-    with unit_of_work():
-        _mail_code(user)
+    """Mails a new code to an unconfirmed account, inside the caller's unit of work."""
+    codes.send(user=user, purpose=SIGNUP, mail="signup_code")
 
 
 def mail_owner(*, email: str) -> None:
@@ -166,11 +163,6 @@ def refuse_weak_password(password: str, user: User, *, field: str) -> None:
         validate_password(password, user)
     except ValidationError as error:
         raise serializers.ValidationError({field: error.messages}) from error
-
-
-def _mail_code(user: User) -> None:
-    code = codes.issue(user=user, purpose=SIGNUP, address=user.email)
-    emails.send_to(user, "signup_code", code=code)
 
 
 def _mark_contested(email: str) -> None:

@@ -1,6 +1,5 @@
 """Step-up for sensitive actions: a challenge, its mailed code, and a token that allows one action once."""
 
-from accounts import emails
 from accounts.conf import conf
 from accounts.exceptions import ActionTokenInvalid, ActionTokenRequired, InvalidOtp
 from accounts.models import PendingToken, Session, User
@@ -54,8 +53,7 @@ def challenge(*, user: User, session: Session, action: str) -> str:
         user = User.objects.lock_active(user.id)
         sessions.lock_live(session_id=session.id)
         if may_be_sent:
-            code = codes.issue(user=user, purpose=_purpose(action), address=user.email)
-            emails.send_to(user, f"action:{action}", code=code)
+            codes.send(user=user, purpose=_purpose(action), mail=_purpose(action))
         return one_time_tokens.issue(
             kind=PendingToken.Kind.CHALLENGE,
             user=user,
@@ -122,4 +120,5 @@ def consume(action_token: PendingToken) -> None:
 
 
 def _purpose(action: str) -> str:
+    """The purpose of the code for an action, and the kind of the mail that it is in."""
     return f"action:{action}"

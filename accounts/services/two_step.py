@@ -114,8 +114,7 @@ def resend(*, pending: PendingToken, network: str) -> None:
         if reset_at is not None and timezone.now() - reset_at < hold:
             emails.send_to(user, "two_step_code_refused")
             return
-        code = codes.issue(user=user, purpose=PURPOSE, address=user.email, digits=MAILED_DIGITS)
-        emails.send_to(user, "two_step_code", code=code)
+        codes.send(user=user, purpose=PURPOSE, mail="two_step_code", digits=MAILED_DIGITS)
 
 
 def _mailed_code(user: User, typed: str, network: str) -> Code | None:
