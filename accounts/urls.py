@@ -3,10 +3,17 @@
 from django.urls import include, path
 
 from accounts.viewsets.email_undo import EmailUndoViewSet
-from accounts.viewsets.login import DeviceViewSet, LoginViewSet, OwnSessionViewSet, SessionListViewSet, TwoStepViewSet
+from accounts.viewsets.login import (
+    DeviceViewSet,
+    ForgottenPasswordViewSet,
+    LoginViewSet,
+    OwnSessionViewSet,
+    RegistrationViewSet,
+    SessionListViewSet,
+    TwoStepViewSet,
+)
 from accounts.viewsets.media import MediaViewSet
 from accounts.viewsets.profile import AvatarViewSet, BlockViewSet, PrivacyViewSet, ProfileViewSet
-from accounts.viewsets.registration import ForgottenPasswordViewSet, RegistrationViewSet
 from accounts.viewsets.security import ActionViewSet, ExportViewSet, SecondPasswordViewSet, SecurityViewSet
 
 app_name = "accounts"
