@@ -36,7 +36,7 @@ def block(*, user: User, actor: Actor, reason: str, until: datetime | None = Non
         account.blocked_reason = reason[:500]
         account.save(update_fields=["blocked_at", "blocked_until", "blocked_reason"])
         one_time_tokens.end_all(user_id=account.id)
-        trusted_devices.remove_all(user_id=account.id)
+        account.trusted_devices.all().delete()
         ended = details["sessions_ended"] = sessions.revoke_all(user_id=account.id, reason="blocked")
         account_status_changed.send(User, user_id=account.id, status="blocked")
     return ended
@@ -75,7 +75,7 @@ def sign_out_everywhere(*, user: User, actor: Actor, reason: str = "") -> int:
     """Ends every sign-in and every trusted device. Returns how many sign-ins ended."""
     details: dict[str, Any] = {}
     with _audited("user.signed_out", user, actor, reason, details) as account:
-        trusted_devices.remove_all(user_id=account.id)
+        account.trusted_devices.all().delete()
         ended = details["sessions_ended"] = sessions.revoke_all(user_id=account.id, reason="staff")
     return ended
 

@@ -10,8 +10,8 @@ from rest_framework.exceptions import ValidationError
 from accounts import emails
 from accounts.conf import conf
 from accounts.exceptions import InvalidCredentials, InvalidOtp
-from accounts.models import PendingToken, Session, User
-from accounts.services import codes, login_lockout, one_time_tokens, sessions, step_up, trusted_devices, two_step
+from accounts.models import PendingToken, Session, TrustedDevice, User
+from accounts.services import codes, login_lockout, one_time_tokens, sessions, step_up, two_step
 from accounts.services.registration import RESET, refuse_weak_password
 from accounts.signals import account_verified
 from core.exceptions import NotFound
@@ -121,7 +121,7 @@ def end_access(*, user_id: int, reason: str, but: Session | None = None) -> None
     """
     one_time_tokens.end_all(user_id=user_id)
     codes.end_all(user_id=user_id)
-    trusted_devices.remove_all(user_id=user_id)
+    TrustedDevice.objects.filter(user_id=user_id).delete()
     sessions.revoke_all(user_id=user_id, reason=reason, but=but)
 
 

@@ -12,7 +12,7 @@ from rest_framework.exceptions import ValidationError
 from accounts import emails
 from accounts.exceptions import InvalidTwoStep
 from accounts.models import PendingToken, Session, User
-from accounts.services import one_time_tokens, registration, sessions, step_up, trusted_devices, two_step
+from accounts.services import one_time_tokens, registration, sessions, step_up, two_step
 from core.text import fold
 from core.transactions import unit_of_work
 
@@ -136,7 +136,7 @@ def _set(user: User, password_hash: str, hint: str) -> None:
     user.second_password_hint = hint
     user.second_password_changed_at = timezone.now()
     user.save(update_fields=["second_password", "second_password_hint", "second_password_changed_at"])
-    trusted_devices.remove_all(user_id=user.id)
+    user.trusted_devices.all().delete()
     sessions.end_grace(user_id=user.id)
     one_time_tokens.end_all(user_id=user.id, kind=PendingToken.Kind.TWO_STEP)
 

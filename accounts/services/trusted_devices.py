@@ -64,8 +64,3 @@ def remove(*, user: User, device_id: int | None) -> None:
         opened = Session.objects.not_ended().filter(trusted_device=device)
         sessions.revoke(opened, reason="device_removed")
         device.delete()
-
-
-def remove_all(*, user_id: int) -> None:
-    """Removes every trusted device of the user; the caller decides about sessions."""
-    TrustedDevice.objects.filter(user_id=user_id).delete()
