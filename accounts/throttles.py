@@ -36,5 +36,10 @@ def session_of_token(request: Request) -> str | None:
     return None if token is None else decode_session_token(token).sid
 
 
-SIGN_IN = (Throttle("login_network", by=network), Throttle("login", by=network_and_email))
+def by_address(scope: str) -> tuple[Throttle, Throttle]:
+    """Two rates of an endpoint that takes an address: of a network, and of a network with one address."""
+    return Throttle(f"{scope}_network", by=network), Throttle(scope, by=network_and_email)
+
+
+SIGN_IN = by_address("login")
 SIGN_OUT = Throttle("sign_out", by=session)

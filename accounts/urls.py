@@ -3,15 +3,7 @@
 from django.urls import include, path
 
 from accounts.viewsets.email_undo import EmailUndoViewSet
-from accounts.viewsets.login import (
-    DeviceViewSet,
-    ForgottenPasswordViewSet,
-    LoginViewSet,
-    OwnSessionViewSet,
-    RegistrationViewSet,
-    SessionListViewSet,
-    TwoStepViewSet,
-)
+from accounts.viewsets.login import DeviceViewSet, LoginViewSet, OwnSessionViewSet, SessionListViewSet, TwoStepViewSet
 from accounts.viewsets.media import MediaViewSet
 from accounts.viewsets.profile import AvatarViewSet, BlockViewSet, PrivacyViewSet, ProfileViewSet
 from accounts.viewsets.security import ActionViewSet, ExportViewSet, SecondPasswordViewSet, SecurityViewSet
@@ -20,15 +12,15 @@ app_name = "accounts"
 
 _auth = [
     path("me", OwnSessionViewSet.as_view({"get": "me"}), name="me"),
-    path("signup", RegistrationViewSet.as_view({"post": "signup"}), name="signup"),
-    path("verify", RegistrationViewSet.as_view({"post": "verify"}), name="verify"),
-    path("resend-otp", RegistrationViewSet.as_view({"post": "resend"}), name="resend-otp"),
+    path("signup", LoginViewSet.as_view({"post": "signup"}), name="signup"),
+    path("verify", LoginViewSet.as_view({"post": "verify"}), name="verify"),
+    path("resend-otp", LoginViewSet.as_view({"post": "resend"}), name="resend-otp"),
     path("login", LoginViewSet.as_view({"post": "login"}), name="login"),
     path("two-step", TwoStepViewSet.as_view({"post": "verify"}), name="two-step"),
     path("resend-two-step", TwoStepViewSet.as_view({"post": "resend"}), name="resend-two-step"),
     path("two-step/forgot", TwoStepViewSet.as_view({"post": "recover"}), name="two-step-forgot"),
-    path("forgot-password", ForgottenPasswordViewSet.as_view({"post": "forgot"}), name="forgot-password"),
-    path("verify-reset", ForgottenPasswordViewSet.as_view({"post": "reset"}), name="verify-reset"),
+    path("forgot-password", LoginViewSet.as_view({"post": "forgot"}), name="forgot-password"),
+    path("verify-reset", LoginViewSet.as_view({"post": "reset"}), name="verify-reset"),
     path("refresh", LoginViewSet.as_view({"post": "refresh"}), name="refresh"),
     path("logout", OwnSessionViewSet.as_view({"post": "logout"}), name="logout"),
     path("action-challenge", ActionViewSet.as_view({"post": "challenge"}), name="action-challenge"),

@@ -109,6 +109,11 @@ class SignInOutput(OkReply):
     token = serializers.CharField()
     user = AccountOutput()
 
+    @classmethod
+    def render(cls, user: User, token: str, **more: Any) -> dict[str, Any]:
+        """`more` are the fields that a subclass adds."""
+        return {"token": token, "user": AccountOutput.render(user), **more}
+
 
 class NewLanguageField(LanguageField):
     """A new language; without the key nothing changes."""

@@ -1,7 +1,5 @@
 """Signing up, in and out, a forgotten password, the second step, sessions and trusted devices."""
 
-from typing import Any
-
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -32,9 +30,9 @@ from accounts.serializers.security import (
     TwoStepOutput,
     VerifyInput,
 )
-from accounts.serializers.users import AccountOutput, MeOutput, NoticeOutput, OwnAccountOutput, SignInOutput
+from accounts.serializers.users import MeOutput, NoticeOutput, OwnAccountOutput, SignInOutput
 from accounts.services import login, password, registration, sessions, trusted_devices, two_step
-from accounts.throttles import SIGN_IN, SIGN_OUT, network_and_account, network_and_email, session_of_token
+from accounts.throttles import SIGN_IN, SIGN_OUT, by_address, network_and_account, session_of_token
 from core.fields import checked, parse_id
 from core.request_context import caller_of, prefer_language
 from core.serializers import OkReply
@@ -63,7 +61,9 @@ def device_token_of(request: Request) -> str:
     return request.headers.get("X-Device-Token", "") or request.COOKIES.get(DEVICE_COOKIE, "")
 
 
-class RegistrationViewSet(ViewSet):
+class LoginViewSet(ViewSet):
+    """Endpoints without a session, or with a token that can only be refreshed."""
+
     authentication_classes = []
     permission_classes = [AllowAny]
 
@@ -79,45 +79,33 @@ class RegistrationViewSet(ViewSet):
             raise
         return Response({"message": _("A confirmation code was sent to your e-mail address.")}, status=201)
 
-    @throttles(Throttle("verify_network", by=network), Throttle("verify", by=network_and_email))
+    @throttles(*by_address("verify"))
     @extend_schema(operation_id="auth_verify", request=VerifyInput, responses=SignInOutput, parameters=[DEVICE_NAME])
     def verify(self, request: Request) -> Response:
         form = checked(VerifyInput, request.data)
         user, token = registration.verify_email(**form, caller=caller_of(request._request))
-        return Response({"token": token, "user": AccountOutput.render(user)})
+        return Response(SignInOutput.render(user, token))
 
-    @throttles(Throttle("resend_otp_network", by=network), Throttle("resend_otp", by=network_and_email))
+    @throttles(*by_address("resend_otp"))
     @extend_schema(operation_id="auth_resend_otp", request=EmailInput, responses=NoticeOutput)
     def resend(self, request: Request) -> Response:
         form = checked(EmailInput, request.data)
         registration.resend(email=form["email"], network=network(request))
         return Response({"message": _("If this address is waiting to be confirmed, a new code was sent to it.")})
 
-
-class ForgottenPasswordViewSet(ViewSet):
-    authentication_classes = []
-    permission_classes = [AllowAny]
-
-    @throttles(Throttle("forgot_password_network", by=network), Throttle("forgot_password", by=network_and_email))
+    @throttles(*by_address("forgot_password"))
     @extend_schema(operation_id="auth_forgot_password", request=EmailInput, responses=NoticeOutput)
     def forgot(self, request: Request) -> Response:
         form = checked(EmailInput, request.data)
         password.forgot(email=form["email"], network=network(request))
         return Response({"message": _("If there is an account with this address, a code was sent to it.")})
 
-    @throttles(Throttle("verify_reset_network", by=network), Throttle("verify_reset", by=network_and_email))
+    @throttles(*by_address("verify_reset"))
     @extend_schema(operation_id="auth_verify_reset", request=ResetPasswordInput, responses=NoticeOutput)
     def reset(self, request: Request) -> Response:
         form = checked(ResetPasswordInput, request.data)
         password.reset(**form, network=network(request))
         return Response({"message": _("Your password was changed. Please sign in with it.")})
-
-
-class LoginViewSet(ViewSet):
-    """Endpoints without a session, or with a token that can only be refreshed."""
-
-    authentication_classes = []
-    permission_classes = [AllowAny]
 
     @throttles(*SIGN_IN)
     @extend_schema(
@@ -128,7 +116,7 @@ class LoginViewSet(ViewSet):
         outcome = login.with_password(**form, caller=caller_of(request._request), device_token=device_token_of(request))
         if isinstance(outcome, login.SecondStepNeeded):
             return Response({"two_step_required": True, "two_step_token": outcome.two_step_token, "hint": outcome.hint})
-        return Response({"token": outcome.token, "user": AccountOutput.render(outcome.user)})
+        return Response(SignInOutput.render(outcome.user, outcome.token))
 
     @throttles(Throttle("refresh", by=session_of_token))
     @extend_schema(operation_id="auth_refresh", request=None, responses=TokenOutput)
@@ -160,13 +148,12 @@ class TwoStepViewSet(ViewSet):
     def verify(self, request: Request) -> Response:
         form = checked(TwoStepInput, request.data)
         done = two_step.with_password(pending=request.auth, **form, caller=caller_of(request._request))
-        body: dict[str, Any] = {"token": done.token, "user": AccountOutput.render(done.user)}
-        is_browser = "Origin" in request.headers
-        if done.device_token is not None and not is_browser:
-            body["device_token"] = done.device_token
-        response = Response(body)
-        if done.device_token is not None and is_browser:
-            _set_cookie(response, done.device_token)
+        if done.device_token is None:
+            return Response(SignInOutput.render(done.user, done.token))
+        if "Origin" not in request.headers:
+            return Response(TwoStepOutput.render(done.user, done.token, device_token=done.device_token))
+        response = Response(SignInOutput.render(done.user, done.token))
+        _set_cookie(response, done.device_token)  # a browser
         return response
 
     @throttles(Throttle("resend_two_step_network", by=network), Throttle("resend_two_step", by=network_and_account))
@@ -182,13 +169,8 @@ class TwoStepViewSet(ViewSet):
         done = two_step.with_recovery_code(
             pending=request.auth, typed=form["recovery_code"], caller=caller_of(request._request)
         )
-        return Response(
-            {
-                "token": done.token,
-                "user": AccountOutput.render(done.user),
-                "recovery_codes_left": done.recovery_codes_left,
-            }
-        )
+        left = done.recovery_codes_left
+        return Response(RecoverySignInOutput.render(done.user, done.token, recovery_codes_left=left))
 
 
 def _set_cookie(response: Response, token: str) -> None:

@@ -50,6 +50,9 @@ def test_each_shape_renders_exactly_what_it_declares(alice, bob, charlie, as_ali
 
     rendered = [
         (users.AccountOutput, users.AccountOutput.render(alice)),
+        (users.SignInOutput, users.SignInOutput.render(alice, "t")),
+        (security.TwoStepOutput, security.TwoStepOutput.render(alice, "t", device_token="d")),
+        (security.RecoverySignInOutput, security.RecoverySignInOutput.render(alice, "t", recovery_codes_left=9)),
         (users.OwnAccountOutput, users.OwnAccountOutput.render(alice)),
         (users.ProfileSerializer, users.ProfileSerializer.render(alice)),
         (users.FullAccount, users.FullAccount.render(alice)),
