@@ -14,6 +14,9 @@ MAX_ADDRESS = 254
 MAX_LANGUAGE_TAG = 35
 _BASE32 = "abcdefghijklmnopqrstuvwxyz234567"
 
+# What Arabic and Hebrew writing leaves out: vowel signs and points, and the stroke that only stretches a word.
+_VOWEL_POINTS = re.compile(r"[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u0652\u0670]")
+
 # Controls that are no white space, and the marks that change the direction of what follows them.
 _UNPRINTABLE = re.compile(
     r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]"
@@ -39,10 +42,11 @@ def fold(text: str) -> str:
     """The text as search compares it: compatibility form, without case and accents.
 
     Scripts whose marks are letters (Cyrillic й and ї, Korean, Indic vowel signs) keep them: only marks
-    on Latin and Greek bases are dropped, and the dots of ё, which most people do not type.
+    on Latin and Greek bases are dropped, and what most people do not type: the dots of ё, and the
+    vowel points of Arabic and Hebrew.
     """
     folded = unicodedata.normalize("NFKC", text).casefold().replace("ё", "е")
-    decomposed = unicodedata.normalize("NFD", folded)
+    decomposed = _VOWEL_POINTS.sub("", unicodedata.normalize("NFD", folded))
     characters: list[str] = []
     base_has_accents = False
     for character in decomposed:
