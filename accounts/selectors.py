@@ -3,7 +3,6 @@
 import contextlib
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from uuid import UUID
 
 from django.db.models import Case, Exists, OuterRef, Q, QuerySet, When
 from django.utils import timezone
@@ -155,16 +154,6 @@ def _matches(folded: str) -> Iterator[tuple[Q, tuple[str, ...]]]:
 def _starts_with(column: str, text: str) -> Q:
     """A prefix as a range: an index serves it on both databases, and no character is a wildcard."""
     return Q(**{f"{column}__gte": text, f"{column}__lt": text + "\U0010ffff"})
-
-
-def session_with_user(*, sid: UUID, user_id: int) -> Session | None:
-    """The session of this id and user, with `user` loaded, in one query; None without one."""
-    return _sessions_with_user.first(sid, user_id)
-
-
-@compiled
-def _sessions_with_user(sid: UUID, user_id: int) -> QuerySet[Session]:
-    return Session.objects.select_related("user").filter(sid=sid, user_id=user_id)
 
 
 def active_verified_sessions(session_ids: Iterable[int]) -> dict[int, int]:

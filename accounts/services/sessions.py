@@ -5,18 +5,17 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from accounts import emails
 from accounts.conf import conf
 from accounts.exceptions import TokenRevoked
 from accounts.models import Session, TrustedDevice, User
-from accounts.selectors import session_with_user
 from accounts.signals import session_revoked, session_tokens_replaced
 from accounts.tokens import SessionClaims, decode_session_token, encode_session_token
 from core import request_context
-from core.database import insert
+from core.database import compiled, insert
 from core.exceptions import NotFound
 from core.transactions import unit_of_work
 
@@ -95,7 +94,7 @@ def authenticate(token: str) -> tuple[User, Session]:
     """
     claims = decode_session_token(token)
     now = timezone.now()
-    session = session_with_user(sid=_sid_of(claims), user_id=claims.user_id)
+    session = _with_user.first(_sid_of(claims), claims.user_id)
     if session is None:
         raise TokenRevoked
     user = session.user
@@ -117,7 +116,7 @@ def recheck(*, sid: uuid.UUID, user_id: int, generation: int | None = None) -> t
     TokenRevoked, also when a credential changed after this `generation` was issued, or AccountBlocked
     while staff blocks the account.
     """
-    session = session_with_user(sid=sid, user_id=user_id)
+    session = _with_user.first(sid, user_id)
     now = timezone.now()
     if session is None:
         raise TokenRevoked
@@ -239,6 +238,11 @@ def revoke_all(*, user_id: int, reason: str, but: Session | None = None) -> int:
             User.objects.lock(user_id)  # two sessions may end each other
             sessions = sessions.exclude(id=lock_live(session_id=but.id).id)
         return revoke(sessions, reason=reason)
+
+
+@compiled
+def _with_user(sid: uuid.UUID, user_id: int) -> QuerySet[Session]:
+    return Session.objects.select_related("user").filter(sid=sid, user_id=user_id)
 
 
 def _sid_of(claims: SessionClaims) -> uuid.UUID:
