@@ -182,7 +182,7 @@ def test_an_auditor_does_not_guess_what_was_written(alice, bob):
 
 
 def test_a_code_that_waits_can_be_read_by_the_worker_alone(alice, anonymous, settings):
-    settings.EMAIL_BACKEND = "notifications.mail_backend.QueueingEmailBackend"
+    settings.EMAIL_BACKEND = "notifications.services.delivery.mail.QueueingEmailBackend"
     anonymous.post("/api/v1/auth/forgot-password", {"email": alice.email})
     row = Delivery.objects.get(recipient=alice, state="pending")
     with connection.cursor() as cursor:

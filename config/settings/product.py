@@ -40,7 +40,7 @@ NOTIFICATIONS_PUSH_OUTBOX = VAR_DIR / "push"
 
 # --- Mail: Django's send_mail writes to the queue, the worker uses this transport ---------------
 
-EMAIL_BACKEND = "notifications.mail_backend.QueueingEmailBackend"
+EMAIL_BACKEND = "notifications.services.delivery.mail.QueueingEmailBackend"
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="Parley <no-reply@parley.localhost>")
 EMAIL_TIMEOUT = 10
 MAILBOX_DIR = VAR_DIR / "mail"

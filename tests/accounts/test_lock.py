@@ -191,7 +191,7 @@ def cost_of(anonymous, path, email):
 @pytest.mark.parametrize("path", ["forgot-password", "resend-otp", "verify", "verify-reset", "login"])
 def test_addresses_with_and_without_account_cost_the_same(anonymous, path, monkeypatch, settings):
     """benchmarks/parity.py times the same; this holds what those times are made of."""
-    settings.EMAIL_BACKEND = "notifications.mail_backend.QueueingEmailBackend"
+    settings.EMAIL_BACKEND = "notifications.services.delivery.mail.QueueingEmailBackend"
     written = []
     render = emails.render
     monkeypatch.setattr(emails, "render", lambda *args, **kw: (written.append(1), render(*args, **kw))[1])
@@ -219,7 +219,7 @@ def test_addresses_with_and_without_account_cost_the_same(anonymous, path, monke
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("path", ["forgot-password", "resend-otp"])
 def test_a_simulated_mail_leaves_no_row(anonymous, path, settings):
-    settings.EMAIL_BACKEND = "notifications.mail_backend.QueueingEmailBackend"
+    settings.EMAIL_BACKEND = "notifications.services.delivery.mail.QueueingEmailBackend"
     with CaptureQueriesContext(connection) as captured:
         assert anonymous.raw("POST", f"{AUTH}/{path}", {"email": "nobody@example.com"}).status_code == 200
     assert any("notifications_delivery" in query["sql"] and "INSERT" in query["sql"] for query in captured)

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def smtp(settings):
     sink = SmtpSink()
-    settings.EMAIL_BACKEND = "notifications.mail_backend.QueueingEmailBackend"
+    settings.EMAIL_BACKEND = "notifications.services.delivery.mail.QueueingEmailBackend"
     settings.NOTIFICATIONS_NOTIFY = False
     settings.NOTIFICATIONS_RETRY_SECONDS = (0.1, 0.1, 0.2, 0.3, 0.3)
     settings.NOTIFICATIONS_PAUSE_SECONDS = (0.2, 0.5)

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture(autouse=True)
 def queueing(settings, tmp_path):
-    settings.EMAIL_BACKEND = "notifications.mail_backend.QueueingEmailBackend"
+    settings.EMAIL_BACKEND = "notifications.services.delivery.mail.QueueingEmailBackend"
     settings.NOTIFICATIONS_NOTIFY = False
     settings.NOTIFICATIONS_MAIL_TRANSPORT = {
         "BACKEND": "django.core.mail.backends.filebased.EmailBackend",

@@ -1,11 +1,15 @@
-"""Mail: queued inside the transaction that causes it, sent by the worker.
+"""Mail: Django's `send_mail` queues it inside the transaction that causes it, the worker sends it through the real backend
+(settings.NOTIFICATIONS_MAIL_TRANSPORT).
 
 The queue keeps the content encrypted, so that only the process that sends a mail can read it: a mail that waits may
 hold a code, and a copy of the database, a report or a page that shows the row shows no code.
 """
 
 import base64
+import contextlib
 import json
+import smtplib
+import threading
 import uuid
 from collections.abc import Sequence
 from datetime import timedelta
@@ -15,14 +19,14 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
-from django.core.mail import BadHeaderError, EmailMessage, EmailMultiAlternatives
+from django.core.mail import BadHeaderError, EmailMessage, EmailMultiAlternatives, get_connection
+from django.core.mail.backends.base import BaseEmailBackend
 from django.db import transaction
 from django.db.models import Subquery
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from notifications.channels import Outcome
-from notifications.channels.mail import MailChannel
+from notifications.channels import Dead, Outcome, Retry, Sent, Unavailable
 from notifications.conf import conf
 from notifications.models import Delivery
 from notifications.services.delivery.claims import Claimed, DeliveryResult
@@ -41,24 +45,26 @@ EXPIRES_HEADER = "X-Delivery-Expires-In"
 _KEY = "sealed"
 
 
-def enqueue_mail(messages: Sequence[EmailMessage]) -> int:
-    """Queue mails; they leave after the commit. Returns how many.
+class QueueingEmailBackend(BaseEmailBackend):
+    """The e-mail backend of the project (EMAIL_BACKEND). A mail belongs to the transaction that queues it."""
 
-    BadHeaderError for a line break in an address or subject, ValueError for attachments.
-    """
-    rows = [_mail_row(message) for message in messages if message.recipients()]
-    Delivery.objects.bulk_create(rows)
-    if rows:
+    def send_messages(self, email_messages: Sequence[EmailMessage]) -> int:
+        """Queue mails; they leave after the commit. Returns how many.
+
+        BadHeaderError for a line break in an address or subject, ValueError for attachments.
+        """
+        rows = [_mail_row(message) for message in email_messages if message.recipients()]
+        Delivery.objects.bulk_create(rows)
+        if rows:
+            wake_on_commit()
+        return len(rows)
+
+    def discard_messages(self, email_messages: Sequence[EmailMessage]) -> None:
+        """The same work as `send_messages` without a row, so that timing does not reveal whether a mail is sent."""
+        with transaction.atomic():
+            self.send_messages(email_messages)
+            transaction.set_rollback(True)
         wake_on_commit()
-    return len(rows)
-
-
-def discard_mail(messages: Sequence[EmailMessage]) -> None:
-    """Queue mails and roll back: the same work as `enqueue_mail`, and nothing is sent."""
-    with transaction.atomic():
-        enqueue_mail(messages)
-        transaction.set_rollback(True)
-    wake_on_commit()
 
 
 def _mail_row(message: EmailMessage) -> Delivery:
@@ -143,8 +149,10 @@ def _fernet_of(secrets: tuple[str, ...]) -> "MultiFernet":
 
 
 class MailHandler:
+    """A thread keeps its connection while it has something to send; `idle` closes it."""
+
     def __init__(self) -> None:
-        self._channel = MailChannel()
+        self._own = threading.local()
 
     def prepare(self, rows: Sequence[Claimed]) -> list[Job | DeliveryResult]:
         prepared: list[Job | DeliveryResult] = []
@@ -156,10 +164,79 @@ class MailHandler:
         return prepared
 
     def send(self, job: Job) -> Outcome:
-        return self._channel.send(job.message)
+        try:
+            connection = self._connection()
+        except smtplib.SMTPAuthenticationError as error:
+            self.idle()
+            return Unavailable(f"the mail server refuses our sign-in ({error.smtp_code})")
+        except (OSError, smtplib.SMTPException) as error:
+            self.idle()
+            return Unavailable(f"the mail server cannot be reached ({_describe(error)})")
+        try:
+            connection.send_messages([_message(job.message)])
+        except Exception as error:
+            self.idle()
+            return classify(error)
+        return Sent(job.message["headers"]["Message-ID"])
 
     def idle(self) -> None:
-        self._channel.idle()
+        connection = getattr(self._own, "connection", None)
+        self._own.connection = None
+        if connection is not None:
+            with contextlib.suppress(Exception):
+                connection.close()
+
+    def _connection(self) -> BaseEmailBackend:
+        connection = getattr(self._own, "connection", None)
+        if connection is None:
+            transport = conf.MAIL_TRANSPORT
+            connection = get_connection(transport["BACKEND"], fail_silently=False, **transport["OPTIONS"])
+            connection.open()
+            self._own.connection = connection
+        return connection
 
     def device_gone(self, row: Claimed) -> None:
         """Mail has no devices."""
+
+
+def _message(payload: dict[str, Any]) -> EmailMultiAlternatives:
+    message = EmailMultiAlternatives(
+        subject=payload["subject"],
+        body=payload["text"],
+        from_email=payload["from"],
+        to=payload["to"],
+        cc=payload["cc"],
+        bcc=payload["bcc"],
+        reply_to=payload["reply_to"],
+        headers=payload["headers"],
+    )
+    message.content_subtype = payload["subtype"]
+    for content, mimetype in payload["alternatives"]:
+        message.attach_alternative(content, mimetype)
+    return message
+
+
+def classify(error: Exception) -> Outcome:
+    """Classifies errors of an open connection. Only codes are kept, because the texts of servers repeat addresses."""
+    if isinstance(error, smtplib.SMTPRecipientsRefused):
+        codes = [code for code, _ in error.recipients.values()]
+        if codes and all(code >= 500 for code in codes):
+            return Dead(f"the mail server refuses the recipient ({codes[0]})")
+        return Retry(f"the mail server puts the recipient off ({codes[0] if codes else 'no code'})")
+    if isinstance(error, smtplib.SMTPResponseException):
+        if error.smtp_code == 421:
+            return Unavailable("the mail server closes (421)")
+        if isinstance(error, smtplib.SMTPDataError) and error.smtp_code >= 500:
+            return Dead(f"the mail server refuses the mail ({error.smtp_code})")
+        return Retry(f"the mail server answers {error.smtp_code}")
+    if isinstance(error, smtplib.SMTPNotSupportedError):
+        return Dead("the mail server does not support this address")
+    return Retry(_describe(error))
+
+
+def _describe(error: Exception) -> str:
+    if isinstance(error, smtplib.SMTPResponseException):
+        return f"{type(error).__name__} {error.smtp_code}"
+    if isinstance(error, OSError) and error.strerror:
+        return f"{type(error).__name__}: {error.strerror}"
+    return type(error).__name__
