@@ -123,13 +123,12 @@ def _works(person: Any, conversation_id: int) -> dict[str, Callable[[], Any]]:
     from messaging.services import messages
     from notifications.selectors import feed_page
     from notifications.services.delivery import claims
-    from notifications.services.delivery.sending import result
 
     page = {"user_id": person.id, "conversation_id": conversation_id}
 
     def drain() -> None:
         rows = claims.claim(channel="push", limit=BATCH)
-        claims.finish([result(row, "sent", provider_id="bench") for row in rows])
+        claims.finish([row.result("sent", provider_id="bench") for row in rows])
 
     return {
         "send": lambda: messages.send(sender=person, conversation_id=conversation_id, body="hello there"),

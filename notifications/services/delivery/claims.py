@@ -27,6 +27,20 @@ _CANDIDATES_PER_ROW, _MIN_CANDIDATES = 4, 200
 
 
 @dataclass(slots=True)
+class DeliveryResult:
+    """The new state of a leased row. Without `count_attempt` the attempt that the claim counted is taken back."""
+
+    id: int
+    lease_until: datetime
+    state: str
+    error: str = ""
+    due_at: datetime | None = None
+    count_attempt: bool = True
+    provider_id: str = ""
+    payload: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
 class Claimed:
     """The columns of a leased row that its worker needs. Not a model: a worker claims thousands a second."""
 
@@ -44,19 +58,8 @@ class Claimed:
     expires_at: datetime
     lease_until: datetime
 
-
-@dataclass(slots=True)
-class DeliveryResult:
-    """The new state of a leased row. Without `count_attempt` the attempt that the claim counted is taken back."""
-
-    id: int
-    lease_until: datetime
-    state: str
-    error: str = ""
-    due_at: datetime | None = None
-    count_attempt: bool = True
-    provider_id: str = ""
-    payload: dict[str, Any] = field(default_factory=dict)
+    def result(self, state: str, error: str = "", **more: Any) -> DeliveryResult:
+        return DeliveryResult(id=self.id, lease_until=self.lease_until, state=state, error=error, **more)
 
 
 # What a claim returns: the columns of `Claimed`, and the last one to sort by.

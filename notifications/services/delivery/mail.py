@@ -30,7 +30,7 @@ from notifications.channels import Dead, Outcome, Retry, Sent, Unavailable
 from notifications.conf import conf
 from notifications.models import Delivery
 from notifications.services.delivery.claims import Claimed, DeliveryResult
-from notifications.services.delivery.sending import Job, result
+from notifications.services.delivery.sending import DeliveryHandler, Job
 from notifications.services.delivery.wakeups import wake_on_commit
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def _fernet_of(secrets: tuple[str, ...]) -> "MultiFernet":
     return MultiFernet([Fernet(base64.urlsafe_b64encode(digest)) for digest in digests])
 
 
-class MailHandler:
+class MailHandler(DeliveryHandler):
     """A thread keeps its connection while it has something to send; `idle` closes it."""
 
     def __init__(self) -> None:
@@ -160,7 +160,7 @@ class MailHandler:
             try:
                 prepared.append(Job(row, decrypt(row.payload)))
             except UnknownKey:
-                prepared.append(result(row, Delivery.State.DEAD, "the content needs an earlier SECRET_KEY"))
+                prepared.append(row.result(Delivery.State.DEAD, "the content needs an earlier SECRET_KEY"))
         return prepared
 
     def send(self, job: Job) -> Outcome:
@@ -194,9 +194,6 @@ class MailHandler:
             connection.open()
             self._own.connection = connection
         return connection
-
-    def device_gone(self, row: Claimed) -> None:
-        """Mail has no devices."""
 
 
 def _message(payload: dict[str, Any]) -> EmailMultiAlternatives:

@@ -28,19 +28,20 @@ def current(channel: str) -> ChannelPause | None:
 
 
 def pause(channel: str, reason: str, min_seconds: float = 0) -> None:
-    """Pause the channel, twice as long as the last time, at least `at_least` seconds; logged once."""
+    """Pause the channel, twice as long as the last time, at least `min_seconds`; logged once."""
     shortest, longest = conf.PAUSE_SECONDS
     now = timezone.now()
     with transaction.atomic():
-        row = ChannelPause.objects.select_for_update().filter(channel=channel).first()
-        if row is None:
-            seconds = max(shortest, min(min_seconds, longest))
-            _, created = ChannelPause.objects.get_or_create(
-                channel=channel,
-                defaults={"reason": reason[:300], "until": now + timedelta(seconds=seconds), "started_at": now},
-            )
-            if created:
-                log.error("Delivery by %s is paused, nothing is lost: %s.", channel, reason)
+        row, created = ChannelPause.objects.select_for_update().get_or_create(
+            channel=channel,
+            defaults={
+                "reason": reason[:300],
+                "until": now + timedelta(seconds=max(shortest, min(min_seconds, longest))),
+                "started_at": now,
+            },
+        )
+        if created:
+            log.error("Delivery by %s is paused, nothing is lost: %s.", channel, reason)
         elif row.until <= now:
             row.failures += 1
             seconds = min(shortest * 2 ** min(row.failures - 1, 10), longest)
@@ -105,6 +106,3 @@ class CircuitBreaker:
         first_at = self._first_mismatch.get(device)
         are_few_answers = self._answers.count(False) * 2 < len(self._answers)
         return first_at is not None and self._last_success > first_at and are_few_answers
-
-    def forget(self, device: object) -> None:
-        self._first_mismatch.pop(device, None)

@@ -25,8 +25,8 @@ from notifications.services.delivery.push_messages import (
     push_contents,
     test_message,
 )
-from notifications.services.delivery.push_outbox import CALL_KINDS, cancel
-from notifications.services.delivery.sending import Job, result
+from notifications.services.delivery.push_outbox import CALL_KINDS
+from notifications.services.delivery.sending import DeliveryHandler, Job
 
 # The socket status of a device.
 ABSENT = "absent"
@@ -64,7 +64,7 @@ log = logging.getLogger(__name__)
 State = Delivery.State
 
 
-class PushHandler:
+class PushHandler(DeliveryHandler):
     def __init__(self) -> None:
         self._channel: PushChannel | None = None
 
@@ -73,21 +73,12 @@ class PushHandler:
         if self._channel is None:
             self._channel = push_channel()
         if self._channel is None:
-            return [result(row, State.CANCELLED, "push is switched off") for row in rows]
+            return [row.result(State.CANCELLED, "push is switched off") for row in rows]
         return _Batch(rows).prepare()
 
     def send(self, job: Job) -> Outcome:
         assert self._channel is not None
         return self._channel.send(job.message)
-
-    def idle(self) -> None:
-        if self._channel is not None:
-            self._channel.idle()
-
-    def device_gone(self, row: Claimed) -> None:
-        assert row.device_id is not None
-        Device.objects.filter(id=row.device_id).update(active=False)
-        cancel(reason="the token is dead", device_ids=[row.device_id])
 
 
 class _Batch:
@@ -105,7 +96,7 @@ class _Batch:
 
     def prepare(self) -> list[Job | DeliveryResult]:
         prepared: list[Job | DeliveryResult] = [
-            result(row, State.CANCELLED, self.refusals[row.id]) for row in self.rows if row.id in self.refusals
+            row.result(State.CANCELLED, self.refusals[row.id]) for row in self.rows if row.id in self.refusals
         ]
         prepared += self._prepare_calls()
         prepared += [Job(row, test_message(self._token(row), language=self._language(row))) for row in self.tests]
@@ -136,9 +127,9 @@ class _Batch:
         prepared: list[Job | DeliveryResult] = []
         for row in self.calls:
             if row.kind == "incoming_call" and (row.device_id, row.group_key) in over:
-                prepared.append(result(row, State.CANCELLED, "the call is over"))
+                prepared.append(row.result(State.CANCELLED, "the call is over"))
             elif row.kind == "incoming_call" and socket_statuses[row.id] == SEEN:
-                prepared.append(result(row, State.CANCELLED, "seen on the socket"))
+                prepared.append(row.result(State.CANCELLED, "seen on the socket"))
             else:
                 message = call_message(
                     self._token(row),
@@ -170,14 +161,14 @@ class _Batch:
         for row in self.notifications:
             content = contents.get((row.notification_id or 0, languages[row.id]))
             if content is None:
-                prepared.append(result(row, State.CANCELLED, "read, withdrawn or not wanted by now"))
+                prepared.append(row.result(State.CANCELLED, "read, withdrawn or not wanted by now"))
                 continue
             sent_payload = {"count": content.count, "at": content.occurred_at.isoformat()}
             group = (row.device_id, row.notification_id)
             skipped = self._skip_or_delay(row, socket_statuses[row.id], last_pushes.get(group), sent_payload)
             if skipped is None and group in sent_groups:
                 # After an outage several rows wait for one group, and all of them would send this content.
-                skipped = result(row, State.CANCELLED, "another push says the same")
+                skipped = row.result(State.CANCELLED, "another push says the same")
             if skipped is None:
                 sent_groups.add(group)
             badge = badges.get(content.recipient_id, 0)
@@ -190,17 +181,17 @@ class _Batch:
     ) -> DeliveryResult | None:
         """The result of a push that is not sent now: seen on the socket, nothing new, or too early."""
         if status == SEEN:
-            return result(row, State.CANCELLED, "seen on the socket")
+            return row.result(State.CANCELLED, "seen on the socket")
         if last_push is not None and last_push[1] == sent_payload:
-            return result(row, State.CANCELLED, "nothing new since the last push")
+            return row.result(State.CANCELLED, "nothing new since the last push")
         if status == CONNECTED:
             socket_deadline = row.touched_at + timedelta(seconds=conf.PUSH_SOCKET_SECONDS)
             if socket_deadline > self.now:
-                return result(row, State.PENDING, row.last_error, due_at=socket_deadline, count_attempt=False)
+                return row.result(State.PENDING, row.last_error, due_at=socket_deadline, count_attempt=False)
         if last_push is not None:
             next_push_at = last_push[0] + timedelta(seconds=conf.PUSH_GROUP_SECONDS)
             if next_push_at > self.now:
-                return result(row, State.PENDING, row.last_error, due_at=next_push_at, count_attempt=False)
+                return row.result(State.PENDING, row.last_error, due_at=next_push_at, count_attempt=False)
         return None
 
     def _last_pushes(self) -> dict[tuple[int | None, int | None], tuple[datetime, dict[str, Any]]]:

@@ -151,6 +151,12 @@ def cancel(
     return _cancel(which, reason, **(references if before_deletion else {}))
 
 
+def switch_off(device_id: int) -> None:
+    """No more pushes to a device whose token is dead, until it is registered again."""
+    Device.objects.filter(id=device_id).update(active=False)
+    cancel(reason="the token is dead", device_ids=[device_id])
+
+
 def _cancel(which: Q, reason: str, **cleared: None) -> int:
     return (
         Delivery.objects.pending()

@@ -10,7 +10,7 @@ import time
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from notifications.channels import Outcome, Retry
 from notifications.services.delivery.claims import Claimed, DeliveryResult
@@ -34,20 +34,19 @@ class Job:
         return time.monotonic() - self.prepared_at > FRESH_SECONDS
 
 
-class DeliveryHandler(Protocol):
+class DeliveryHandler:
     """The interface of a channel for its worker."""
 
-    def prepare(self, rows: Sequence[Claimed]) -> list[Job | DeliveryResult]: ...
+    def prepare(self, rows: Sequence[Claimed]) -> list[Job | DeliveryResult]:
+        """What to send, or the result of a row that is not sent. In the worker's own thread; may read the database."""
+        raise NotImplementedError
 
-    def send(self, job: Job) -> Outcome: ...
+    def send(self, job: Job) -> Outcome:
+        """Hand over one message. In a thread of the pool, without the database."""
+        raise NotImplementedError
 
-    def idle(self) -> None: ...
-
-    def device_gone(self, row: Claimed) -> None: ...
-
-
-def result(row: Claimed, state: str, error: str = "", **more: Any) -> DeliveryResult:
-    return DeliveryResult(id=row.id, lease_until=row.lease_until, state=state, error=error, **more)
+    def idle(self) -> None:
+        """A thread of the pool has nothing to send: it closes what it keeps open."""
 
 
 log = logging.getLogger(__name__)

@@ -20,9 +20,9 @@ from core.database import leave_pool
 from notifications.channels import Dead, DeviceGone, Outcome, Sent, Unavailable, WrongSender
 from notifications.conf import conf
 from notifications.models import Delivery
-from notifications.services.delivery import claims, pauses, wakeups
+from notifications.services.delivery import claims, pauses, push_outbox, wakeups
 from notifications.services.delivery.claims import Claimed, DeliveryResult
-from notifications.services.delivery.sending import FRESH_SECONDS, DeliveryHandler, Job, SendingPool, result
+from notifications.services.delivery.sending import FRESH_SECONDS, DeliveryHandler, Job, SendingPool
 
 log = logging.getLogger(__name__)
 
@@ -31,6 +31,8 @@ State = Delivery.State
 _PROBES = 3
 # Kinds that are worthless when they come late are tried less often.
 _CALL_TRIES = 3
+# A token of another project is given up after so many tries, if others are reached meanwhile.
+_MISMATCH_TRIES = 3
 
 
 class ChannelWorker:
@@ -119,7 +121,7 @@ class ChannelWorker:
         if not rows:
             return False
         now = timezone.now()
-        self._results += [result(row, State.EXPIRED, count_attempt=False) for row in rows if row.expires_at <= now]
+        self._results += [row.result(State.EXPIRED, count_attempt=False) for row in rows if row.expires_at <= now]
         for prepared in self._prepare([row for row in rows if row.expires_at > now]):
             if isinstance(prepared, DeliveryResult):
                 self._add_result(prepared)
@@ -145,7 +147,7 @@ class ChannelWorker:
             return []
 
     def _unchanged(self, rows: Sequence[Claimed]) -> list[DeliveryResult]:
-        return [result(row, State.PENDING, row.last_error, count_attempt=False) for row in rows]
+        return [row.result(State.PENDING, row.last_error, count_attempt=False) for row in rows]
 
     def _free_capacity(self) -> int:
         """As many rows as will be sent within about a second."""
@@ -197,45 +199,38 @@ class ChannelWorker:
             self._results += self._unchanged([row])
             return
         reason = self._breaker.record(outcome, recipient=_recipient_key(row), device=row.id)
+        is_paused = self._is_paused or bool(reason)
+        if isinstance(outcome, WrongSender) and not is_paused and row.tries >= _MISMATCH_TRIES:
+            if self._breaker.is_isolated_mismatch(row.id):
+                outcome = DeviceGone(outcome.error)
         if isinstance(outcome, Sent):
             if self._is_paused:
                 pauses.resume(self.channel)
                 self._is_paused = False
-            self._add_result(result(row, State.SENT, provider_id=outcome.provider_id, payload=job.sent_payload))
-        elif isinstance(outcome, Dead):
-            self._add_result(result(row, State.DEAD, outcome.error))
-        elif isinstance(outcome, DeviceGone):
-            self.handler.device_gone(row)
-            self._add_result(result(row, State.DEAD, outcome.error))
-        elif isinstance(outcome, WrongSender):
-            self._record_mismatch(row, outcome, is_paused=bool(reason))
+            self._add_result(row.result(State.SENT, provider_id=outcome.provider_id, payload=job.sent_payload))
+        elif isinstance(outcome, Dead | DeviceGone):
+            if isinstance(outcome, DeviceGone) and row.device_id is not None:
+                push_outbox.switch_off(row.device_id)
+            self._add_result(row.result(State.DEAD, outcome.error))
         else:
-            is_uncounted = isinstance(outcome, Unavailable) or bool(reason) or self._is_paused
+            is_uncounted = isinstance(outcome, Unavailable) or is_paused
             self._retry(row, outcome.error, after=outcome.after, count_attempt=not is_uncounted)
         if reason:
             pauses.pause(self.channel, reason, min_seconds=getattr(outcome, "after", None) or 0)
             self._is_paused = True
 
-    def _record_mismatch(self, row: Claimed, outcome: WrongSender, *, is_paused: bool) -> None:
-        if not is_paused and not self._is_paused and row.tries >= 3 and self._breaker.is_isolated_mismatch(row.id):
-            self.handler.device_gone(row)
-            self._add_result(result(row, State.DEAD, outcome.error))
-        else:
-            self._retry(row, outcome.error, count_attempt=not (is_paused or self._is_paused))
-
     def _retry(self, row: Claimed, error: str, *, after: float | None = None, count_attempt: bool = True) -> None:
         """Schedule a retry, or give up after the last attempt."""
         max_tries = _CALL_TRIES if row.priority == Delivery.Priority.CALL else conf.TRIES
         if count_attempt and row.tries >= max_tries:
-            self._add_result(result(row, State.DEAD, error))
+            self._add_result(row.result(State.DEAD, error))
             return
         seconds = retry_seconds(row.tries)
         if not count_attempt:
             seconds = min(seconds, conf.PAUSE_SECONDS[1])
         seconds = max(seconds, after or 0)
-        self._wake_after(seconds)
         due_at = timezone.now() + timedelta(seconds=seconds)
-        self._add_result(result(row, State.PENDING, error, due_at=due_at, count_attempt=count_attempt))
+        self._add_result(row.result(State.PENDING, error, due_at=due_at, count_attempt=count_attempt))
 
     def _add_result(self, prepared: DeliveryResult) -> None:
         if prepared.state == State.PENDING and prepared.due_at is not None:
