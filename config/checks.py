@@ -34,7 +34,7 @@ def _findings() -> Iterator[CheckMessage]:
             hint="Set EMAIL_URL=smtp://user:password@host:587 (or smtps://).",
             id="parley.W003",
         )
-    if settings.NOTIFICATIONS_PUSH_BACKEND not in ("fcm", "off"):
+    if settings.NOTIFICATIONS_PUSH_BACKEND in ("console", "outbox"):
         yield Warning(
             f"Pushes go to '{settings.NOTIFICATIONS_PUSH_BACKEND}', not to phones.",
             hint="Set PUSH_BACKEND=fcm and PUSH_FCM_CREDENTIALS, or PUSH_BACKEND=off.",

@@ -1,27 +1,24 @@
 """System checks of the settings of push, mail and events, with hints. They open no connection."""
 
-import ipaddress
 import json
 from email.utils import parseaddr
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core import checks
 from django.core.exceptions import ImproperlyConfigured, ValidationError
 from django.core.validators import validate_email
 
-from notifications.conf import conf
+from notifications.channels.fcm import loopback_endpoint
+from notifications.conf import PUSH_PROVIDERS, conf
 from notifications.tokens import MIN_KEY_BYTES, sources
-
-BACKENDS = ("fcm", "console", "outbox", "off")
 
 
 @checks.register()
 def push(**options: Any) -> list[checks.CheckMessage]:
-    if conf.PUSH_BACKEND not in BACKENDS:
-        hint = f"Choose one of {', '.join(BACKENDS)}."
+    if conf.PUSH_BACKEND not in PUSH_PROVIDERS:
+        hint = f"Choose one of {', '.join(PUSH_PROVIDERS)}."
         return [checks.Error(f"PUSH_BACKEND is {conf.PUSH_BACKEND!r}.", hint=hint, id="notifications.E001")]
     problems: list[checks.CheckMessage] = []
     if conf.PUSH_BACKEND != "fcm":
@@ -92,17 +89,3 @@ def _is_service_account(path: str) -> bool:
     except (OSError, ValueError):
         return False
     return isinstance(account, dict) and account.get("type") == "service_account"
-
-
-def loopback_endpoint(endpoint: str) -> str:
-    """The endpoint without its last slash. ImproperlyConfigured for anything but loopback: this server
-    receives the access tokens and every push."""
-    parts = urlsplit(endpoint)
-    host = parts.hostname or ""
-    try:
-        is_loopback = host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        is_loopback = False
-    if not is_loopback or parts.scheme not in ("http", "https") or parts.username or parts.query:
-        raise ImproperlyConfigured("PUSH_FCM_ENDPOINT may only point to this machine, as http://127.0.0.1:<port>.")
-    return endpoint.rstrip("/")

@@ -6,6 +6,14 @@ from typing import Any
 
 from core.conf import prefixed
 
+# The values of PUSH_BACKEND. A new push provider is a subclass of `notifications.channels.PushChannel` and a row here.
+PUSH_PROVIDERS = {
+    "fcm": "notifications.channels.fcm.FcmChannel",
+    "console": "notifications.channels.ConsoleChannel",
+    "outbox": "notifications.channels.OutboxChannel",
+    "off": "",
+}
+
 
 @dataclass(frozen=True)
 class Defaults:

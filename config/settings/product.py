@@ -5,6 +5,7 @@ from django.utils.translation import gettext_lazy as _
 from config import environment
 from config.settings.base import BASE_DIR, TRUSTED_PROXIES, VAR_DIR, env
 from config.settings.data import EMBEDDED, REDIS_URL
+from notifications.conf import PUSH_PROVIDERS
 
 PRODUCT_NAME = "Parley"
 
@@ -29,8 +30,7 @@ RATELIMIT_ENABLE = environment.switch("RATELIMIT_ENABLE", default=True)
 
 # --- Notifications --------------------------------------------------------------------------
 
-# As in notifications.checks; settings cannot import an app.
-NOTIFICATIONS_PUSH_BACKEND = environment.choice("PUSH_BACKEND", ("fcm", "console", "outbox", "off"), default="outbox")
+NOTIFICATIONS_PUSH_BACKEND = environment.choice("PUSH_BACKEND", PUSH_PROVIDERS, default="outbox")
 NOTIFICATIONS_FCM_CREDENTIALS = env.str("PUSH_FCM_CREDENTIALS", default="")
 NOTIFICATIONS_FCM_ENDPOINT = env.str("PUSH_FCM_ENDPOINT", default="")
 # Where fcm-django's own tools find devices, should they be installed beside ours.

@@ -1,9 +1,22 @@
-"""Transports of deliveries, one module each, and the outcomes of one attempt, on which the worker acts.
+"""Push providers and the outcomes of one attempt, on which the worker acts.
 
-A channel knows neither the queue nor the database.
+A provider is a class with `send`, and its row in `conf.PUSH_PROVIDERS`; it knows neither the queue nor the database. Here
+are those without a push service: files for `/dev/push/`, or lines on standard output.
 """
 
+import json
+import os
+import sys
+import time
+import uuid
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from django.core.exceptions import ImproperlyConfigured
+from django.utils.module_loading import import_string
+
+from notifications.conf import PUSH_PROVIDERS, conf
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,3 +52,43 @@ class WrongSender(Failed):
 
 
 Outcome = Sent | Retry | Unavailable | Dead | DeviceGone | WrongSender
+
+
+class PushChannel:
+    def send(self, message: dict[str, Any], *, dry_run: bool = False) -> Outcome:
+        """Hand over one message in the form of FCM's v1 API; with `dry_run` it is only validated. Thread-safe."""
+        raise NotImplementedError
+
+
+def push_channel() -> PushChannel | None:
+    """The channel of PUSH_BACKEND; None when push is off. ImproperlyConfigured when it cannot be used."""
+    if conf.PUSH_BACKEND not in PUSH_PROVIDERS:
+        raise ImproperlyConfigured(f"PUSH_BACKEND must be one of {', '.join(PUSH_PROVIDERS)}.")
+    path = PUSH_PROVIDERS[conf.PUSH_BACKEND]
+    return import_string(path)() if path else None
+
+
+class OutboxChannel(PushChannel):
+    """Writes each message, exactly as a push service would get it, to a file of its own."""
+
+    def send(self, message: dict[str, Any], *, dry_run: bool = False) -> Outcome:
+        name = f"{time.time_ns()}-{uuid.uuid4().hex[:8]}.json"
+        if not dry_run:
+            folder = Path(conf.PUSH_OUTBOX)
+            folder.mkdir(parents=True, exist_ok=True)
+            # Readers skip names that begin with a dot, so they never read a partial file.
+            hidden = folder / f".{name}"
+            with open(os.open(hidden, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+                json.dump({"message": message}, file, ensure_ascii=False)
+            hidden.rename(folder / name)
+        return Sent(f"outbox/{name}")
+
+
+class ConsoleChannel(PushChannel):
+    """Writes each message as a line of JSON; the token is shortened, because terminals are shared."""
+
+    def send(self, message: dict[str, Any], *, dry_run: bool = False) -> Outcome:
+        shown = message | {"token": f"…{message['token'][-6:]}"}
+        sys.stdout.write(json.dumps({"message": shown}, ensure_ascii=False) + "\n")
+        sys.stdout.flush()
+        return Sent("console")

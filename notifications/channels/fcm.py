@@ -5,17 +5,18 @@ classifies answers; the worker acts on them.
 """
 
 import functools
+import ipaddress
 import logging
 import threading
 import time
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
-from notifications.channels import Dead, DeviceGone, Outcome, Retry, Sent, Unavailable, WrongSender
-from notifications.checks import loopback_endpoint
+from notifications.channels import Dead, DeviceGone, Outcome, PushChannel, Retry, Sent, Unavailable, WrongSender
 from notifications.conf import conf
 
 log = logging.getLogger(__name__)
@@ -25,7 +26,7 @@ _REFUSED_SECONDS = 2.0
 _TOKEN_TEXTS = ("not a valid fcm registration token", "invalid registration")
 
 
-class FcmChannel:
+class FcmChannel(PushChannel):
     """Thread-safe. ImproperlyConfigured when the credentials or the endpoint cannot be used."""
 
     def __init__(self) -> None:
@@ -56,9 +57,6 @@ class FcmChannel:
             return Dead(f"not a message: {type(error).__name__}")
         except (KeyError, TypeError):
             return Retry("FCM answered something else than JSON of its own")
-
-    def idle(self) -> None:
-        """Connections are pooled by the library."""
 
     def _sign_in(self) -> str:
         """The reason for a missing access token, or an empty string. One thread requests it, the others wait."""
@@ -108,6 +106,20 @@ def _open() -> tuple[Any, Any, Any]:
     for prefix in list(session.adapters):
         session.mount(prefix, once)
     return messaging, app, service._credential
+
+
+def loopback_endpoint(endpoint: str) -> str:
+    """The endpoint without its last slash. ImproperlyConfigured for anything but loopback: this server
+    receives the access tokens and every push."""
+    parts = urlsplit(endpoint)
+    host = parts.hostname or ""
+    try:
+        is_loopback = host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        is_loopback = False
+    if not is_loopback or parts.scheme not in ("http", "https") or parts.username or parts.query:
+        raise ImproperlyConfigured("PUSH_FCM_ENDPOINT may only point to this machine, as http://127.0.0.1:<port>.")
+    return endpoint.rstrip("/")
 
 
 def _message(messaging: Any, message: dict[str, Any]) -> Any:

@@ -3,6 +3,7 @@
 import json
 from datetime import timedelta
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
@@ -10,7 +11,10 @@ from django.utils import timezone
 
 import notifications
 from accounts.models import Session
-from notifications.checks import loopback_endpoint
+from notifications import checks
+from notifications.channels import PushChannel, Sent
+from notifications.channels.fcm import loopback_endpoint
+from notifications.conf import PUSH_PROVIDERS
 from notifications.models import ChannelPause, Delivery, Device, Notification, Preferences
 from notifications.services import delivery, devices
 from tests.notifications.waiting import wait_for
@@ -369,3 +373,25 @@ def test_outbox_holds_what_a_device_would_get(worker, settings, tmp_path, alice,
     message = json.loads(file.read_text())["message"]
     assert message["token"] == device.registration_id and message["data"]["type"] == "message"
     assert file.stat().st_mode & 0o077 == 0
+
+
+class Recorder(PushChannel):
+    """A push provider as an app of its own would bring it."""
+
+    messages: ClassVar[list] = []
+
+    def send(self, message, *, dry_run=False):
+        self.messages.append(message)
+        return Sent("recorder/1")
+
+
+def test_a_new_provider_is_a_class_and_a_row(worker, settings, monkeypatch, alice, bob, device_of):
+    monkeypatch.setitem(PUSH_PROVIDERS, "recorder", f"{__name__}.Recorder")
+    settings.NOTIFICATIONS_PUSH_BACKEND = "recorder"
+    device = device_of(bob)
+    assert [problem.id for problem in checks.push()] == []
+    push(message_row(bob, alice))
+    worker()
+    wait_for(done)
+    assert [message["token"] for message in Recorder.messages] == [device.registration_id]
+    assert Delivery.objects.get().provider_id == "recorder/1"

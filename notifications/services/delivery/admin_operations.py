@@ -9,8 +9,7 @@ from django.utils import timezone
 
 from accounts.services import audit
 from core.transactions import unit_of_work
-from notifications.channels import Sent
-from notifications.channels.push import push_channel
+from notifications.channels import Sent, push_channel
 from notifications.conf import conf
 from notifications.models import ChannelPause, Delivery, Device
 from notifications.selectors import deliveries_by_state, delivery_lag_seconds

@@ -13,8 +13,7 @@ from django.utils import timezone
 from django.utils.translation import get_supported_language_variant
 
 from accounts.selectors import signed_in_sessions
-from notifications.channels import Outcome
-from notifications.channels.push import PushChannel, push_channel
+from notifications.channels import Outcome, PushChannel, push_channel
 from notifications.conf import conf
 from notifications.models import Delivery, Device
 from notifications.selectors import quiet_ids, unread_counts
