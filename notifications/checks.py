@@ -12,7 +12,7 @@ from django.core.validators import validate_email
 
 from notifications.channels.fcm import loopback_endpoint
 from notifications.conf import PUSH_PROVIDERS, conf
-from notifications.tokens import MIN_KEY_BYTES, sources
+from notifications.services.ingestion import MIN_KEY_BYTES, sources
 
 
 @checks.register()

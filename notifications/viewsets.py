@@ -36,7 +36,6 @@ from notifications.serializers import (
     events_of,
 )
 from notifications.services import delivery, devices, feed, ingestion
-from notifications.tokens import source_of
 
 DEFAULT_LIMIT = 20
 MAX_LIMIT = 50
@@ -207,7 +206,7 @@ class EventViewSet(ViewSet):
         responses={202: EventsOutput},
     )
     def post(self, request: Request) -> Response:
-        source = source_of(
+        source = ingestion.source_of(
             message_id=request.META.get("HTTP_WEBHOOK_ID", ""),
             timestamp=request.META.get("HTTP_WEBHOOK_TIMESTAMP", ""),
             signature=request.META.get("HTTP_WEBHOOK_SIGNATURE", ""),

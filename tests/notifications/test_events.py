@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from notifications.checks import event_keys, event_sources
 from notifications.models import IngestedEvent, Notification
-from notifications.tokens import sources
+from notifications.services.ingestion import sources
 from tests.client import ApiClient
 from tests.parallel import run_parallel
 
