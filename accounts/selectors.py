@@ -113,19 +113,11 @@ def search_people(viewer: User, q: str, limit: int) -> list[User]:
         return []
     others = User.objects.contactable().exclude(id=viewer.id).exclude(blocked_between(viewer.id, OuterRef("id")))
     people: dict[int, User] = {}
-    for matching, order in _matches(folded):
+    for matching, order in name_matches(folded):
         if len(people) < limit:
             for user in others.filter(matching).order_by(*order, "id")[:limit]:
                 people.setdefault(user.id, user)
     return list(people.values())[:limit]
-
-
-def full_name_begins(folded: str) -> Iterator[Q]:
-    """Several words as a first name and the beginning of a last name, once for each place to part them."""
-    words = folded.split(" ")
-    for cut in range(1, min(len(words), 4)):
-        first, last = " ".join(words[:cut]), " ".join(words[cut:])
-        yield Q(first_name_folded=first) & _starts_with("last_name_folded", last)
 
 
 def has_address(text: str) -> Q:
@@ -143,11 +135,17 @@ def _get_user(users: QuerySet[User], user_id: int) -> User:
     return user
 
 
-def _matches(folded: str) -> Iterator[tuple[Q, tuple[str, ...]]]:
+def name_matches(folded: str) -> Iterator[tuple[Q, tuple[str, ...]]]:
+    """Users whose names begin with this folded text, one condition for each name, with the order that its index serves.
+
+    Several words are also a first name and the beginning of a last name, once for each place to part them.
+    """
     yield _starts_with("username_folded", folded), ("username_folded",)
     yield _starts_with("first_name_folded", folded), ("first_name_folded", "last_name_folded")
-    for matching in full_name_begins(folded):
-        yield matching, ("last_name_folded",)
+    words = folded.split(" ")
+    for cut in range(1, min(len(words), 4)):
+        first, last = " ".join(words[:cut]), " ".join(words[cut:])
+        yield Q(first_name_folded=first) & _starts_with("last_name_folded", last), ("last_name_folded",)
     yield _starts_with("last_name_folded", folded), ("last_name_folded", "first_name_folded")
 
 

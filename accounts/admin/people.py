@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.admin.user_actions import UserActions
 from accounts.models import Block, User
-from accounts.selectors import full_name_begins, has_address
+from accounts.selectors import has_address, name_matches
 from accounts.services import account_status, two_step
 from accounts.services.login_lockout import is_locked, locked_until
 from accounts.staff import overview
@@ -148,11 +148,9 @@ class UserAdmin(UserActions, AuditedAdmin):
         term = search_term.strip()[:MAX_SEARCH]
         if not term:
             return queryset, False
-        folded = fold(term)
-        matching = Q(username_folded__startswith=folded) | Q(first_name_folded__startswith=folded)
-        matching |= Q(last_name_folded__startswith=folded) | Q(email__startswith=term.lower()) | has_address(term)
-        for full_name in full_name_begins(folded):
-            matching |= full_name
+        matching = Q(email__startswith=term.lower()) | has_address(term)
+        for name, _order in name_matches(fold(term)):
+            matching |= name
         if (user_id := parse_id(term)) is not None:
             matching |= Q(id=user_id)
         return queryset.filter(matching), False
