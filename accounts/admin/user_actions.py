@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.models import User
 from accounts.services import account_status as staff
 from accounts.services import audit, export, two_step
-from accounts.staff.actions import NoChange, NoForm, Perform, ReasonForm, confirmed_action, confirmed_download
+from accounts.staff.actions import DOWNLOAD_LABELS, NoChange, NoForm, Perform, ReasonForm, confirmed_action, download
 from core.renderers import archive
 
 EXPORTED = ("id", "email", "username", "first_name", "last_name", "language", "created_at", "last_seen_at")
@@ -80,15 +80,20 @@ def _archive(_page: Any, request: HttpRequest, users: list[User], _data: dict[st
 
 
 def _download(kind: str) -> Any:
-    return confirmed_download(
-        kind=kind,
-        columns=EXPORTED,
+    """An action of the list, for it is offered on no page of a user."""
+    return confirmed_action(
+        name=f"download_{kind}",
+        label=DOWNLOAD_LABELS[kind],
         permission="accounts.export_user",
         consequences=[
             _("You download a file with the names and addresses of these users."),
             _("Your name and the reason are kept in the audit log, for each user."),
         ],
         perform=_exported,
+        on_success=lambda page, request, users, data: download(
+            page, ({name: getattr(user, name) for name in EXPORTED} for user in users), EXPORTED, kind
+        ),
+        is_offered=lambda user: False,
     )
 
 

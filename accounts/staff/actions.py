@@ -38,7 +38,6 @@ class NoForm(forms.Form):
 
 Perform = Callable[[User, Any, dict[str, Any]], object]
 OnSuccess = Callable[[admin.ModelAdmin, HttpRequest, list[Any], dict[str, Any]], HttpResponse]
-Consequences = Sequence[str | Promise]
 
 
 def _first_of(names: list[str]) -> str:
@@ -57,7 +56,7 @@ def confirmed_action(
     name: str,
     label: str | Promise,
     permission: str,
-    consequences: Consequences,
+    consequences: Sequence[str | Promise],
     perform: Perform,
     form_class: type[forms.Form] = ReasonForm,
     max_rows: int = 500,
@@ -172,25 +171,6 @@ def download(
     for row in rows:
         writer.writerow([_cell(row[column]) for column in columns])
     return response
-
-
-def confirmed_download(
-    *, kind: str, columns: tuple[str, ...], permission: str, consequences: Consequences, perform: Perform
-) -> Any:
-    """An action of lists that asks for a reason, writes the audit log by `perform`, and downloads the selected rows."""
-
-    def file_of(page: admin.ModelAdmin, request: HttpRequest, rows: list[Any], data: dict[str, Any]) -> HttpResponse:
-        return download(page, ({name: getattr(row, name) for name in columns} for row in rows), columns, kind)
-
-    return confirmed_action(
-        name=f"download_{kind}",
-        label=DOWNLOAD_LABELS[kind],
-        permission=permission,
-        consequences=consequences,
-        perform=perform,
-        on_success=file_of,
-        is_offered=lambda row: False,
-    )
 
 
 def download_action(*, kind: str, columns: tuple[str, ...], permission: str) -> Any:
