@@ -110,6 +110,10 @@ class OneTimeQuerySet(models.QuerySet):
     def live(self, now: datetime | None = None) -> Self:
         return self.unused().filter(expires_at__gt=now or timezone.now())
 
+    def end(self) -> None:
+        """Marks the unused rows as used: their tokens are then revoked, not unknown."""
+        self.unused().update(used_at=timezone.now())
+
 
 class EmailChangeQuerySet(models.QuerySet["EmailChange"]):
     def pending(self) -> Self:

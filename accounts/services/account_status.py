@@ -14,7 +14,6 @@ from accounts.services import (
     audit,
     erasure,
     login_lockout,
-    one_time_tokens,
     registration,
     second_password,
     sessions,
@@ -35,7 +34,7 @@ def block(*, user: User, actor: Actor, reason: str, until: datetime | None = Non
         account.blocked_until = until
         account.blocked_reason = reason[:500]
         account.save(update_fields=["blocked_at", "blocked_until", "blocked_reason"])
-        one_time_tokens.end_all(user_id=account.id)
+        account.pending_tokens.end()
         account.trusted_devices.all().delete()
         ended = details["sessions_ended"] = sessions.revoke_all(user_id=account.id, reason="blocked")
         account_status_changed.send(User, user_id=account.id, status="blocked")

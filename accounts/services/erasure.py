@@ -24,7 +24,7 @@ from accounts.models import (
     TrustedDevice,
     User,
 )
-from accounts.services import codes, one_time_tokens, password, pictures, sessions, step_up
+from accounts.services import codes, password, pictures, sessions, step_up
 from accounts.signals import account_erased
 from core.transactions import again_after_deadlock, unit_of_work
 
@@ -38,7 +38,7 @@ def schedule(*, user: User, action_token: PendingToken) -> datetime:
         step_up.consume(action_token)
         user.erase_after = timezone.now() + timedelta(days=conf.DELETE_GRACE_DAYS)
         user.save(update_fields=["erase_after"])
-        one_time_tokens.end_all(user_id=user.id)
+        user.pending_tokens.end()
         sessions.revoke_all(user_id=user.id, reason="account_deleted")
         emails.send_to(user, "deletion_scheduled", date=f"{user.erase_after:%Y-%m-%d}")
     return user.erase_after

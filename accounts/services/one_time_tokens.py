@@ -54,11 +54,3 @@ def uncount_try(pending: PendingToken) -> None:
 def consume(pending: PendingToken) -> bool:
     """Consumes the token. Of many parallel callers exactly one gets True."""
     return PendingToken.objects.live().filter(id=pending.id).update(used_at=timezone.now()) == 1
-
-
-def end_all(*, user_id: int, kind: PendingToken.Kind | None = None) -> None:
-    """Ends the unfinished steps of a user; their tokens are then revoked, not unknown."""
-    unused = PendingToken.objects.unused().filter(user_id=user_id)
-    if kind is not None:
-        unused = unused.filter(kind=kind)
-    unused.update(used_at=timezone.now())

@@ -119,7 +119,7 @@ def end_access(*, user_id: int, reason: str, but: Session | None = None) -> None
 
     In the order in which a confirmed action uses them, so that the two cannot deadlock.
     """
-    one_time_tokens.end_all(user_id=user_id)
+    PendingToken.objects.filter(user_id=user_id).end()
     codes.end_all(user_id=user_id)
     TrustedDevice.objects.filter(user_id=user_id).delete()
     sessions.revoke_all(user_id=user_id, reason=reason, but=but)

@@ -12,7 +12,7 @@ from accounts import emails
 from accounts.exceptions import EmailTaken, InvalidOtp
 from accounts.models import User
 from accounts.selectors import address_is_taken
-from accounts.services import codes, login, one_time_tokens, sessions
+from accounts.services import codes, login, sessions
 from accounts.signals import account_erased, account_verified
 from core import ratelimits
 from core.request_context import Caller, network_of
@@ -104,7 +104,7 @@ def confirm(user: User) -> None:
         user.set_unusable_password()
         changed += ["contested_at", "password"]
         sessions.revoke_all(user_id=user.id, reason="contested")
-        one_time_tokens.end_all(user_id=user.id)
+        user.pending_tokens.end()
         codes.send(user=user, purpose=RESET, mail="choose_password")
     user.save(update_fields=changed)
     account_verified.send(User, user=user)

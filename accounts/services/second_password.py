@@ -12,7 +12,7 @@ from rest_framework.exceptions import ValidationError
 from accounts import emails
 from accounts.exceptions import InvalidTwoStep
 from accounts.models import PendingToken, Session, User
-from accounts.services import one_time_tokens, registration, sessions, step_up, two_step
+from accounts.services import registration, sessions, step_up, two_step
 from core.text import fold
 from core.transactions import unit_of_work
 
@@ -138,7 +138,7 @@ def _set(user: User, password_hash: str, hint: str) -> None:
     user.save(update_fields=["second_password", "second_password_hint", "second_password_changed_at"])
     user.trusted_devices.all().delete()
     sessions.end_grace(user_id=user.id)
-    one_time_tokens.end_all(user_id=user.id, kind=PendingToken.Kind.TWO_STEP)
+    user.pending_tokens.filter(kind=PendingToken.Kind.TWO_STEP).end()
 
 
 def _remove(user: User) -> None:
