@@ -2,11 +2,16 @@
 
 from django.urls import include, path
 
-from accounts.viewsets.email_undo import EmailUndoViewSet
 from accounts.viewsets.login import DeviceViewSet, LoginViewSet, OwnSessionViewSet, SessionListViewSet, TwoStepViewSet
 from accounts.viewsets.media import MediaViewSet
 from accounts.viewsets.profile import AvatarViewSet, BlockViewSet, PrivacyViewSet, ProfileViewSet
-from accounts.viewsets.security import ActionViewSet, ExportViewSet, SecondPasswordViewSet, SecurityViewSet
+from accounts.viewsets.security import (
+    ActionViewSet,
+    EmailUndoViewSet,
+    ExportViewSet,
+    SecondPasswordViewSet,
+    SecurityViewSet,
+)
 
 app_name = "accounts"
 

@@ -4,7 +4,7 @@ from django.contrib import admin
 from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 
-from accounts.viewsets.email_undo import email_undo_page
+from accounts.viewsets.security import email_undo_page
 from config import client_catalog, health, metrics, web_client
 from config.site import contents, mailbox, shell
 from config.site import views as site
