@@ -13,9 +13,10 @@ from core.operator import NothingMatched, OperatorCommand, actor, not_blank
 
 
 class UserCommand(OperatorCommand):
-    """A command for one user. Subclasses name the service that makes the change, and describe it in `preview`."""
+    """A command for one user. Subclasses name the service that makes the change, and describe it before it is made."""
 
     service: Callable[..., object]
+    preview: Callable[[User, dict[str, Any]], dict[str, Any]]
     service_options: tuple[str, ...] = ("reason",)
     reason_is_required = False
 
@@ -25,13 +26,9 @@ class UserCommand(OperatorCommand):
         required = self.reason_is_required
         parser.add_argument("--reason", default="", type=kind, required=required, help="kept in the audit log")
 
-    def preview(self, user: User, **options: Any) -> dict[str, Any]:
-        """Describes the change before it is made."""
-        raise NotImplementedError
-
     def act(self, **options: Any) -> dict[str, Any]:
         user = find_user(options.pop("user"))
-        result = {"user_id": user.id, "email": user.email, **self.preview(user, **options)}
+        result = {"user_id": user.id, "email": user.email, **self.preview(user, options)}
         if not options["dry_run"]:
             self.service(user=user, actor=actor(), **{name: options[name] for name in self.service_options})
         return result | {"dry_run": options["dry_run"]}

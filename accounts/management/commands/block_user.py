@@ -1,9 +1,6 @@
-from typing import Any
-
 from django.core.management.base import CommandParser
 
 from accounts.management.user_commands import UserCommand
-from accounts.models import User
 from accounts.services import account_status
 from core.operator import future_moment
 
@@ -13,13 +10,16 @@ class Command(UserCommand):
     service = staticmethod(account_status.block)
     service_options = ("reason", "until")
     reason_is_required = True
+    preview = staticmethod(
+        lambda user, options: {
+            "blocked": True,
+            "until": options["until"],
+            "sessions_ended": user.sessions.not_ended().count(),
+        }
+    )
 
     def arguments(self, parser: CommandParser) -> None:
         super().arguments(parser)
         parser.add_argument(
             "--until", type=future_moment, help="a day (2027-01-01) or a moment in UTC; without it, until unblocked"
         )
-
-    def preview(self, user: User, **options: Any) -> dict[str, Any]:
-        ending = user.sessions.not_ended().count()
-        return {"blocked": True, "until": options["until"], "sessions_ended": ending}

@@ -1,13 +1,8 @@
-from typing import Any
-
 from accounts.management.user_commands import UserCommand
-from accounts.models import User
 from accounts.services import account_status
 
 
 class Command(UserCommand):
     help = "Sign a user out everywhere: sessions, sockets, pushes, trusted devices."
     service = staticmethod(account_status.sign_out_everywhere)
-
-    def preview(self, user: User, **options: Any) -> dict[str, Any]:
-        return {"sessions_ended": user.sessions.not_ended().count()}
+    preview = staticmethod(lambda user, options: {"sessions_ended": user.sessions.not_ended().count()})
