@@ -94,6 +94,20 @@ def test_an_address_that_is_not_confirmed_comes_first(window, server):
     nina.signed_in()
 
 
+def test_an_address_confirmed_on_another_device_asks_for_no_code(window, server):
+    person = Person(server, "Vito", confirmed=False)
+    vito = window()
+    vito.expect("403 /profile")
+    vito.sign_in(person)
+    vito.heading("Confirm your e-mail")
+    person.api.post("/auth/verify", json={"email": person.email, "code": person.code()})
+    vito.page.reload()
+    vito.heading("Chats")
+    # The tab has learned it: links into the app lead where they say.
+    vito.open("/app/settings")
+    vito.heading("Settings")
+
+
 def test_nothing_says_offline_after_the_code(window, server):
     person = Person(server, "Otto", confirmed=False)
     otto = window()

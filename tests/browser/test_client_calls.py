@@ -233,6 +233,18 @@ def test_the_focus_returns_after_a_ring_and_after_a_call(open_as, people):
     assert alice.page.evaluate("() => document.activeElement.ariaLabel") == "Voice call"
 
 
+def test_the_focus_returns_after_a_call_that_was_answered(open_as, people):
+    alice, bob = open_as("Alice", f"/app/chats/{people[1]['Bob']}"), open_as("Bob")
+    field = bob.page.get_by_label("First name")
+    field.focus()
+    button(alice, "Voice call").click()
+    ring_of(bob).get_by_role("button", name="Accept", exact=True).click()
+    bob.page.get_by_role("timer").wait_for()
+    button(alice, "Hang up").click()
+    ended(bob, "Call ended")
+    expect(field).to_be_focused()
+
+
 def test_a_call_that_ends_leaves_the_focus_where_its_user_went(open_as, people):
     alice, bob = open_as("Alice", f"/app/chats/{people[1]['Bob']}"), open_as("Bob")
     button(alice, "Voice call").click()

@@ -1,5 +1,5 @@
 // Calls on every page: the ring, the call itself, and why it ended.
-import { html, useEffect, useRef } from "../html.js";
+import { html, useEffect, useLayoutEffect, useRef } from "../html.js";
 import { t } from "../i18n.js";
 import { Avatar, nameOf } from "../ui/avatar.js";
 import { Icon } from "../ui/icon.js";
@@ -27,7 +27,8 @@ export default function Layer() {
 function Ring({ call, peer }) {
   const dialog = useRef();
   const heading = useRef();
-  useEffect(() => {
+  // Closes before the window of the call opens, which remembers where the focus is.
+  useLayoutEffect(() => {
     const before = document.activeElement;
     const element = dialog.current;
     element.showModal();

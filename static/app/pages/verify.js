@@ -1,7 +1,7 @@
 // The code that proves an address.
 import { loadProfile, parley, signOut } from "../client.js";
 import { config } from "../config.js";
-import { html, useState } from "../html.js";
+import { html, useEffect, useState } from "../html.js";
 import { t } from "../i18n.js";
 import { navigate } from "../router.js";
 import { HOME } from "../routes.js";
@@ -25,6 +25,10 @@ export default function Verify({ query }) {
     setSent((await parley.auth.resendOtp({ email: form.values.email })).message);
   });
   const first = useFirstField();
+  // Confirmed on another device, or in another tab, since this one learned of the account.
+  useEffect(() => {
+    if (user?.is_verified) navigate(HOME, { replace: true });
+  }, [user?.is_verified]);
   const lead = known && t("We have sent a code to {email}.", { email: known });
   return html`<${AuthPage} title=${t("Confirm your e-mail")} lead=${lead}
       after=${user && html`<button class="text-button" onClick=${() => signOut()}>${t("Sign out")}</button>`}>
