@@ -102,6 +102,8 @@ class Authentication:
             held, self._held = self._held, []
             for message in held:
                 socket.on_message(message)
+        # A warning that is due at once follows the answer: the first frame is `ready`.
+        self._set_timer()
         return True
 
     def hold(self, message: Message) -> None:
@@ -139,7 +141,6 @@ class Authentication:
         self._is_expiry_announced = False
         remaining = claims.expires_at - timezone.now().timestamp()
         self._expires_at = asyncio.get_running_loop().time() + remaining
-        self._set_timer()
 
     def _set_timer(self) -> None:
         """Sets the timer to the earliest of the expiry warning, the token's expiry and the socket's longest life."""

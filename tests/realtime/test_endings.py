@@ -130,6 +130,16 @@ def test_expiry_is_announced_and_closes_on_time(open_socket, session, alice):
     assert 1.5 < time.monotonic() - started < 5
 
 
+@pytest.mark.parametrize("by_header", [True, False])
+def test_the_first_frame_is_ready_with_a_token_that_is_about_to_expire(open_socket, session, alice, by_header):
+    phone = open_socket(token_until(alice, session[0], 3), by_header=by_header)
+    phone.expect("auth.expiring")
+    assert [frame["type"] for frame in phone.frames] == ["ready", "auth.expiring"]
+    assert phone.command("auth", token=token_until(alice, session[0], 3))["ok"] is True
+    phone.expect("auth.expiring")
+    assert [frame["type"] for frame in phone.frames[2:]] == ["reply", "auth.expiring"]
+
+
 def test_renewal_moves_the_expiry(open_socket, session, alice):
     phone = open_socket(token_until(alice, session[0], 3))
     reply = phone.command("auth", token=token_until(alice, session[0], 3600))
