@@ -16,7 +16,7 @@ from accounts import sql
 from accounts.sql import PersonRow
 from core.database import as_parameter, is_any, moment, rows, rows_unprepared
 from messaging.selectors import MESSAGE_UNREAD_COUNT
-from notifications.models import Delivery, Notification, Preferences
+from notifications.models import ChannelPause, Delivery, Device, Notification, Preferences
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -146,3 +146,22 @@ def deliveries_by_state() -> dict[tuple[str, str], int]:
     """Rows of the queue and its log by channel and state."""
     rows = Delivery.objects.values_list("channel", "state").annotate(number=Count("id")).order_by()
     return {(channel, state): number for channel, state, number in rows}
+
+
+def delivery_figures() -> dict[str, Any]:
+    """The queue for operators: rows by channel and state, the lag, paused channels, devices."""
+    deliveries: dict[str, dict[str, int]] = {
+        str(channel): dict.fromkeys(Delivery.State.values, 0) for channel in Delivery.Channel.values
+    }
+    for (channel, state), number in deliveries_by_state().items():
+        deliveries[channel][state] = number
+    pauses = {
+        pause.channel: {"reason": pause.reason, "since": pause.started_at, "until": pause.until}
+        for pause in ChannelPause.objects.all()
+    }
+    return {
+        "deliveries": deliveries,
+        "oldest_due_seconds": round(delivery_lag_seconds(), 3),
+        "paused": pauses,
+        "devices": {"all": Device.objects.count(), "active": Device.objects.active().count()},
+    }

@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from messaging.services import conversations, messages
-from notifications.services import delivery
+from notifications import selectors
 from tests import databases
 from tests.server import ON_POSTGRES, RunningServer
 
@@ -42,7 +42,7 @@ def test_requests_limits_and_the_queue_are_counted(scrape, anonymous, as_bob, al
     assert after[route] == before.get(route, 0) + 1
     assert (
         after['parley_deliveries{channel="push",state="pending"}']
-        == delivery.figures()["deliveries"]["push"]["pending"]
+        == selectors.delivery_figures()["deliveries"]["push"]["pending"]
     )
     assert after["parley_sockets_open"] == 0
     assert "parley_event_delivery_seconds_count" in after

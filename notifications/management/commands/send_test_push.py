@@ -1,5 +1,6 @@
 """`manage.py send_test_push`: does a push reach a user's devices?"""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
@@ -9,8 +10,12 @@ from accounts.management.user_commands import find_user
 from accounts.services import audit
 from core.operator import NothingMatched, OperatorCommand, actor, positive
 from core.transactions import unit_of_work
+from notifications.channels import Dead, Failed, push_channel
 from notifications.conf import conf
+from notifications.models import Device
 from notifications.services import delivery
+from notifications.services.delivery.push_handler import reading_language
+from notifications.services.delivery.push_messages import test_message
 
 
 class Command(OperatorCommand):
@@ -22,11 +27,13 @@ class Command(OperatorCommand):
 
     def act(self, **options: Any) -> dict[str, Any]:
         user = find_user(options["user"])
-        devices = delivery.devices_of(user.id, options["device"])
+        devices = Device.objects.active().filter(user=user).select_related("user").order_by("id")
+        if options["device"]:
+            devices = devices.filter(id__in=options["device"])
         if not devices:
             raise NothingMatched(f"{user.email} has no device that pushes could reach.")
         if options["dry_run"]:
-            return self.validate(user.id, options["device"])
+            return {"user_id": user.id, "devices": self.validate(devices), "dry_run": True}
         if conf.PUSH_BACKEND == "off":
             raise CommandError("Push is switched off: set PUSH_BACKEND.")
         with unit_of_work():
@@ -35,12 +42,20 @@ class Command(OperatorCommand):
         self.report("Queued; a running `serve` or `deliver` sends it.")
         return {"user_id": user.id, "queued": queued, "dry_run": False}
 
-    def validate(self, user_id: int, device_ids: list[int] | None) -> dict[str, Any]:
+    def validate(self, devices: Iterable[Device]) -> list[dict[str, Any]]:
+        """What a dry run of the push service says about each device."""
         try:
-            results = delivery.validate_devices(user_id=user_id, device_ids=device_ids)
+            channel = push_channel()
         except ImproperlyConfigured as error:
             raise CommandError(str(error)) from error
+        results = []
+        for device in devices:
+            language = reading_language(device.locale, device.user.language)
+            message = test_message(device.registration_id, language=language)
+            outcome = channel.send(message, dry_run=True) if channel else Dead("push is switched off")
+            error = outcome.error if isinstance(outcome, Failed) else ""
+            results.append({"device_id": device.id, "token": device.masked_token, "ok": not error, "error": error})
         if not any(result["ok"] for result in results):
             reasons = ", ".join(sorted({result["error"] for result in results}))
             raise CommandError(f"The push service takes none of the {len(results)} devices: {reasons}.")
-        return {"user_id": user_id, "devices": results, "dry_run": True}
+        return results

@@ -5,8 +5,8 @@ from typing import Any
 from django.contrib.auth import get_user_model
 
 from core.operator import OperatorCommand
+from notifications import selectors
 from notifications.models import Notification
-from notifications.services import delivery
 
 
 class Command(OperatorCommand):
@@ -17,4 +17,4 @@ class Command(OperatorCommand):
         users = get_user_model().objects
         people = {"all": users.count(), "confirmed": users.verified().count(), "blocked": users.blocked().count()}
         rows = {"all": Notification.objects.count(), "unread": Notification.objects.unread().count()}
-        return {"people": people, "notifications": rows, **delivery.figures()}
+        return {"people": people, "notifications": rows, **selectors.delivery_figures()}

@@ -1,6 +1,12 @@
 """Outgoing deliveries: queued in the transaction of their cause, sent by a worker, logged in the same row."""
 
-from notifications.services.delivery.admin_operations import devices_of, figures, retriable, retry, validate_devices
+from notifications.services.delivery.outbox import (
+    cancel,
+    enqueue_call_push,
+    enqueue_push,
+    enqueue_test_push,
+    retriable,
+    retry,
+)
 from notifications.services.delivery.push_handler import SocketStatusQuery, register_socket_statuses
-from notifications.services.delivery.push_outbox import cancel, enqueue_call_push, enqueue_push, enqueue_test_push
 from notifications.services.delivery.supervisor import run, run_in_thread

@@ -18,13 +18,13 @@ from notifications.conf import conf
 from notifications.models import Delivery, Device
 from notifications.selectors import quiet_ids, unread_counts
 from notifications.services.delivery.claims import Claimed, DeliveryResult
+from notifications.services.delivery.outbox import CALL_KINDS
 from notifications.services.delivery.push_messages import (
     call_message,
     notification_message,
     push_contents,
     test_message,
 )
-from notifications.services.delivery.push_outbox import CALL_KINDS
 from notifications.services.delivery.sending import DeliveryHandler, Job
 
 # The socket status of a device.

@@ -20,7 +20,7 @@ from core.database import leave_pool
 from notifications.channels import Dead, DeviceGone, Outcome, Sent, Unavailable, WrongSender
 from notifications.conf import conf
 from notifications.models import Delivery
-from notifications.services.delivery import claims, pauses, push_outbox, wakeups
+from notifications.services.delivery import claims, outbox, pauses, wakeups
 from notifications.services.delivery.claims import Claimed, DeliveryResult
 from notifications.services.delivery.sending import FRESH_SECONDS, DeliveryHandler, Job, SendingPool
 
@@ -210,7 +210,7 @@ class ChannelWorker:
             self._add_result(row.result(State.SENT, provider_id=outcome.provider_id, payload=job.sent_payload))
         elif isinstance(outcome, Dead | DeviceGone):
             if isinstance(outcome, DeviceGone) and row.device_id is not None:
-                push_outbox.switch_off(row.device_id)
+                outbox.switch_off(row.device_id)
             self._add_result(row.result(State.DEAD, outcome.error))
         else:
             is_uncounted = isinstance(outcome, Unavailable) or is_paused

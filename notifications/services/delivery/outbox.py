@@ -1,12 +1,16 @@
-"""Queueing pushes: one statement per event, whatever the number of devices."""
+"""The outbox: queueing pushes, with one statement per event whatever the number of devices; cancelling and retrying them.
+
+Mail is queued in `mail`.
+"""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
+from accounts.services import audit
 from core.database import as_parameter, on_postgresql, prepared
 from core.transactions import unit_of_work
 from notifications.conf import conf
@@ -14,7 +18,12 @@ from notifications.kinds import KINDS
 from notifications.models import Delivery, Device
 from notifications.services.delivery.wakeups import wake_on_commit
 
+if TYPE_CHECKING:
+    from accounts.models import User
+
 State = Delivery.State
+# The most ids that an audit row names.
+IDS_IN_AUDIT = 100
 
 CALL_KINDS = ("incoming_call", "call_ended")
 # A phone that was offline while the call rang still gets the end of the call for this long.
@@ -155,6 +164,56 @@ def switch_off(device_id: int) -> None:
     """No more pushes to a device whose token is dead, until it is registered again."""
     Device.objects.filter(id=device_id).update(active=False)
     cancel(reason="the token is dead", device_ids=[device_id])
+
+
+def retriable(
+    *,
+    state: str = State.DEAD,
+    channel: str | None = None,
+    ids: Iterable[int] | None = None,
+    since: datetime | None = None,
+) -> QuerySet[Delivery]:
+    """Rows that can be sent again, oldest first: failed, or waiting for their next try.
+
+    Failed mails and calls are left out: the content of a failed mail is deleted, and the call is over.
+    """
+    rows = Delivery.objects.filter(state=state).exclude(kind__in=CALL_KINDS)
+    if state != State.PENDING:
+        rows = rows.exclude(channel=Delivery.Channel.MAIL)
+    else:
+        rows = rows.filter(due_at__gt=timezone.now())
+    if channel is not None:
+        rows = rows.filter(channel=channel)
+    if ids is not None:
+        rows = rows.filter(id__in=list(ids))
+    if since is not None:
+        rows = rows.filter(created_at__gte=since)
+    return rows.order_by("id")
+
+
+def retry(*, ids: Iterable[int], actor: "User | str", reason: str = "") -> int:
+    """Send these rows now, with a full number of attempts, where they can be sent again. Returns how many."""
+    now = timezone.now()
+    with unit_of_work():
+        delivery_ids = list(ids)
+        pending = retriable(state=State.PENDING, ids=delivery_ids).update(due_at=now)
+        failed = retriable(state=State.DEAD, ids=delivery_ids).update(
+            state=State.PENDING,
+            due_at=now,
+            tries=0,
+            finished_at=None,
+            expires_at=now + timedelta(seconds=conf.PUSH_SECONDS),
+        )
+        if pending + failed:
+            audit.record(
+                action="retry_deliveries",
+                actor=actor,
+                reason=reason,
+                count=pending + failed,
+                ids=delivery_ids[:IDS_IN_AUDIT],
+            )
+            wake_on_commit()
+    return pending + failed
 
 
 def _cancel(which: Q, reason: str, **cleared: None) -> int:
