@@ -208,33 +208,30 @@ def original_of(sender_id: int, client_id: str | None, digest: str) -> MessageRo
     return shown or row_of(message, None, message.image)
 
 
+# The fields that a row has in common with the message itself; the others are of its image and of the quoted message.
+_OF_MESSAGE = MessageRow._fields[: MessageRow._fields.index("image_token")]
+
+
 def row_of(message: Message, replied: Message | None, image: Any) -> MessageRow:
-    reply_image = replied.image if replied else None
-    return MessageRow(
-        id=message.id,
-        conversation_id=message.conversation_id,
-        sender_id=message.sender_id,
-        kind=message.kind,
-        body=message.body,
-        reply_to_id=message.reply_to_id,
-        edited_at=message.edited_at,
-        created_at=message.created_at,
-        client_id=message.client_id,
-        call_id=message.call_id,
-        call_media=message.call_media,
-        call_outcome=message.call_outcome,
-        call_duration_s=message.call_duration_s,
-        image_token=image.token if image else None,
-        image_width=image.width if image else 0,
-        image_height=image.height if image else 0,
-        image_mime=image.mime if image else "",
-        image_size=image.size if image else 0,
-        image_blurhash=image.blurhash if image else "",
-        reply_sender_id=replied.sender_id if replied else None,
-        reply_kind=replied.kind if replied else "",
-        reply_body=replied.body if replied else None,
-        reply_image_token=reply_image.token if reply_image else None,
-    )
+    """The row of a new message, without a query."""
+    row = MessageRow(*(getattr(message, name) for name in _OF_MESSAGE))
+    if image is not None:
+        row = row._replace(
+            image_token=image.token,
+            image_width=image.width,
+            image_height=image.height,
+            image_mime=image.mime,
+            image_size=image.size,
+            image_blurhash=image.blurhash,
+        )
+    if replied is not None:
+        row = row._replace(
+            reply_sender_id=replied.sender_id,
+            reply_kind=replied.kind,
+            reply_body=replied.body,
+            reply_image_token=replied.image.token if replied.image else None,
+        )
+    return row
 
 
 def erase(message: Message, locked: LockedConversation, *, now: datetime) -> None:
