@@ -9,7 +9,7 @@ from accounts.services import pictures
 from accounts.services.export import rows
 from messaging.models import Conversation, Message, Reaction, Report
 from messaging.selectors import conversations_for, message_page
-from messaging.serializers.outputs import ConversationOutput, MessageOutput
+from messaging.serializers import ConversationOutput, MessageOutput
 
 PAGE = 100
 PAGES_A_FILE = 20

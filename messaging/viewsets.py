@@ -17,10 +17,9 @@ from core.fields import checked
 from core.pagination import CURSOR, LIMIT, decode_cursor, page, page_size, whole_number
 from core.parsers import PictureFormParser
 from core.throttles import UPLOADS, Throttle, throttles, user
-from messaging import selectors
+from messaging import selectors, serializers
 from messaging.conf import conf
 from messaging.exceptions import ConversationNotFound
-from messaging.serializers import inputs, outputs
 from messaging.services import conversations, messages, reactions, reports
 from messaging.text import clean_query
 
@@ -34,7 +33,7 @@ class PeopleViewSet(ViewSet):
     @extend_schema(
         operation_id="messages_search_users",
         parameters=[OpenApiParameter("q", str, required=True), LIMIT],
-        responses=outputs.UsersReply,
+        responses=serializers.UsersReply,
     )
     def search(self, request: Request) -> Response:
         limit = page_size(request.query_params, default=conf.PEOPLE_PAGE, maximum=conf.PEOPLE_PAGE_MAX)
@@ -51,7 +50,7 @@ class ConversationViewSet(ViewSet):
         return super().get_permissions()
 
     @extend_schema(
-        operation_id="messages_list_conversations", parameters=[LIMIT, CURSOR], responses=outputs.ConversationsReply
+        operation_id="messages_list_conversations", parameters=[LIMIT, CURSOR], responses=serializers.ConversationsReply
     )
     def list(self, request: Request) -> Response:
         query = request.query_params
@@ -59,52 +58,54 @@ class ConversationViewSet(ViewSet):
         listed, following = selectors.conversation_page(
             user_id=request.user.id, limit=limit, cursor=decode_cursor(query.get("cursor"))
         )
-        return Response(page(following, conversations=[outputs.ConversationOutput.render(row) for row in listed]))
+        return Response(page(following, conversations=[serializers.ConversationOutput.render(row) for row in listed]))
 
     @extend_schema(
         operation_id="messages_start_conversation",
-        request=inputs.StartConversationInput,
-        responses={200: outputs.ConversationReply, 201: outputs.ConversationReply},
+        request=serializers.StartConversationInput,
+        responses={200: serializers.ConversationReply, 201: serializers.ConversationReply},
     )
     def start(self, request: Request) -> Response:
-        user_id = checked(inputs.StartConversationInput, request.data)["user_id"]
+        user_id = checked(serializers.StartConversationInput, request.data)["user_id"]
         conversation, created = conversations.start(starter=request.user, user_id=user_id)
         return Response(
-            {"conversation": outputs.ConversationOutput.render(conversation)}, status=201 if created else 200
+            {"conversation": serializers.ConversationOutput.render(conversation)}, status=201 if created else 200
         )
 
-    @extend_schema(operation_id="messages_get_conversation", responses=outputs.ConversationReply)
+    @extend_schema(operation_id="messages_get_conversation", responses=serializers.ConversationReply)
     def retrieve(self, request: Request, conversation_id: str) -> Response:
         number = selectors.conversation_for(request.user, conversation_id).id
         by_id = selectors.conversations_for(request.user.id, [number])
         if number not in by_id:
             raise ConversationNotFound
-        return Response({"conversation": outputs.ConversationOutput.render(by_id[number])})
+        return Response({"conversation": serializers.ConversationOutput.render(by_id[number])})
 
-    @extend_schema(operation_id="messages_mark_read", request=inputs.UpToMessageInput, responses=outputs.ReadReply)
+    @extend_schema(
+        operation_id="messages_mark_read", request=serializers.UpToMessageInput, responses=serializers.ReadReply
+    )
     def read(self, request: Request, conversation_id: str) -> Response:
-        message_id = checked(inputs.UpToMessageInput, request.data).get("message_id")
+        message_id = checked(serializers.UpToMessageInput, request.data).get("message_id")
         return Response(
             conversations.mark_read(reader_id=request.user.id, conversation_id=conversation_id, message_id=message_id)
         )
 
     @extend_schema(
         operation_id="messages_clear_conversation",
-        request=inputs.UpToMessageInput,
-        responses=outputs.ConversationClearedReply,
+        request=serializers.UpToMessageInput,
+        responses=serializers.ConversationClearedReply,
     )
     def clear(self, request: Request, conversation_id: str) -> Response:
-        message_id = checked(inputs.UpToMessageInput, request.data).get("message_id")
+        message_id = checked(serializers.UpToMessageInput, request.data).get("message_id")
         cleared = conversations.clear(user_id=request.user.id, conversation_id=conversation_id, message_id=message_id)
         return Response({"cleared_up_to_id": cleared})
 
 
 def _messages(rows: Iterable[selectors.MessageRow], request: Request) -> list[dict[str, Any]]:
-    return [outputs.MessageOutput.render(row, request.user.id) for row in rows]
+    return [serializers.MessageOutput.render(row, request.user.id) for row in rows]
 
 
 def _sent(row: selectors.MessageRow, created: bool, request: Request) -> Response:
-    return Response({"message": outputs.MessageOutput.render(row, request.user.id)}, status=201 if created else 200)
+    return Response({"message": serializers.MessageOutput.render(row, request.user.id)}, status=201 if created else 200)
 
 
 class MessageViewSet(ViewSet):
@@ -124,7 +125,7 @@ class MessageViewSet(ViewSet):
                 description="Only messages with higher ids, the lowest of them first picked. Not with `before`.",
             ),
         ],
-        responses=outputs.MessagesReply,
+        responses=serializers.MessagesReply,
     )
     def list(self, request: Request, conversation_id: str) -> Response:
         query = request.query_params
@@ -140,22 +141,24 @@ class MessageViewSet(ViewSet):
     @throttles(Throttle("send", by=user))
     @extend_schema(
         operation_id="messages_send",
-        request=inputs.SendMessageInput,
-        responses={200: outputs.MessageReply, 201: outputs.MessageReply},
+        request=serializers.SendMessageInput,
+        responses={200: serializers.MessageReply, 201: serializers.MessageReply},
     )
     def create(self, request: Request, conversation_id: str) -> Response:
-        data = checked(inputs.SendMessageInput, request.data)
+        data = checked(serializers.SendMessageInput, request.data)
         message, created = messages.send(sender=request.user, conversation_id=conversation_id, **data)
         return _sent(message, created, request)
 
     @throttles(Throttle("edit", by=user))
-    @extend_schema(operation_id="messages_edit", request=inputs.EditMessageInput, responses=outputs.MessageReply)
+    @extend_schema(
+        operation_id="messages_edit", request=serializers.EditMessageInput, responses=serializers.MessageReply
+    )
     def partial_update(self, request: Request, message_id: str) -> Response:
-        body = checked(inputs.EditMessageInput, request.data)["body"]
+        body = checked(serializers.EditMessageInput, request.data)["body"]
         message = messages.edit(editor=request.user, message_id=message_id, body=body)
-        return Response({"message": outputs.MessageOutput.render(message, request.user.id)})
+        return Response({"message": serializers.MessageOutput.render(message, request.user.id)})
 
-    @extend_schema(operation_id="messages_delete", request=None, responses=outputs.DeletedReply)
+    @extend_schema(operation_id="messages_delete", request=None, responses=serializers.DeletedReply)
     def destroy(self, request: Request, message_id: str) -> Response:
         return Response({"message_id": messages.delete(user=request.user, message_id=message_id)})
 
@@ -163,7 +166,7 @@ class MessageViewSet(ViewSet):
     @extend_schema(
         operation_id="messages_search_inside",
         parameters=[OpenApiParameter("q", str, required=True), LIMIT, BEFORE],
-        responses=outputs.SearchReply,
+        responses=serializers.SearchReply,
     )
     def search(self, request: Request, conversation_id: str) -> Response:
         query = request.query_params
@@ -186,11 +189,11 @@ class ImageMessageViewSet(ViewSet):
     @throttles(UPLOADS)
     @extend_schema(
         operation_id="messages_send_image",
-        request={"multipart/form-data": inputs.SendImageInput},
-        responses={200: outputs.MessageReply, 201: outputs.MessageReply},
+        request={"multipart/form-data": serializers.SendImageInput},
+        responses={200: serializers.MessageReply, 201: serializers.MessageReply},
     )
     def create(self, request: Request, conversation_id: str) -> Response:
-        data = checked(inputs.SendImageInput, request.data)
+        data = checked(serializers.SendImageInput, request.data)
         message, created = messages.send_image(
             sender=request.user, conversation_id=conversation_id, upload=data.pop("file"), **data
         )
@@ -204,31 +207,35 @@ class ReactionViewSet(ViewSet):
     permission_classes = [IsVerified]
 
     @throttles(REACT)
-    @extend_schema(operation_id="messages_react", request=inputs.ReactionInput, responses=outputs.ReactionsReply)
+    @extend_schema(
+        operation_id="messages_react", request=serializers.ReactionInput, responses=serializers.ReactionsReply
+    )
     def create(self, request: Request, message_id: str) -> Response:
-        emoji = checked(inputs.ReactionInput, request.data)["emoji"]
+        emoji = checked(serializers.ReactionInput, request.data)["emoji"]
         result = reactions.add(user=request.user, message_id=message_id, emoji=emoji)
-        return Response({"reactions": outputs.ReactionOutput.render(result)})
+        return Response({"reactions": serializers.ReactionOutput.render(result)})
 
     @throttles(REACT)
     @extend_schema(
         operation_id="messages_unreact",
-        request=inputs.ReactionInput,
+        request=serializers.ReactionInput,
         parameters=[OpenApiParameter("emoji", str, description="Instead of a body.")],
-        responses=outputs.ReactionsReply,
+        responses=serializers.ReactionsReply,
     )
     def destroy(self, request: Request, message_id: str) -> Response:
         emoji: Any = request.query_params.get("emoji")
         if emoji is None:
-            emoji = checked(inputs.ReactionInput, request.data)["emoji"]
+            emoji = checked(serializers.ReactionInput, request.data)["emoji"]
         result = reactions.remove(user=request.user, message_id=message_id, emoji=emoji)
-        return Response({"reactions": outputs.ReactionOutput.render(result)})
+        return Response({"reactions": serializers.ReactionOutput.render(result)})
 
 
 class ReportViewSet(ViewSet):
-    @extend_schema(operation_id="messages_report", request=inputs.ReportInput, responses={201: outputs.ReportReply})
+    @extend_schema(
+        operation_id="messages_report", request=serializers.ReportInput, responses={201: serializers.ReportReply}
+    )
     def create(self, request: Request, message_id: str) -> Response:
-        data = checked(inputs.ReportInput, request.data)
+        data = checked(serializers.ReportInput, request.data)
         made = reports.report(
             reporter=request.user, message_id=message_id, reason=data["reason"], comment=data.get("comment") or ""
         )

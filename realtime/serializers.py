@@ -9,7 +9,7 @@ from rest_framework import serializers
 from accounts.serializers.users import ProfileSerializer
 from core.serializers import OkReply
 from messaging.selectors import SeenMessage
-from messaging.serializers import outputs
+from messaging.serializers import ConversationOutput, LastMessageOutput, MessageOutput, ReactionOutput
 from notifications.serializers import NotificationSerializer
 from realtime.calls.serializers import CallSerializer
 from realtime.conf import conf
@@ -58,14 +58,14 @@ class InConversation(serializers.Serializer):
 
 
 class MessageData(InConversation):
-    message = outputs.MessageOutput()
+    message = MessageOutput()
     unread_count = serializers.IntegerField(help_text="What the reader of this event has left unread here.")
 
     @classmethod
     def render(cls, seen: SeenMessage, viewer_id: int) -> dict[str, Any]:
         return {
             "conversation_id": seen.message.conversation_id,
-            "message": outputs.MessageOutput.render(seen.message, viewer_id),
+            "message": MessageOutput.render(seen.message, viewer_id),
             "unread_count": seen.unread_count,
         }
 
@@ -73,16 +73,16 @@ class MessageData(InConversation):
 class MessageDeletedData(InConversation):
     message_id = serializers.IntegerField()
     unread_count = serializers.IntegerField()
-    last_message = outputs.LastMessageOutput(allow_null=True)
+    last_message = LastMessageOutput(allow_null=True)
 
 
 class ReactionsData(InConversation):
     message_id = serializers.IntegerField()
-    reactions = outputs.ReactionOutput(many=True)
+    reactions = ReactionOutput(many=True)
 
 
 class ConversationData(serializers.Serializer):
-    conversation = outputs.ConversationOutput(allow_null=True, help_text="null when it has gone meanwhile.")
+    conversation = ConversationOutput(allow_null=True, help_text="null when it has gone meanwhile.")
 
 
 class ConversationReadData(InConversation):

@@ -10,7 +10,7 @@ from typing import Any
 from rest_framework.serializers import ListField, Serializer
 
 from core.fields import MAX_ID, IdField, StrictBooleanField, StrictIntegerField, TextField
-from messaging.serializers import inputs, outputs
+from messaging import serializers as messaging
 from messaging.services import conversations, messages, reactions
 from realtime.calls import socket_commands as calls
 from realtime.kinds import CommandContext, CommandSpec
@@ -41,11 +41,11 @@ class PingInput(Serializer):
     pass
 
 
-class SendInput(inputs.SendMessageInput):
+class SendInput(messaging.SendMessageInput):
     conversation_id = IdField()
 
 
-class EditInput(inputs.EditMessageInput):
+class EditInput(messaging.EditMessageInput):
     message_id = IdField()
 
 
@@ -53,11 +53,11 @@ class DeleteInput(Serializer):
     message_id = IdField()
 
 
-class ReactInput(inputs.ReactionInput):
+class ReactInput(messaging.ReactionInput):
     message_id = IdField()
 
 
-class ReadInput(inputs.UpToMessageInput):
+class ReadInput(messaging.UpToMessageInput):
     conversation_id = IdField()
 
 
@@ -77,12 +77,12 @@ class WatchInput(Serializer):
 
 def send(caller: CommandContext, data: Data) -> Data:
     message, _created = messages.send(sender=caller.user, **data)
-    return {"message": outputs.MessageOutput.render(message, caller.user.id)}
+    return {"message": messaging.MessageOutput.render(message, caller.user.id)}
 
 
 def edit(caller: CommandContext, data: Data) -> Data:
     message = messages.edit(editor=caller.user, **data)
-    return {"message": outputs.MessageOutput.render(message, caller.user.id)}
+    return {"message": messaging.MessageOutput.render(message, caller.user.id)}
 
 
 def delete(caller: CommandContext, data: Data) -> Data:
@@ -90,11 +90,11 @@ def delete(caller: CommandContext, data: Data) -> Data:
 
 
 def react(caller: CommandContext, data: Data) -> Data:
-    return {"reactions": outputs.ReactionOutput.render(reactions.add(user=caller.user, **data))}
+    return {"reactions": messaging.ReactionOutput.render(reactions.add(user=caller.user, **data))}
 
 
 def unreact(caller: CommandContext, data: Data) -> Data:
-    return {"reactions": outputs.ReactionOutput.render(reactions.remove(user=caller.user, **data))}
+    return {"reactions": messaging.ReactionOutput.render(reactions.remove(user=caller.user, **data))}
 
 
 def read(caller: CommandContext, data: Data) -> Data:
@@ -119,12 +119,12 @@ OWN_COMMANDS: dict[str, type[Serializer[Any]]] = {
 }
 
 COMMANDS: dict[str, CommandSpec] = {
-    "message.send": CommandSpec(SendInput, send, outputs.MessageReply, rate="send"),
-    "message.edit": CommandSpec(EditInput, edit, outputs.MessageReply, rate="edit"),
-    "message.delete": CommandSpec(DeleteInput, delete, outputs.DeletedReply, for_verified=False, rate="writes"),
-    "message.react": CommandSpec(ReactInput, react, outputs.ReactionsReply, rate="react"),
-    "message.unreact": CommandSpec(ReactInput, unreact, outputs.ReactionsReply, rate="react"),
-    "conversation.read": CommandSpec(ReadInput, read, outputs.ReadReply, for_verified=False, rate="writes"),
+    "message.send": CommandSpec(SendInput, send, messaging.MessageReply, rate="send"),
+    "message.edit": CommandSpec(EditInput, edit, messaging.MessageReply, rate="edit"),
+    "message.delete": CommandSpec(DeleteInput, delete, messaging.DeletedReply, for_verified=False, rate="writes"),
+    "message.react": CommandSpec(ReactInput, react, messaging.ReactionsReply, rate="react"),
+    "message.unreact": CommandSpec(ReactInput, unreact, messaging.ReactionsReply, rate="react"),
+    "conversation.read": CommandSpec(ReadInput, read, messaging.ReadReply, for_verified=False, rate="writes"),
     "typing": CommandSpec(TypingInput, typing, NothingData),
     "presence.watch": CommandSpec(WatchInput, watch, PresenceReplyData, for_verified=False),
     **calls.COMMANDS,

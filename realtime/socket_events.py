@@ -17,7 +17,7 @@ from rest_framework.serializers import Serializer
 from accounts.selectors import users_by_ids
 from accounts.serializers import ProfileSerializer
 from messaging import selectors as messaging
-from messaging.serializers.outputs import ConversationOutput, LastMessageOutput, ReactionOutput
+from messaging.serializers import ConversationOutput, LastMessageOutput, ReactionOutput
 from notifications import selectors as notifications
 from notifications.serializers import NotificationSerializer
 from realtime import serializers

@@ -12,7 +12,7 @@ from accounts.serializers import security, users
 from accounts.services import profile, trusted_devices
 from core.text import json_time
 from messaging import selectors as messaging
-from messaging.serializers.outputs import ConversationOutput, MessageOutput
+from messaging.serializers import ConversationOutput, MessageOutput
 from notifications import selectors as notifications
 from notifications.models import Notification
 from notifications.serializers import NotificationSerializer, PreferencesInput

@@ -5,7 +5,7 @@ from django.db import connection
 
 from accounts.models import User
 from messaging import signals
-from messaging.serializers.outputs import MessageOutput
+from messaging.serializers import MessageOutput
 from messaging.services import conversations, messages
 from tests.messaging.conftest import API, conversation_path, message_path
 

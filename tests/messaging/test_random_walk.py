@@ -12,7 +12,7 @@ from accounts.models import Block
 from messaging import selectors
 from messaging.exceptions import MessageNotFound
 from messaging.models import Message, Participant
-from messaging.serializers.outputs import ConversationOutput
+from messaging.serializers import ConversationOutput
 from messaging.services import conversations, messages
 from tests.factories import make_user
 

@@ -1,18 +1,78 @@
-"""What messaging sends: each class declares a shape and renders it from a row of the selectors."""
+"""The bodies of requests, and what messaging sends.
+
+The services check length and form of texts (messaging/text.py). A class of output declares a shape and renders it from a row
+of the selectors.
+"""
 
 from collections.abc import Iterable
 from typing import Any
 
+from django.utils.translation import gettext_lazy as _
 from rest_framework import serializers
 
 from accounts.media import media_path
 from accounts.serializers import PersonSerializer
+from core.fields import IdField, TextField, parse_id
 from core.serializers import OkReply, PageReply
 from core.text import json_time
 from messaging.conf import conf
 from messaging.models import Message
 from messaging.selectors.conversations import ConversationRow
 from messaging.selectors.messages import MessageRow
+
+# --- Bodies of requests ------------------------------------------------------------------------------
+
+
+class StartConversationInput(serializers.Serializer):
+    user_id = IdField()
+
+
+class SendMessageInput(serializers.Serializer):
+    body = TextField(allow_blank=True, help_text="1 to 4096 characters after trimming.")
+    reply_to_id = IdField(required=False, allow_null=True)
+    client_id = TextField(
+        required=False, allow_null=True, allow_blank=True, help_text="[A-Za-z0-9_-]{1,64}; makes a repeat safe."
+    )
+
+
+class FormIdField(serializers.IntegerField):
+    """An id in a form, where everything is text."""
+
+    default_error_messages = {"not_an_id": _("This is not a valid id.")}
+
+    def to_internal_value(self, data: Any) -> int:
+        number = parse_id(data)
+        if number is None:
+            self.fail("not_an_id")
+        return number
+
+
+class SendImageInput(serializers.Serializer):
+    # The image upload service chooses the error for an empty or broken file.
+    file = serializers.FileField(allow_empty_file=True)
+    body = TextField(required=False, allow_blank=True)
+    reply_to_id = FormIdField(required=False)
+    client_id = TextField(required=False, allow_blank=True)
+
+
+class EditMessageInput(serializers.Serializer):
+    body = TextField(allow_blank=True, allow_null=True, help_text="null or empty only for the text of an image.")
+
+
+class UpToMessageInput(serializers.Serializer):
+    message_id = IdField(required=False, allow_null=True, help_text="Default: the newest message.")
+
+
+class ReactionInput(serializers.Serializer):
+    emoji = TextField(allow_blank=True)
+
+
+class ReportInput(serializers.Serializer):
+    reason = TextField(help_text="At most 100 characters.")
+    comment = TextField(required=False, allow_blank=True, allow_null=True)
+
+
+# --- Rows ----------------------------------------------------------------------------------------------
 
 
 class CallSummaryOutput(serializers.Serializer):
@@ -173,6 +233,9 @@ class MessageOutput(serializers.Serializer):
             "client_id": row.client_id if row.sender_id == viewer_id else None,
             "created_at": json_time(row.created_at),
         }
+
+
+# --- Replies -------------------------------------------------------------------------------------------
 
 
 class UsersReply(OkReply):

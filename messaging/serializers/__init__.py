@@ -1,1 +1,0 @@
-"""Serializers of messaging: input serializers validate requests, output serializers describe replies."""
