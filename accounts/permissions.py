@@ -33,7 +33,7 @@ class IsVerified(IsAuthenticated):
         return allowed
 
 
-def needs_action_token(action: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def needs_action_token(action: step_up.Action) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Declares that a method of a view needs an action token for `action`, and passes it as `action_token`.
 
     Not a permission class: those run before the throttles, and a wrong token must count. ActionTokenRequired,

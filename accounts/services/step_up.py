@@ -1,5 +1,7 @@
 """Step-up for sensitive actions: a challenge, its mailed code, and a token that allows one action once."""
 
+from enum import StrEnum, auto
+
 from accounts.conf import conf
 from accounts.exceptions import ActionTokenInvalid, ActionTokenRequired, InvalidOtp
 from accounts.models import PendingToken, Session, User
@@ -7,40 +9,31 @@ from accounts.services import codes, one_time_tokens, sessions
 from core.request_context import network_of
 from core.transactions import unit_of_work
 
-CHANGE_PASSWORD = "change_password"
-CHANGE_EMAIL = "change_email"
-TWO_STEP_ENABLE = "two_step_enable"
-TWO_STEP_CHANGE = "two_step_change"
-TWO_STEP_DISABLE = "two_step_disable"
-RECOVERY_CODES = "recovery_codes"
-EXPORT_DATA = "export_data"
-DELETE_ACCOUNT = "delete_account"
 
-ACTIONS = (
-    CHANGE_PASSWORD,
-    CHANGE_EMAIL,
-    TWO_STEP_ENABLE,
-    TWO_STEP_CHANGE,
-    TWO_STEP_DISABLE,
-    RECOVERY_CODES,
-    EXPORT_DATA,
-    DELETE_ACCOUNT,
-)
+class Action(StrEnum):
+    CHANGE_PASSWORD = auto()
+    CHANGE_EMAIL = auto()
+    TWO_STEP_ENABLE = auto()
+    TWO_STEP_CHANGE = auto()
+    TWO_STEP_DISABLE = auto()
+    RECOVERY_CODES = auto()
+    EXPORT_DATA = auto()
+    DELETE_ACCOUNT = auto()
 
 
 def _words(name: str) -> tuple[str, ...]:
     return tuple(sorted(name.strip().lower().replace("-", "_").replace(" ", "_").split("_")))
 
 
-_BY_WORDS = {_words(name): name for name in ACTIONS} | {_words("regenerate_recovery_codes"): RECOVERY_CODES}
+_BY_WORDS = {_words(action): action for action in Action} | {_words("regenerate_recovery_codes"): Action.RECOVERY_CODES}
 
 
-def action_named(name: str) -> str | None:
+def action_named(name: str) -> Action | None:
     """The action called `name` (dashes, case and word order are ignored), or None."""
     return _BY_WORDS.get(_words(name))
 
 
-def challenge(*, user: User, session: Session, action: str) -> str:
+def challenge(*, user: User, session: Session, action: Action) -> str:
     """Returns a challenge token and mails its code, with a sentence that describes the action.
 
     Beyond the limit of mails to the address nothing is sent, and the answer is the same. TokenRevoked when the session
@@ -87,7 +80,7 @@ def verify(*, user: User, session: Session, challenge_token: str, code: str, net
         )
 
 
-def verify_action_token(*, user: User, session: Session, action: str, token: str) -> PendingToken:
+def verify_action_token(*, user: User, session: Session, action: Action, token: str) -> PendingToken:
     """Returns the row of a valid action token without consuming it.
 
     ActionTokenRequired without a token; ActionTokenInvalid for one of another user, session or

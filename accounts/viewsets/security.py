@@ -77,14 +77,14 @@ class SecurityViewSet(ViewSet):
     permission_classes = [IsVerified]
 
     @extend_schema(operation_id="auth_change_password", request=ChangePasswordInput, responses=PasswordChangedOutput)
-    @needs_action_token(step_up.CHANGE_PASSWORD)
+    @needs_action_token(step_up.Action.CHANGE_PASSWORD)
     def change_password(self, request: Request, action_token: PendingToken) -> Response:
         form = checked(ChangePasswordInput, request.data)
         token = password.change(user=request.user, session=request.auth, action_token=action_token, **form)
         return Response({"message": _("Your password was changed."), "token": token})
 
     @extend_schema(operation_id="auth_change_email", request=ChangeEmailInput, responses=NoticeOutput)
-    @needs_action_token(step_up.CHANGE_EMAIL)
+    @needs_action_token(step_up.Action.CHANGE_EMAIL)
     def change_email(self, request: Request, action_token: PendingToken) -> Response:
         form = checked(ChangeEmailInput, request.data)
         email_change.start(user=request.user, session=request.auth, action_token=action_token, **form)
@@ -98,7 +98,7 @@ class SecurityViewSet(ViewSet):
         return Response({"message": _("Your e-mail address was changed."), "email": user.email})
 
     @extend_schema(operation_id="auth_delete_account", request=None, responses=AccountDeletionOutput)
-    @needs_action_token(step_up.DELETE_ACCOUNT)
+    @needs_action_token(step_up.Action.DELETE_ACCOUNT)
     def delete_account(self, request: Request, action_token: PendingToken) -> Response:
         erase_after = erasure.schedule(user=request.user, action_token=action_token)
         message = _("Your account will be deleted. Sign in before then to keep it.")
@@ -110,7 +110,7 @@ class ExportViewSet(ViewSet):
     content_negotiation_class = FileNegotiation
 
     @extend_schema(operation_id="auth_export", responses={(200, "application/zip"): OpenApiTypes.BINARY})
-    @needs_action_token(step_up.EXPORT_DATA)
+    @needs_action_token(step_up.Action.EXPORT_DATA)
     def export(self, request: Request, action_token: PendingToken) -> FileResponse:
         file = export.export(user=request.user, action_token=action_token)
         name = export.file_name(request.user.username, f"{timezone.now():%Y-%m-%d}")
@@ -126,28 +126,28 @@ class SecondPasswordViewSet(ViewSet):
         return Response(TwoStepStatusOutput.render(user, codes_left=user.recovery_codes.unused().count()))
 
     @extend_schema(operation_id="auth_two_step_enable", request=TwoStepEnableInput, responses=RecoveryCodesOutput)
-    @needs_action_token(step_up.TWO_STEP_ENABLE)
+    @needs_action_token(step_up.Action.TWO_STEP_ENABLE)
     def enable(self, request: Request, action_token: PendingToken) -> Response:
         form = checked(TwoStepEnableInput, request.data)
         codes = second_password.enable(user=request.user, action_token=action_token, **form)
         return Response({"recovery_codes": codes})
 
     @extend_schema(operation_id="auth_two_step_change", request=TwoStepChangeInput, responses=OkReply)
-    @needs_action_token(step_up.TWO_STEP_CHANGE)
+    @needs_action_token(step_up.Action.TWO_STEP_CHANGE)
     def change(self, request: Request, action_token: PendingToken) -> Response:
         form = checked(TwoStepChangeInput, request.data)
         second_password.change(user=request.user, session=request.auth, action_token=action_token, **form)
         return Response({})
 
     @extend_schema(operation_id="auth_two_step_disable", request=TwoStepDisableInput, responses=OkReply)
-    @needs_action_token(step_up.TWO_STEP_DISABLE)
+    @needs_action_token(step_up.Action.TWO_STEP_DISABLE)
     def disable(self, request: Request, action_token: PendingToken) -> Response:
         form = checked(TwoStepDisableInput, request.data)
         second_password.disable(user=request.user, action_token=action_token, **form)
         return Response({})
 
     @extend_schema(operation_id="auth_two_step_recovery_codes", request=None, responses=RecoveryCodesOutput)
-    @needs_action_token(step_up.RECOVERY_CODES)
+    @needs_action_token(step_up.Action.RECOVERY_CODES)
     def recovery_codes(self, request: Request, action_token: PendingToken) -> Response:
         codes = second_password.new_recovery_codes(user=request.user, action_token=action_token)
         return Response({"recovery_codes": codes})

@@ -32,7 +32,7 @@ def ask_for_codes(settings, mailoutbox, email, *, used_up):
         ApiClient().raw("POST", f"{AUTH}/forgot-password", {"email": email}),
         ApiClient(waiting.token).raw("POST", f"{AUTH}/resend-two-step"),
         owner.raw("POST", f"{AUTH}/change-email", {"email": free}, headers=headers),
-        *(owner.raw("POST", f"{AUTH}/action-challenge", {"action": action}) for action in step_up.ACTIONS),
+        *(owner.raw("POST", f"{AUTH}/action-challenge", {"action": action}) for action in step_up.Action),
     ]
     return [(answer.status_code, sorted(answer.json())) for answer in answers], len(mailoutbox)
 
@@ -40,7 +40,7 @@ def ask_for_codes(settings, mailoutbox, email, *, used_up):
 def test_beyond_the_limit_no_code_leaves_and_the_answers_stay(db, settings, mailoutbox):
     settings.ACCOUNTS_RATES = {"action_challenge": (100, 60, "allow")}
     answers, mailed = ask_for_codes(settings, mailoutbox, "ann@example.com", used_up=False)
-    assert [status for status, _ in answers] == [201] + [200] * (4 + len(step_up.ACTIONS))
+    assert [status for status, _ in answers] == [201] + [200] * (4 + len(step_up.Action))
     assert mailed == len(answers)
     assert ask_for_codes(settings, mailoutbox, "ben@example.com", used_up=True) == (answers, 0)
 

@@ -76,7 +76,7 @@ class World:
         self.chat = conversations.start(starter=self.alice, user_id=self.bob.id)[0].id
         self.message(self.alice)
         self.message(self.bob)
-        _, action_token = self.proof(self.bob, step_up.TWO_STEP_ENABLE)
+        _, action_token = self.proof(self.bob, step_up.Action.TWO_STEP_ENABLE)
         second_password.enable(user=self.bob, action_token=action_token, password=SECOND)
 
     def token(self, user: User) -> str:
@@ -116,14 +116,14 @@ class World:
 
     def challenge(self) -> Request:
         session, token = sign_in(self.alice)
-        challenge = step_up.challenge(user=self.alice, session=session, action=step_up.EXPORT_DATA)
+        challenge = step_up.challenge(user=self.alice, session=session, action=step_up.Action.EXPORT_DATA)
         data = {"challenge_token": challenge, "code": last_code(self.alice.email)}
         return Request("POST", f"{AUTH}/action-verify", data, token)
 
     def new_address(self) -> str:
         """An address that waits for its code."""
         self.alice = User.objects.get(id=self.alice.id)
-        session, action_token = self.proof(self.alice, step_up.CHANGE_EMAIL)
+        session, action_token = self.proof(self.alice, step_up.Action.CHANGE_EMAIL)
         address = f"{uuid.uuid4().hex}@example.com"
         email_change.start(user=self.alice, session=session, action_token=action_token, email=address)
         return address
@@ -184,7 +184,7 @@ WRITES: dict[str, Callable[[World], Request]] = {
     "auth_action_challenge": lambda w: w.as_alice("POST", f"{AUTH}/action-challenge", {"action": "export_data"}),
     "auth_action_verify": World.challenge,
     "auth_change_email": lambda w: w.confirmed(
-        w.alice, step_up.CHANGE_EMAIL, "change-email", {"email": f"{uuid.uuid4().hex}@example.com"}
+        w.alice, step_up.Action.CHANGE_EMAIL, "change-email", {"email": f"{uuid.uuid4().hex}@example.com"}
     ),
     "auth_change_email_undo": World.undo,
     "auth_change_email_verify": lambda w: w.as_alice(
@@ -192,11 +192,11 @@ WRITES: dict[str, Callable[[World], Request]] = {
     ),
     "auth_change_password": lambda w: w.confirmed(
         w.alice,
-        step_up.CHANGE_PASSWORD,
+        step_up.Action.CHANGE_PASSWORD,
         "change-password",
         {"current_password": PASSWORD, "new_password": "another horse 9"},
     ),
-    "auth_delete_account": lambda w: w.confirmed(w.alice, step_up.DELETE_ACCOUNT, "delete-account"),
+    "auth_delete_account": lambda w: w.confirmed(w.alice, step_up.Action.DELETE_ACCOUNT, "delete-account"),
     "auth_devices_remove": lambda w: w.as_alice(
         "DELETE", f"{AUTH}/devices/{trusted_devices.remember(user=w.alice)[0].id}"
     ),
@@ -215,16 +215,21 @@ WRITES: dict[str, Callable[[World], Request]] = {
     ),
     "auth_two_step": lambda w: w.second_step("two-step", {"password": SECOND, "remember": True}),
     "auth_two_step_change": lambda w: w.confirmed(
-        w.bob, step_up.TWO_STEP_CHANGE, "two-step/change", {"password": SECOND, "new_password": "green lantern 43"}
+        w.bob,
+        step_up.Action.TWO_STEP_CHANGE,
+        "two-step/change",
+        {"password": SECOND, "new_password": "green lantern 43"},
     ),
     "auth_two_step_disable": lambda w: w.confirmed(
-        w.bob, step_up.TWO_STEP_DISABLE, "two-step/disable", {"password": SECOND}
+        w.bob, step_up.Action.TWO_STEP_DISABLE, "two-step/disable", {"password": SECOND}
     ),
     "auth_two_step_enable": lambda w: w.confirmed(
-        w.alice, step_up.TWO_STEP_ENABLE, "two-step/enable", {"password": SECOND}
+        w.alice, step_up.Action.TWO_STEP_ENABLE, "two-step/enable", {"password": SECOND}
     ),
     "auth_two_step_forgot": World.recovery,
-    "auth_two_step_recovery_codes": lambda w: w.confirmed(w.bob, step_up.RECOVERY_CODES, "two-step/recovery-codes"),
+    "auth_two_step_recovery_codes": lambda w: w.confirmed(
+        w.bob, step_up.Action.RECOVERY_CODES, "two-step/recovery-codes"
+    ),
     "auth_verify": World.verify,
     "auth_verify_reset": World.reset,
     "calls_decline": lambda w: w.as_alice("POST", f"/api/v1/calls/{w.ringing_call()}/decline"),
