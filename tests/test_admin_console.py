@@ -235,6 +235,13 @@ def test_the_figures_lead_to_lists_that_may_be_seen(db, role, hidden):
     assert {figure["path"] for figure in everything} - shown == hidden
 
 
+def test_the_figures_stand_in_the_order_of_the_lists(db):
+    context = admin_client(staff(is_superuser=True)).get("/admin/").context
+    lists = [row["admin_url"] for group in context["app_list"] for row in group["models"]]
+    at = [lists.index(figure["path"].partition("?")[0]) for figure in context["overview"]]
+    assert at == sorted(at)
+
+
 def test_charts_count_by_day_and_series_with_one_query_each(alice, bob):
     cache.clear()
     now = timezone.now()
