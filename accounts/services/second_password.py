@@ -98,11 +98,12 @@ def new_recovery_codes(*, user: User, action_token: PendingToken) -> list[str]:
 
 
 def reset(*, user: User) -> None:
-    """Switches two-step off on behalf of support, which has verified the user by other means."""
-    with unit_of_work():
-        user = User.objects.lock(user.id)
-        if user.two_step_enabled:
-            _remove(user)
+    """Switches two-step off on behalf of support, which has verified the user by other means.
+
+    Part of the caller's unit of work, which holds the row locked.
+    """
+    if user.two_step_enabled:
+        _remove(user)
 
 
 def undo_changes(*, user: User, since: datetime) -> None:

@@ -10,7 +10,7 @@ from django.contrib.auth.forms import AuthenticationForm
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
-from django_otp import devices_for_user, match_token
+from django_otp import devices_for_user, match_token, user_has_device
 from django_otp.models import Device
 from django_otp.plugins.otp_static.models import StaticDevice, StaticToken
 from django_otp.plugins.otp_totp.models import TOTPDevice
@@ -30,15 +30,6 @@ STATIC_CODES = 10
 # Keys in the admin session while a second factor is added.
 _PENDING = "second_factor_pending"
 _SECOND_PASSWORD = "second_factor_second_password"
-
-
-def has_device(user: User) -> bool:
-    return any(True for _ in devices_for_user(user, confirmed=True))
-
-
-def matching_device(user: User, code: str) -> Device | None:
-    """The device that gave this code; django-otp locks its row, so a code works once."""
-    return match_token(user, code.replace(" ", ""))
 
 
 def second_password_was_entered(request: HttpRequest) -> bool:
@@ -75,7 +66,7 @@ def activate(device: TOTPDevice) -> list[str]:
     """
     with unit_of_work():
         user = User.objects.lock(device.user_id)
-        if has_device(user):
+        if user_has_device(user):
             raise PermissionDenied
         device.confirmed = True
         device.save(update_fields=["confirmed"])
@@ -144,8 +135,9 @@ class StaffLoginForm(AuthenticationForm):
             raise ValidationError(str(error.detail)) from error
         if not user.is_staff or not user.is_active:
             raise ValidationError(_("The e-mail address or the password is wrong."))
-        if has_device(user):
-            self.device = matching_device(user, cleaned.get("code", ""))
+        if user_has_device(user):
+            # django-otp locks the row of the device, so a code works once.
+            self.device = match_token(user, cleaned.get("code", "").replace(" ", ""))
             if self.device is None:
                 raise ValidationError(_("The code is wrong or has been used."))
         self.user_cache = user
@@ -161,9 +153,6 @@ class StaffLoginForm(AuthenticationForm):
             raise InvalidCredentials from error
         ratelimits.check("login", f"{network} {email}")
         return login.check_password(email=email, password=password, network=network)
-
-    def get_user(self) -> User:
-        return cast(User, self.user_cache)
 
 
 class SecondPasswordForm(forms.Form):

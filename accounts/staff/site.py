@@ -151,7 +151,7 @@ class StaffSite(OTPAdminSite):
             return HttpResponseRedirect(reverse("admin:index", current_app=self.name))
         form = StaffLoginForm(request, data=request.POST or None)
         if request.method == "POST" and form.is_valid():
-            user: User = form.get_user()
+            user = form.get_user()
             start_admin_session(request, user, backend=BACKEND)
             if form.device is not None:
                 django_otp.login(request, form.device)
@@ -182,7 +182,7 @@ class StaffSite(OTPAdminSite):
         """Sets up the second factor of a staff member: a QR code, then the first code."""
         if not self._is_signed_in(request) or not isinstance(request.user, User):
             return HttpResponseRedirect(reverse("admin:login", current_app=self.name))
-        if sign_in.has_device(request.user):
+        if django_otp.user_has_device(request.user):
             # The password alone must not be enough to replace the second factor.
             if not self.has_permission(request):
                 end_admin_session(request)
