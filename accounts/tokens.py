@@ -70,7 +70,7 @@ def _signed_payload(token: str, key: str, audience: str, issuer: str) -> dict[st
             "verify_exp": False,
             "verify_iat": False,
             "verify_nbf": False,
-            "require": ["exp", "iat", "sub", "aud", "iss"],
+            "require": ["exp", "iat", "sub", "aud", "iss", "jti"],
         },
     )
     return payload
@@ -79,7 +79,9 @@ def _signed_payload(token: str, key: str, audience: str, issuer: str) -> dict[st
 # One header per key of the ring, for as many tokens as there are sessions.
 @lru_cache(maxsize=64)
 def _kid_of(header: str) -> object:
-    return jwt.get_unverified_header(f"{header}.e30.AA").get("kid")
+    """The key that a header names; none for a header with anything that ours have not, such as a `jku`."""
+    fields = jwt.get_unverified_header(f"{header}.e30.AA")
+    return fields.get("kid") if fields.keys() <= {"alg", "kid", "typ"} else None
 
 
 @lru_cache(maxsize=4)

@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
 from django.core.exceptions import ImproperlyConfigured
@@ -34,9 +34,11 @@ EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 # INSERT … ON CONFLICT: a concurrent second insert waits for the first, and then finds the conflict.
+# An id is free again when its time is over, whether its row has been deleted or not.
 _INSERT_EVENT_ID = f"""
-INSERT INTO {IngestedEvent._meta.db_table} (source, event_id, digest, created_at) VALUES (%s, %s, %s, %s)
-ON CONFLICT (source, event_id) DO NOTHING
+INSERT INTO {IngestedEvent._meta.db_table} AS stored (source, event_id, digest, created_at) VALUES (%s, %s, %s, %s)
+ON CONFLICT (source, event_id) DO UPDATE SET digest = excluded.digest, created_at = excluded.created_at
+WHERE stored.created_at < %s
 """
 
 
@@ -156,10 +158,12 @@ def ingest(*, source: Source, events: Sequence[object]) -> list[dict[str, str | 
 
 def _ingest_event(source: Source, event: _Event) -> str:
     digest = event.digest()
-    now = as_parameter(timezone.now())
+    now = timezone.now()
+    forgotten = now - timedelta(days=conf.KEEP_EVENT_DAYS)
+    values = [source.name, event.event_id, digest, as_parameter(now), as_parameter(forgotten)]
     with unit_of_work():
         with connection.cursor() as cursor:
-            cursor.execute(_INSERT_EVENT_ID, [source.name, event.event_id, digest, now])
+            cursor.execute(_INSERT_EVENT_ID, values)
             is_new = cursor.rowcount == 1
         if not is_new:
             stored = IngestedEvent.objects.filter(source=source.name, event_id=event.event_id).first()

@@ -167,6 +167,17 @@ class TestResults:
         [result] = post(body | {"actor_id": charlie.id}, key="another-key")["results"]
         assert result["result"] == "aggregated"
 
+    def test_an_event_id_is_free_again_after_seven_days(self, event, clock, charlie):
+        body, other = event(type="comment"), event(type="comment")
+        results = []
+        for hours in (0, 167, 2, 1):
+            clock.forward(hours=hours)
+            now = int(clock.now().timestamp())
+            results.append([row["result"] for row in post({"events": [body, other]}, timestamp=now)["results"]])
+        assert results == [["created", "aggregated"], ["duplicate"] * 2, ["created", "aggregated"], ["duplicate"] * 2]
+        results = post(body | {"actor_id": charlie.id}, timestamp=now)["results"]
+        assert results[0]["result"] == "rejected:conflict"
+
     def test_both_keys_of_a_source_are_the_same_source(self, event):
         body = event()
         post(body)
