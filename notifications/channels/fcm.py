@@ -23,6 +23,7 @@ log = logging.getLogger(__name__)
 
 # After a refused sign-in the other threads do not try again for a short time.
 _REFUSED_SECONDS = 2.0
+_SCOPE = "https://www.googleapis.com/auth/firebase.messaging"
 _TOKEN_TEXTS = ("not a valid fcm registration token", "invalid registration")
 
 
@@ -83,29 +84,38 @@ class FcmChannel(PushChannel):
 def _open() -> tuple[Any, Any, Any]:
     import firebase_admin
     import requests.adapters
-    from firebase_admin import credentials, messaging
+    from firebase_admin import messaging
+    from google.oauth2 import service_account
+
+    class Credentials(service_account.Credentials):
+        def before_request(self, request: Any, method: str, url: str, headers: Any) -> None:
+            """Adds the access token, which `FcmChannel` has requested. The library's own method would also ask Google in
+            which regions the account may be used, in a thread of its own."""
+            self.apply(headers)
+
+    class Connections(requests.adapters.HTTPAdapter):
+        """Connections for all threads of the worker, without retries; to `endpoint`, if there is one."""
+
+        def send(self, request: Any, *args: Any, **options: Any) -> Any:
+            if endpoint:
+                request.url = endpoint + urlsplit(request.url).path
+                options["proxies"] = {}
+            return super().send(request, *args, **options)
 
     endpoint = loopback_endpoint(conf.FCM_ENDPOINT) if conf.FCM_ENDPOINT else ""
     try:
-        certificate = credentials.Certificate(conf.FCM_CREDENTIALS)
+        credential = Credentials.from_service_account_file(conf.FCM_CREDENTIALS, scopes=[_SCOPE])
     except (OSError, ValueError) as error:
         raise ImproperlyConfigured(
             f"PUSH_FCM_CREDENTIALS is not a readable service-account file ({type(error).__name__})."
         ) from error
-    name = f"delivery-{time.monotonic_ns()}"
-    app = firebase_admin.initialize_app(certificate, {"httpTimeout": conf.PUSH_TIMEOUT_SECONDS}, name=name)
-    service = messaging._get_messaging_service(app)
-    if endpoint:
-        service._fcm_url = f"{endpoint}/v1/projects/{app.project_id}/messages:send"
-        # google-auth would ask Google where this account may be used from.
-        service._credential._is_regional_access_boundary_lookup_required = lambda: False
-    once = requests.adapters.HTTPAdapter(
-        max_retries=0, pool_connections=conf.PUSH_THREADS, pool_maxsize=conf.PUSH_THREADS
-    )
-    session = service._client.session
-    for prefix in list(session.adapters):
-        session.mount(prefix, once)
-    return messaging, app, service._credential
+    options = {"httpTimeout": conf.PUSH_TIMEOUT_SECONDS, "projectId": credential.project_id}
+    app = firebase_admin.initialize_app(credential, options, name=f"delivery-{time.monotonic_ns()}")
+    # The library has no option for retries or connections: this is the one place where its private names are used.
+    session = messaging._get_messaging_service(app)._client.session
+    session.adapters.clear()
+    session.mount("https://", Connections(pool_connections=1, pool_maxsize=conf.PUSH_THREADS))
+    return messaging, app, credential
 
 
 def loopback_endpoint(endpoint: str) -> str:
