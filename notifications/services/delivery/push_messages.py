@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from itertools import starmap
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.utils import translation
@@ -39,6 +38,13 @@ class PushContent:
     occurred_at: datetime
 
 
+_PREFERENCES = tuple(f"recipient__notification_preferences__{name}" for name in PREFERENCE_FIELDS)
+_COLUMNS = (
+    "id", "kind", "group_key", "target_id", "target_title", "created_at", "recipient_id", "actor_id", "count",
+    "actor__first_name", "actor__last_name", "actor__username", *_PREFERENCES,
+)  # fmt: skip
+
+
 def push_contents(ids_and_languages: Iterable[tuple[int, str]]) -> dict[tuple[int, str], PushContent]:
     """The current content of pushes, by notification id and language. One query.
 
@@ -51,9 +57,13 @@ def push_contents(ids_and_languages: Iterable[tuple[int, str]]) -> dict[tuple[in
         .visible()
         .filter(id__any={notification_id for notification_id, _ in pairs})
         .filter(recipient__in=get_user_model().objects.active())
-        .values_list(*_COLUMNS)
+        .values(*_COLUMNS)
     )
-    rows_by_id = {row.id: row for row in starmap(_row, rows) if not row.preferences.is_silent(KINDS[row.kind].switch)}
+    rows_by_id = {
+        row["id"]: row
+        for row in rows
+        if not _preferences(*(row[name] for name in _PREFERENCES)).is_silent(KINDS[row["kind"]].switch)
+    }
     contents = {}
     for language in {pair[1] for pair in pairs}:
         with translation.override(language):
@@ -63,59 +73,31 @@ def push_contents(ids_and_languages: Iterable[tuple[int, str]]) -> dict[tuple[in
     return contents
 
 
-class _Row(NamedTuple):
-    id: int
-    kind: str
-    group_key: str
-    target_id: int | None
-    target_title: str
-    created_at: datetime
-    recipient_id: int
-    actor_id: int
-    occurrences: int
-    actor_name: tuple[str, str, str]
-    preferences: Preferences
-
-
-def _row(*values: Any) -> _Row:
-    return _Row._make((*values[:9], values[9:12], _preferences(*values[12:])))
-
-
 @lru_cache(maxsize=1 << len(PREFERENCE_FIELDS))
 def _preferences(*saved: bool | None) -> Preferences:
     """Preferences with these values, to be read only; without a row they are all None."""
     return Preferences() if saved[0] is None else Preferences(**dict(zip(PREFERENCE_FIELDS, saved, strict=True)))
 
 
-_COLUMNS = (
-    *_Row._fields[:8],
-    "count",
-    "actor__first_name",
-    "actor__last_name",
-    "actor__username",
-    *(f"recipient__notification_preferences__{name}" for name in PREFERENCE_FIELDS),
-)
-
-
-def _content(row: _Row, language: str) -> PushContent:
-    kind = KINDS[row.kind]
+def _content(row: dict[str, Any], language: str) -> PushContent:
+    kind = KINDS[row["kind"]]
     title, body = push_text(
         kind,
         language=language,
-        actor_name=display_name(*row.actor_name),
-        target_title=row.target_title,
-        count=row.occurrences,
+        actor_name=display_name(row["actor__first_name"], row["actor__last_name"], row["actor__username"]),
+        target_title=row["target_title"],
+        count=row["count"],
     )
-    target_id = row.target_id if kind.has_target else row.actor_id
+    target_id = row["target_id"] if kind.has_target else row["actor_id"]
     return PushContent(
-        recipient_id=row.recipient_id,
+        recipient_id=row["recipient_id"],
         kind=kind,
         title=title,
         body=body,
-        data={"type": row.kind, "notification_id": str(row.id), f"{kind.target_type}_id": str(target_id)},
-        tag=f"{row.kind}:{row.group_key or row.id}",
-        count=row.occurrences,
-        occurred_at=row.created_at,
+        data={"type": kind.name, "notification_id": str(row["id"]), f"{kind.target_type}_id": str(target_id)},
+        tag=f"{kind.name}:{row['group_key'] or row['id']}",
+        count=row["count"],
+        occurred_at=row["created_at"],
     )
 
 
