@@ -22,5 +22,8 @@ block_changed = Signal()
 # Name, username, picture, bio or language changed. Arguments: user_id (int).
 profile_changed = Signal()
 
+# A user shows or hides when they are online. Arguments: user (User).
+presence_visibility_changed = Signal()
+
 # An account is being erased; receivers erase the data that their app stores about it. Arguments: user_id (int).
 account_erased = Signal()

@@ -15,7 +15,7 @@ from messaging.selectors import SeenMessage, conversations_for
 from notifications import signals as notification_signals
 from realtime.calls import services as calls
 from realtime.serializers import MessageData
-from realtime.services import log, sockets
+from realtime.services import log, presence, sockets
 
 # Of a message that is sent with the wake-up, so that a wake-up stays below 8 KiB.
 INLINE_CHARACTERS = 1_400
@@ -31,6 +31,11 @@ def block_changed(blocker_id: int, blocked_id: int, blocked: bool, **kwargs: Any
 @receiver(account_signals.profile_changed)
 def profile_changed(user_id: int, **kwargs: Any) -> None:
     log.append(user_id=user_id, type="profile.updated")
+
+
+@receiver(account_signals.presence_visibility_changed)
+def presence_visibility_changed(user: Any, **kwargs: Any) -> None:
+    presence.visibility_changed(person=user)
 
 
 @receiver(account_signals.session_revoked)

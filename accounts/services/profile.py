@@ -16,7 +16,7 @@ from accounts.conf import conf
 from accounts.exceptions import EmailNotVerified, UsernameTaken, UserNotFound
 from accounts.models import Block, User
 from accounts.selectors import blockable_user, blocks_made_by
-from accounts.signals import block_changed, profile_changed
+from accounts.signals import block_changed, presence_visibility_changed, profile_changed
 from core.conf import project
 from core.transactions import unit_of_work
 
@@ -55,10 +55,13 @@ def set_privacy(*, user: User, **changes: Any) -> User:
     """Changes some of who_can_message, read_receipts, show_last_seen and relay_calls."""
     with unit_of_work():
         user = User.objects.lock_active(user.id)
+        was_shown = user.show_last_seen
         for name, value in changes.items():
             setattr(user, name, value)
         if changes:
             user.save(update_fields=list(changes))
+        if user.show_last_seen != was_shown:
+            presence_visibility_changed.send(User, user=user)
     return user
 
 

@@ -9,6 +9,7 @@ process its users become offline without further action.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from django.db import transaction
 from django.utils import timezone
 
 from accounts.selectors import active_verified_sessions, ids_blocked_either_way, users_by_ids
@@ -69,13 +70,27 @@ def users_disconnected(*, user_ids: set[int]) -> None:
     groups.publish(message for user_id, own in messages.items() if user_id not in back for message in own)
 
 
+def visibility_changed(*, person: "User") -> None:
+    """The user shows or hides when they are online. For their watchers a hidden user is offline, as an unknown one."""
+    if person.show_last_seen:
+        state = _state(person, online=bool(selectors.online_user_ids({person.id})))
+    else:
+        state = {"user_id": person.id, "online": False, "last_seen_at": None}
+    messages = _messages(person, state)
+    transaction.on_commit(lambda: groups.publish(messages), robust=True)
+
+
 def _to_watchers(person: "User", *, online: bool) -> list[groups.Message]:
+    return _messages(person, _state(person, online=online)) if person.show_last_seen else []
+
+
+def _messages(person: "User", state: dict[str, Any]) -> list[groups.Message]:
     """The presence, for every socket of a contact; each relays only users that its client watches."""
-    peers = selectors.online_peers_of(person.id) if person.show_last_seen else set()
+    peers = selectors.online_peers_of(person.id)
     if not peers:
         return []
     peers -= ids_blocked_either_way(person.id, peers)
-    frame = {"type": "presence", "data": _state(person, online=online)}
+    frame = {"type": "presence", "data": state}
     return [groups.frame_message(peer, frame) for peer in sorted(peers)]
 
 

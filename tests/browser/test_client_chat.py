@@ -210,6 +210,14 @@ def test_a_block_stops_both_and_can_be_undone(windows, people, chat):
     expect(alice.box).to_be_visible(timeout=PATIENCE)
 
 
+def test_the_buttons_of_a_conversation_are_large_enough_for_fingers_on_a_phone(windows, chat):
+    alice = windows("Alice", viewport={"width": 360, "height": 740}).open_chat(chat)
+    boxes = [target.bounding_box() for target in alice.page.locator(".conversation-head").locator("a, button").all()]
+    assert len(boxes) == 5
+    assert all(box["width"] >= 44 and box["height"] >= 44 for box in boxes)
+    assert alice.page.get_by_role("heading", name="Bob Baker").bounding_box()["width"] > 60
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_chats_are_accessible(windows, people, chat, scheme):
     people["Bob"].send(chat, "with a link https://example.com/ in it")

@@ -3,6 +3,7 @@
 import pytest
 
 from accounts.models import User
+from accounts.services import profile
 from messaging.services import conversations, messages
 from tests.factories import make_user, sign_in
 from tests.realtime.phones import block, conversation_of
@@ -89,6 +90,21 @@ def test_presence_is_for_contacts_only_and_not_of_users_who_hide_it(device, alic
     device(bob)
     device(charlie)
     assert about(watcher.silence(0.5), "presence") == []
+
+
+def test_hiding_and_showing_again_reach_the_watchers_at_once(device, alice, bob, charlie, chat):
+    watcher, other = device(alice), device(charlie)
+    watcher.command("presence.watch", user_ids=[bob.id])
+    other.command("presence.watch", user_ids=[bob.id])
+    device(bob)
+    assert watcher.expect("presence")["data"]["online"] is True
+    profile.set_privacy(user=bob, show_last_seen=False)
+    assert watcher.expect("presence")["data"] == {"user_id": bob.id, "online": False, "last_seen_at": None}
+    profile.set_privacy(user=bob, show_last_seen=False, read_receipts=False)
+    profile.set_privacy(user=bob, show_last_seen=True)
+    assert watcher.expect("presence")["data"] == {"user_id": bob.id, "online": True, "last_seen_at": None}
+    assert about(watcher.silence(0.3), "presence") == []
+    assert about(other.frames, "presence") == []
 
 
 def test_a_hundred_people_can_be_watched(device, alice):

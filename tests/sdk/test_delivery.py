@@ -184,6 +184,17 @@ def test_typing_presence_receipts_and_images(people):
       await until(() => alice.outbox.items().length === 0);
       const {{ data }} = await heard(bob, "message.new", (data) => data.message.kind === "image");
       const image = await fetch(bob.mediaUrl(data.message.media_url));
+      const share = (show_last_seen) => bob.profile.privacySet({{ show_last_seen }});
+      await share(false);
+      await until(() => !alice.presence.get(bob.session.userId).online);
+      await share(true);
+      await until(() => alice.presence.get(bob.session.userId).online);
+      alice.disconnect();
+      await share(false);
+      alice.connect();
+      await until(() => alice.status === "online" && !alice.presence.get(bob.session.userId).online);
+      await share(true);
+      await until(() => alice.presence.get(bob.session.userId).online);
       bob.disconnect();
       await until(() => !alice.presence.get(bob.session.userId).online);
       off();

@@ -46,6 +46,11 @@ export class Presence {
       const user_ids = [...watched].slice(-MOST_WATCHED);
       const { presence } = await this.#parley.command("presence.watch", { user_ids });
       for (const row of presence) this.#parley.emit("presence", row);
+      // Hidden or blocked meanwhile.
+      const shown = new Set(presence.map((row) => row.user_id));
+      for (const user_id of user_ids) {
+        if (this.#known.has(user_id) && !shown.has(user_id)) this.#parley.emit("presence", { user_id, online: false, last_seen_at: null });
+      }
     } catch {
       // Asked again with the next `ready`.
     }
