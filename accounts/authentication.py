@@ -30,7 +30,6 @@ class BearerAuthentication(BaseAuthentication):
             raise TokenInvalid
         user, session = sessions.authenticate(token)
         request_context.identify(user_id=user.id, session_id=session.id)
-        request_context.prefer_language(user.language)
         return user, session
 
     def authenticate_header(self, request: Request) -> str:
@@ -45,7 +44,6 @@ class TwoStepAuthentication(BaseAuthentication):
         if token is None:
             raise TokenInvalid
         pending = two_step.authenticate(token)
-        request_context.prefer_language(pending.user.language)
         return pending.user, pending
 
     def authenticate_header(self, request: Request) -> str:

@@ -231,9 +231,9 @@ class User(PasswordLock, AbstractBaseUser, PermissionsMixin):
         return self.blocked_at is not None and (self.blocked_until is None or self.blocked_until > now)
 
     def refuse_if_blocked(self, now: datetime) -> None:
-        """AccountBlocked, in the language of the account, for a client that has proved to be its user."""
+        """AccountBlocked. For a client that has proved to be this user, so the reply goes on in the account's language."""
+        prefer_language(self.language)
         if self.is_blocked(now):
-            prefer_language(self.language)
             raise AccountBlocked
 
     @property

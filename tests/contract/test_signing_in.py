@@ -505,6 +505,17 @@ def test_after_the_code_the_language_of_the_account_decides(anonymous, mailoutbo
     assert without_request_id(ApiClient(token).get(f"{AUTH}/me", status=403)) == without_request_id(blocked)
 
 
+def test_a_token_that_is_over_is_refused_in_the_language_of_its_account(anonymous):
+    olga = make_user("Olga", language="ru")
+    token = sign_in(olga)[1]
+    over = ApiClient(token)
+    over.post(f"{AUTH}/logout")
+    replies = [over.get(f"{AUTH}/me", status=401), over.post(f"{AUTH}/refresh", status=401)]
+    assert [reply["message"] for reply in replies] == ["Этот сеанс завершён. Войдите снова."] * 2
+    english = over.get(f"{AUTH}/me", status=401, headers={"Accept-Language": "en"})
+    assert english["message"] == "This session has ended. Please sign in again."
+
+
 def test_verify_reset_without_an_account_or_with_a_code_of_another_purpose(anonymous, signed_up):
     for email in ("ann@example.com", "nobody@example.com"):
         new = {"email": email, "code": signed_up, "new_password": "another horse 9"}
