@@ -16,7 +16,7 @@ from core.text import fold, normalise_address
 
 def users_by_ids(ids: Iterable[int]) -> dict[int, User]:
     """The users with these ids, in one query."""
-    return {user.id: user for user in User.objects.filter(id__in=set(ids))}
+    return User.objects.in_bulk(set(ids))
 
 
 def existing_user_ids(ids: Iterable[int]) -> set[int]:
