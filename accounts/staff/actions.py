@@ -76,7 +76,7 @@ def confirmed_action(
     `state_of(row)` is shown beside the row; if it changed while the page was open, the page is shown again.
     """
 
-    @admin.action(description=cast(str, label), permissions=[permission.rsplit(".", 1)[-1]])
+    @admin.action(description=cast(str, label))
     def action(self: StaffAdmin, request: HttpRequest, queryset: QuerySet) -> HttpResponse | None:
         if not request.user.has_perm(permission):
             messages.error(request, _("You do not have permission to do this."))
@@ -141,6 +141,7 @@ def confirmed_action(
         return TemplateResponse(request, "admin/confirmed_action.html", context)
 
     action.__name__ = name
+    cast(Any, action).permission = permission
     cast(Any, action).is_dangerous = is_dangerous
     cast(Any, action).is_button_for = lambda row, by: is_offered(row) and is_allowed(row, by)
     return action
@@ -176,9 +177,10 @@ def download(
 def download_action(*, kind: str, columns: tuple[str, ...], permission: str) -> Any:
     """An action that downloads the selected rows at once, for data without a need for a reason."""
 
-    @admin.action(description=DOWNLOAD_LABELS[kind], permissions=[permission.rsplit(".", 1)[-1]])
+    @admin.action(description=DOWNLOAD_LABELS[kind])
     def action(self: admin.ModelAdmin, request: HttpRequest, queryset: QuerySet) -> HttpResponse:
         return download(self, queryset.values(*columns)[:MAX_ROWS], columns, kind)
 
     action.__name__ = f"download_{kind}"
+    cast(Any, action).permission = permission
     return action

@@ -71,12 +71,10 @@ class StaffAdmin(ShownColumnsOnly):
     list_max_show_all = 200
     actions_on_bottom = True
 
-    def __getattr__(self, name: str) -> Any:
-        """Django asks `has_<codename>_permission` before it shows an action: these map to permissions of the app."""
-        if name.startswith("has_") and name.endswith("_permission"):
-            codename = name.removeprefix("has_").removesuffix("_permission")
-            return lambda request: request.user.has_perm(f"{self.opts.app_label}.{codename}")
-        raise AttributeError(name)
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        """Those that this staff member may do: each action names its permission."""
+        actions: dict[str, Any] = super().get_actions(request)
+        return {name: action for name, action in actions.items() if request.user.has_perm(action[0].permission)}
 
     def display_name(self, row: Model) -> str:
         """The display name of a row: its own, or "session 7 (ann_x2y3z)"."""
