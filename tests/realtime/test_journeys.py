@@ -27,8 +27,8 @@ LIMITS = {
     "like": (14, 16),
     "send over the socket": (42, 28),
     "call": (50, 28),
-    # 27, and what a closed socket leaves to do, as far as that is done by then.
-    "block by staff": (34, 14),
+    # 25, and what a closed socket leaves to do, as far as that is done by then.
+    "block by staff": (30, 14),
 }
 # The files are the same on every database, apart from its backend.
 pytestmark = pytest.mark.once
