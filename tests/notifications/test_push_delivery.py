@@ -213,6 +213,22 @@ def test_a_wave_of_foreign_tokens_switches_nothing_off(fcm, worker, alice, bob, 
     assert states() == ["sent"] * 30
 
 
+def test_one_foreign_token_pauses_nothing(fcm, worker, settings, alice, bob, charlie, device_of):
+    settings.NOTIFICATIONS_RETRY_SECONDS = (0.5,) * 5
+    foreign, good = device_of(bob), device_of(charlie)
+    fcm.script(foreign.registration_id, {"kind": "SENDER_ID_MISMATCH", "forever": True})
+    for group in range(5):
+        push(message_row(bob, alice, group=str(group)))
+    worker()
+    wait_for(lambda: Delivery.objects.filter(last_error="SENDER_ID_MISMATCH").count() == 5)
+    assert not ChannelPause.objects.exists()
+    for group in range(20):
+        push(message_row(charlie, alice, group=str(group)))
+    wait_for(done)
+    assert states(recipient=charlie) == ["sent"] * 20 and len(fcm.messages(good.registration_id)) == 20
+    assert list(Device.objects.filter(active=False)) == [foreign] and not ChannelPause.objects.exists()
+
+
 def test_wrong_credentials_file_pauses_pushes_only(fcm, worker, settings, alice, bob, device_of):
     settings.NOTIFICATIONS_FCM_CREDENTIALS = "/nowhere.json"
     device_of(bob)

@@ -198,10 +198,10 @@ class ChannelWorker:
         if outcome is None:
             self._results += self._unchanged([row])
             return
-        reason = self._breaker.record(outcome, recipient=_recipient_key(row), device=row.id)
+        reason = self._breaker.record(outcome, recipient=_recipient_key(row), device=row.device_id)
         is_paused = self._is_paused or bool(reason)
         if isinstance(outcome, WrongSender) and not is_paused and row.tries >= _MISMATCH_TRIES:
-            if self._breaker.is_isolated_mismatch(row.id):
+            if self._breaker.is_isolated_mismatch(row.device_id):
                 outcome = DeviceGone(outcome.error)
         if isinstance(outcome, Sent):
             if self._is_paused:
