@@ -1,6 +1,5 @@
 """Changing the address: a code to the new one, and a week in which the old one can undo it."""
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import IntegrityError, transaction
@@ -20,13 +19,6 @@ from core.request_context import network_of
 from core.transactions import unit_of_work
 
 PURPOSE = "change_email"
-
-
-@dataclass(frozen=True, slots=True)
-class UndoResult:
-    user: User
-    # Lets its bearer choose a new first password.
-    password_token: str
 
 
 def start(*, user: User, session: Session, action_token: PendingToken, email: str) -> None:
@@ -94,8 +86,9 @@ def pending_undo(token: str) -> EmailChange:
     return change
 
 
-def undo(*, token: str) -> UndoResult:
-    """Gives the account its old address back and ends everything that was signed in or begun.
+def undo(*, token: str) -> str:
+    """Gives the account its old address back and ends everything that was signed in or begun. Returns a token that lets
+    its bearer choose a new first password.
 
     Later changes of the address are undone with it. So are a password, a second password and recovery
     codes set since, or shortly before the change began, because the same attacker may have set them.
@@ -116,8 +109,7 @@ def undo(*, token: str) -> UndoResult:
         if current_email != user.email:
             emails.send("email_change_was_undone", current_email, user.language, {"name": user.first_name})
         emails.send_to(user, "email_change_undone")
-        password_token = password.issue_token(user=user)
-    return UndoResult(user, password_token)
+        return password.issue_token(user=user)
 
 
 def _revoke_credentials(user: User, since: datetime) -> None:

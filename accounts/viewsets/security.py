@@ -181,8 +181,8 @@ def email_undo_page(request: HttpRequest, token: str) -> HttpResponse:
         change = email_change.pending_undo(token)
         language = change.user.language
         if request.method == "POST":
-            result = email_change.undo(token=token)
-            return _page(request, "done", language, address=change.old_email, password_token=result.password_token)
+            password_token = email_change.undo(token=token)
+            return _page(request, "done", language, address=change.old_email, password_token=password_token)
     except NotFound:
         return _page(request, "gone", None, status=404)
     except RateLimited as error:
