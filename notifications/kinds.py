@@ -142,6 +142,10 @@ KINDS: dict[str, Kind] = {kind.name: kind for kind in _KINDS}
 SWITCHES = ("likes", "comments", "follows", "messages")
 # All choices in notification preferences.
 PREFERENCE_FIELDS = ("enabled", "quiet_mode", *SWITCHES)
+# Of an event that an app or another service reports.
+ACTIONS = ("create", "retract")
+TITLE_LENGTH = 120
+EVENT_ID_LENGTH = 128
 EVENT_KINDS = frozenset(kind.name for kind in _KINDS if kind.is_open_to_events)
 
 

@@ -78,14 +78,5 @@ def account_erased(*, user_id: int, **_: Any) -> None:
 
 
 @receiver(social_event_happened)
-def on_social_event(*, action: str, kind: str, recipient_id: int, actor_id: int, **details: Any) -> None:
-    optional = ("target_id", "title", "comment_id", "occurred_at")
-    options = {name: details[name] for name in optional if name in details}
-    if action == "create":
-        feed.notify(kind=kind, recipient_id=recipient_id, actor_id=actor_id, **options)
-    elif action == "retract":
-        options.pop("title", None)
-        options.pop("occurred_at", None)
-        feed.retract(kind=kind, recipient_id=recipient_id, actor_id=actor_id, **options)
-    else:
-        raise ValueError(f"action is create or retract, not {action!r}")
+def on_social_event(*, signal: Any, sender: Any, **event: Any) -> None:
+    feed.apply_event(**event)

@@ -166,13 +166,13 @@ class TestPushOutput(OkReply):
 
 class EventTarget(serializers.Serializer):
     id = serializers.IntegerField()
-    title = serializers.CharField(max_length=120, allow_blank=True, required=False)
+    title = serializers.CharField(max_length=kinds.TITLE_LENGTH, allow_blank=True, required=False)
 
 
 class EventInput(serializers.Serializer):
-    event_id = serializers.CharField(max_length=128)
+    event_id = serializers.CharField(max_length=kinds.EVENT_ID_LENGTH)
     type = serializers.ChoiceField(choices=sorted(kinds.EVENT_KINDS))
-    action = serializers.ChoiceField(choices=["create", "retract"], default="create")
+    action = serializers.ChoiceField(choices=kinds.ACTIONS, default="create")
     recipient_id = serializers.IntegerField()
     actor_id = serializers.IntegerField()
     target = EventTarget(required=False)

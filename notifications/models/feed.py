@@ -44,7 +44,7 @@ class Notification(models.Model):
     # Null where the actor is the target.
     target_id = models.BigIntegerField(_("target id"), null=True, blank=True)
     # Empty where the title is the actor's name: that is taken from the account when read.
-    target_title = models.CharField(_("target"), max_length=120, blank=True)
+    target_title = models.CharField(_("target"), max_length=kinds.TITLE_LENGTH, blank=True)
     count = models.PositiveIntegerField(_("number"), default=1)
     # Kind `message`: the first message of the row; its count is of unread messages from there on.
     first_message_id = models.BigIntegerField(null=True, blank=True)
@@ -128,7 +128,7 @@ class IngestedEvent(models.Model):
     """An event that another service reported, remembered for a week so that it counts once."""
 
     source = models.CharField(max_length=60)
-    event_id = models.CharField(max_length=128)
+    event_id = models.CharField(max_length=kinds.EVENT_ID_LENGTH)
     # The hash of the content: the same id with other content is a conflict.
     digest = models.CharField(max_length=64)
     created_at = models.DateTimeField(default=timezone.now, db_index=True)

@@ -22,14 +22,12 @@ from core.fields import MAX_ID
 from core.text import clean_name
 from core.transactions import unit_of_work
 from notifications.conf import conf
-from notifications.kinds import EVENT_KINDS, KINDS
+from notifications.kinds import ACTIONS, EVENT_ID_LENGTH, EVENT_KINDS, KINDS, TITLE_LENGTH
 from notifications.models import IngestedEvent
 from notifications.services import feed
 
 # With a shorter key nothing starts (notifications.E011).
 MIN_KEY_BYTES = 32
-ACTIONS = ("create", "retract")
-MAX_EVENT_ID = 128
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -168,28 +166,17 @@ def _ingest_event(source: Source, event: _Event) -> str:
         if not is_new:
             stored = IngestedEvent.objects.filter(source=source.name, event_id=event.event_id).first()
             return "duplicate" if stored is None or stored.digest == digest else "rejected:conflict"
-        outcome = _apply(event)
-    return f"rejected:{outcome}" if outcome is feed.Outcome.NOT_FOUND else str(outcome)
-
-
-def _apply(event: _Event) -> feed.Outcome:
-    if event.action == "retract":
-        return feed.retract(
+        outcome = feed.apply_event(
+            action=event.action,
             kind=event.kind,
             recipient_id=event.recipient_id,
             actor_id=event.actor_id,
             target_id=event.target_id,
+            title=event.title,
             comment_id=event.comment_id,
+            occurred_at=event.occurred_at,
         )
-    return feed.notify(
-        kind=event.kind,
-        recipient_id=event.recipient_id,
-        actor_id=event.actor_id,
-        target_id=event.target_id,
-        title=event.title,
-        comment_id=event.comment_id,
-        occurred_at=event.occurred_at,
-    )
+    return f"rejected:{outcome}" if outcome is feed.Outcome.NOT_FOUND else str(outcome)
 
 
 def _read(raw: object, source: Source) -> _Event | str:
@@ -228,7 +215,7 @@ def _parse(raw: object, source: Source) -> _Event:
 def _event_id(raw: object) -> str | None:
     """The event's id, if it is valid: 1 to 128 printable characters."""
     event_id = raw.get("event_id") if isinstance(raw, dict) else None
-    if isinstance(event_id, str) and 1 <= len(event_id) <= MAX_EVENT_ID and event_id.isprintable():
+    if isinstance(event_id, str) and 1 <= len(event_id) <= EVENT_ID_LENGTH and event_id.isprintable():
         return event_id
     return None
 
@@ -244,7 +231,7 @@ def _title(value: object) -> str:
         return ""
     if not isinstance(value, str) or "\0" in value or _SURROGATE.search(value):
         raise _Rejected("validation_error")
-    return clean_name(value)[: feed.TITLE_LENGTH]
+    return clean_name(value)[:TITLE_LENGTH]
 
 
 def _moment(value: object) -> datetime | None:

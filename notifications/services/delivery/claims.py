@@ -24,6 +24,8 @@ State = Delivery.State
 
 # Candidates per claimed row, and the fewest candidates: enough to take rows of several recipients in turns.
 _CANDIDATES_PER_ROW, _MIN_CANDIDATES = 4, 200
+# The most rows that one sweep releases.
+_SWEPT = 500
 
 
 @dataclass(slots=True)
@@ -193,7 +195,8 @@ def sweep() -> None:
     abandoned = Delivery.objects.filter(state=State.LEASED, lease_until__lte=now)
     if abandoned.exists():
         with transaction.atomic():
-            _release(Delivery.objects.filter(id__in=_locked(abandoned)))
+            locked = abandoned.order_by("id").select_for_update(skip_locked=True).values_list("id", flat=True)
+            _release(Delivery.objects.filter(id__in=list(locked[:_SWEPT])))
 
 
 def release_all_leases() -> int:
@@ -209,11 +212,6 @@ def _release(rows: QuerySet[Delivery]) -> int:
 def _storable(text: object) -> str:
     """Remove characters that PostgreSQL refuses: the text may come from a faulty service."""
     return str(text).encode("utf-8", "replace").decode().replace("\x00", "")
-
-
-def _locked(rows: QuerySet[Delivery], limit: int = 500) -> list[int]:
-    locked = rows.order_by("id").select_for_update(skip_locked=True)
-    return list(locked.values_list("id", flat=True)[:limit])
 
 
 @lru_cache(maxsize=100)

@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.db import transaction
@@ -11,14 +12,12 @@ from django.utils import timezone
 from accounts.selectors import blocked_between
 from core.transactions import unit_of_work
 from notifications.conf import conf
-from notifications.kinds import KINDS, PREFERENCE_FIELDS, Counts, Grouping, Kind
+from notifications.kinds import KINDS, PREFERENCE_FIELDS, TITLE_LENGTH, Counts, Grouping, Kind
 from notifications.models import Member, Notification, Preferences
 from notifications.services import delivery
 from notifications.services.feed import rows
 from notifications.services.feed.rows import remove_actors
 from notifications.signals import notification_changed
-
-TITLE_LENGTH = 120
 
 
 class Outcome(StrEnum):
@@ -29,6 +28,15 @@ class Outcome(StrEnum):
     SUPPRESSED_PREFERENCE = "suppressed:preference"
     RETRACTED = "retracted"
     NOT_FOUND = "not_found"
+
+
+def apply_event(*, action: str, title: str = "", occurred_at: datetime | None = None, **occurrence: Any) -> Outcome:
+    """Adds or retracts an occurrence that an app or another service reports; `occurrence` as `retract` takes it."""
+    if action == "create":
+        return notify(title=title, occurred_at=occurred_at, **occurrence)
+    if action == "retract":
+        return retract(**occurrence)
+    raise ValueError(f"action is create or retract, not {action!r}")
 
 
 def notify(
