@@ -176,7 +176,13 @@ class Report(models.Model):
         DISMISSED = "dismissed", _("dismissed")
 
     message = models.ForeignKey(
-        Message, models.SET_NULL, null=True, blank=True, related_name="reports", verbose_name=_("message")
+        Message,
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="reports",
+        verbose_name=_("message"),
+        db_index=False,
     )
     reporter = models.ForeignKey(
         settings.AUTH_USER_MODEL,

@@ -111,7 +111,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now, verbose_name='created at')),
                 ('blocked', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='blocks_met', to=settings.AUTH_USER_MODEL, verbose_name='blocked person')),
-                ('blocker', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='blocks_made', to=settings.AUTH_USER_MODEL, verbose_name='blocked by')),
+                ('blocker', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='blocks_made', to=settings.AUTH_USER_MODEL, verbose_name='blocked by')),
             ],
             options={
                 'verbose_name': 'block',
@@ -129,7 +129,7 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now, verbose_name='created at')),
                 ('expires_at', models.DateTimeField(verbose_name='expires at')),
                 ('used_at', models.DateTimeField(blank=True, null=True, verbose_name='used at')),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='codes', to=settings.AUTH_USER_MODEL, verbose_name='user')),
+                ('user', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='codes', to=settings.AUTH_USER_MODEL, verbose_name='user')),
             ],
             options={
                 'verbose_name': 'one-time code',
@@ -192,7 +192,7 @@ class Migration(migrations.Migration):
                 ('digest', models.CharField(max_length=64)),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('used_at', models.DateTimeField(blank=True, null=True)),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='recovery_codes', to=settings.AUTH_USER_MODEL)),
+                ('user', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='recovery_codes', to=settings.AUTH_USER_MODEL)),
             ],
             options={
                 'verbose_name': 'recovery code',
@@ -217,7 +217,7 @@ class Migration(migrations.Migration):
                 ('ended_at', models.DateTimeField(blank=True, null=True, verbose_name='ended at')),
                 ('ended_reason', models.CharField(blank=True, max_length=40, verbose_name='why it ended')),
                 ('second_password_free_until', models.DateTimeField(blank=True, null=True)),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='sessions', to=settings.AUTH_USER_MODEL, verbose_name='user')),
+                ('user', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='sessions', to=settings.AUTH_USER_MODEL, verbose_name='user')),
             ],
             options={
                 'verbose_name': 'session',
@@ -331,7 +331,7 @@ class Migration(migrations.Migration):
                 ('network', models.CharField(max_length=45)),
                 ('tries', models.PositiveSmallIntegerField(default=0)),
                 ('created_at', models.DateTimeField(db_index=True, default=django.utils.timezone.now)),
-                ('code', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='tries_by_network', to='accounts.code')),
+                ('code', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='tries_by_network', to='accounts.code')),
             ],
             options={
                 'verbose_name': 'attempts from a network',
@@ -346,7 +346,7 @@ class Migration(migrations.Migration):
                 ('wrong_password_at', models.DateTimeField(blank=True, null=True)),
                 ('locked_until', models.DateTimeField(blank=True, null=True, verbose_name='locked until')),
                 ('network', models.CharField(max_length=45)),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='network_locks', to=settings.AUTH_USER_MODEL)),
+                ('user', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='network_locks', to=settings.AUTH_USER_MODEL)),
             ],
             options={
                 'verbose_name': 'login lockout of a known network',

@@ -256,7 +256,11 @@ class BlockQuerySet(models.QuerySet["Block"]):
 
 class Block(models.Model):
     blocker = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.CASCADE, related_name="blocks_made", verbose_name=_("blocked by")
+        settings.AUTH_USER_MODEL,
+        models.CASCADE,
+        related_name="blocks_made",
+        verbose_name=_("blocked by"),
+        db_index=False,
     )
     blocked = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.CASCADE, related_name="blocks_met", verbose_name=_("blocked person")

@@ -66,7 +66,9 @@ class Session(models.Model):
     # A session of the admin has no token: the admin's cookie names its row.
     kind = models.CharField(_("where"), max_length=10, choices=Kind.choices, default=Kind.API)
     sid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="sessions", verbose_name=_("user"))
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, related_name="sessions", verbose_name=_("user"), db_index=False
+    )
     trusted_device = models.ForeignKey(TrustedDevice, models.SET_NULL, null=True, blank=True)
     generation = models.PositiveIntegerField(default=1)
     # Tokens of earlier generations were issued before a credential changed: they are refused, without a grace period.
@@ -128,7 +130,9 @@ class EmailChangeQuerySet(models.QuerySet["EmailChange"]):
 class Code(models.Model):
     """The current code of a user and purpose, as a keyed digest bound to purpose and address."""
 
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="codes", verbose_name=_("user"))
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, related_name="codes", verbose_name=_("user"), db_index=False
+    )
     # signup, reset, two_step, change_email, or action:<name>
     purpose = models.CharField(_("purpose"), max_length=40)
     address = models.EmailField(_("address"), max_length=254)
@@ -152,7 +156,7 @@ class Code(models.Model):
 class CodeTries(models.Model):
     """Tries of one network at one issued code, which its digest names: the row of a code is reused."""
 
-    code = models.ForeignKey(Code, models.CASCADE, related_name="tries_by_network")
+    code = models.ForeignKey(Code, models.CASCADE, related_name="tries_by_network", db_index=False)
     digest = models.CharField(max_length=64)
     network = models.CharField(max_length=45)
     tries = models.PositiveSmallIntegerField(default=0)
@@ -192,7 +196,7 @@ class PendingToken(models.Model):
 class RecoveryCode(models.Model):
     """One of ten codes that replace the second password once."""
 
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="recovery_codes")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="recovery_codes", db_index=False)
     digest = models.CharField(max_length=64)
     created_at = models.DateTimeField(default=timezone.now)
     used_at = models.DateTimeField(null=True, blank=True)
@@ -233,7 +237,7 @@ class UnknownAddress(PasswordLock):
 class NetworkLock(PasswordLock):
     """Wrong passwords from one known network of the account; other networks are counted on the account."""
 
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="network_locks")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="network_locks", db_index=False)
     network = models.CharField(max_length=45)
 
     class Meta:

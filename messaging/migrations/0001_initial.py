@@ -114,7 +114,7 @@ class Migration(migrations.Migration):
                 ('resolution', models.CharField(blank=True, max_length=500, verbose_name='resolution')),
                 ('resolved_at', models.DateTimeField(blank=True, null=True, verbose_name='resolved at')),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False, verbose_name='reported at')),
-                ('message', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='reports', to='messaging.message', verbose_name='message')),
+                ('message', models.ForeignKey(db_index=False, blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='reports', to='messaging.message', verbose_name='message')),
                 ('reported', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL, verbose_name='reported person')),
                 ('reporter', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL, verbose_name='reported by')),
                 ('resolved_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL, verbose_name='resolved by')),

@@ -52,7 +52,9 @@ class Call(models.Model):
 
     # No foreign key: the conversation belongs to another app.
     conversation_id = models.BigIntegerField(_("conversation"))
-    caller = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+", verbose_name=_("caller"))
+    caller = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, related_name="+", verbose_name=_("caller"), db_index=False
+    )
     callee = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+", verbose_name=_("callee"))
     media = models.CharField(_("media"), max_length=5, choices=Media.choices)
     state = models.CharField(_("state"), max_length=10, choices=State.choices, default=State.RINGING)
@@ -99,8 +101,8 @@ class Call(models.Model):
 class CallParticipant(models.Model):
     """A participant of a call, and the device bound to it."""
 
-    call = models.ForeignKey(Call, models.CASCADE, related_name="participants")
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
+    call = models.ForeignKey(Call, models.CASCADE, related_name="participants", db_index=False)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+", db_index=False)
     # True until the call has ended: the database allows one such row per user.
     live = models.BooleanField(default=True)
     # The bound device: its session (accounts.Session), and its only socket that may send commands.

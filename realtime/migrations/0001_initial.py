@@ -44,7 +44,7 @@ class Migration(migrations.Migration):
                 ('answered_at', models.DateTimeField(blank=True, null=True, verbose_name='answered at')),
                 ('ended_at', models.DateTimeField(blank=True, null=True, verbose_name='ended at')),
                 ('callee', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL, verbose_name='callee')),
-                ('caller', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL, verbose_name='caller')),
+                ('caller', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL, verbose_name='caller')),
             ],
             options={
                 'verbose_name': 'call',
@@ -61,8 +61,8 @@ class Migration(migrations.Migration):
                 ('connected_at', models.DateTimeField(blank=True, null=True)),
                 ('gone_at', models.DateTimeField(blank=True, null=True)),
                 ('candidates', models.PositiveSmallIntegerField(default=0)),
-                ('call', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='participants', to='realtime.call')),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('call', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='participants', to='realtime.call')),
+                ('user', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
             options={
                 'verbose_name': 'call participant',
