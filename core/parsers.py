@@ -96,4 +96,7 @@ class PictureFormParser(MultiPartParser):
         if length > MAX_FORM_BYTES:
             raise FileTooLarge
         request.upload_handlers = [_Counted(request), TemporaryFileUploadHandler(request)]
-        return super().parse(stream, media_type, parser_context)
+        try:
+            return super().parse(stream, media_type, parser_context)
+        except ParseError as error:  # its text is Django's, technical and in English
+            raise ParseError(_("The request could not be read.")) from error

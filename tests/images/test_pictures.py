@@ -103,6 +103,23 @@ def test_a_form_without_file_names_the_field(as_alice):
     as_alice.put("/api/v1/profile/avatar", {"file": "x"}, status=415)
 
 
+@pytest.mark.parametrize(
+    ("content_type", "body"),
+    [
+        ("multipart/form-data", b"no boundary"),
+        (
+            "multipart/form-data; boundary=b",
+            b'--b\r\nContent-Disposition: form-data; name="file"; filename="a.png"\r\n'
+            b"Content-Transfer-Encoding: base64\r\n\r\n!!!\r\n--b--\r\n",
+        ),
+    ],
+)
+def test_a_form_that_cannot_be_read_is_refused_in_the_language_of_the_reader(as_alice, content_type, body):
+    german = {"Accept-Language": "de"}
+    reply = as_alice.put("/api/v1/profile/avatar", body, status=400, content_type=content_type, headers=german)
+    assert (reply["error"], reply["message"]) == ("parse_error", "Die Anfrage konnte nicht gelesen werden.")
+
+
 def test_an_unconfirmed_account_has_no_avatar(db):
     client = ApiClient(sign_in(make_user(verified=False))[1])
     assert set_avatar(client, corpus.jpeg(), 403)["error"] == "email_not_verified"
