@@ -8,12 +8,15 @@ import logging
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import asdict
+from http import HTTPStatus
 from tempfile import SpooledTemporaryFile
 from typing import Any, cast
 
 from corsheaders.middleware import CorsMiddleware
 from csp.constants import HEADER, NONE
 from csp.middleware import CSPMiddleware
+from csp.utils import build_policy
 from django.conf import settings
 from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.messages.middleware import MessageMiddleware
@@ -181,9 +184,14 @@ class ContentPolicyMiddleware(CSPMiddleware):
     NO_PAGE = f"default-src {NONE}; frame-ancestors {NONE}"
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-        if response.get("Content-Type", "").startswith("text/html"):
-            return super().process_response(request, response)
-        response.headers.setdefault(HEADER, self.NO_PAGE)
+        if not response.get("Content-Type", "").startswith("text/html"):
+            response.headers.setdefault(HEADER, self.NO_PAGE)
+            return response
+        response = super().process_response(request, response)
+        # With DEBUG=1 django-csp skips every 404, for Django's page with inline styles; outside the admin it is ours.
+        is_ours = response.status_code == HTTPStatus.NOT_FOUND and not request.path_info.startswith(ADMIN_PREFIX)
+        if is_ours and HEADER not in response:
+            response[HEADER] = build_policy(**asdict(self.get_policy_parts(request=request, response=response)))
         return response
 
 

@@ -43,6 +43,7 @@ def test_a_page_that_is_not_there(browser, settings, path, debug):
     settings.DEBUG = debug
     missing = browser.get(path, headers={"accept": "text/html"})
     assert (missing.status_code, missing["Content-Type"]) == (404, "text/html; charset=utf-8")
+    assert "default-src 'self'" in missing["Content-Security-Policy"]
     assert browser.get(path, headers={"accept": "application/json"}).json()["error"] == "not_found"
 
 
