@@ -1,8 +1,9 @@
 """Queries of the log and of open sockets."""
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from django.db.models import QuerySet
 
@@ -20,6 +21,13 @@ class LoggedEvent(NamedTuple):
     created_at: Any
     # Of a new message that came with the wake-up; otherwise it is read.
     data: dict[str, Any] | None = None
+
+    @classmethod
+    def unpacked(cls, packed: Sequence[Any]) -> Self:
+        """An event that came with a wake-up (services/log.py packs it)."""
+        seq, type_, conversation_id, object_id, extra, at = packed
+        parsed = json.loads(extra) if extra else None
+        return cls(seq, type_, conversation_id, object_id, parsed, datetime.fromisoformat(at))
 
 
 def events_after(user_id: int, seq: int, limit: int) -> list[LoggedEvent]:

@@ -10,20 +10,24 @@ import asyncio
 from typing import NamedTuple
 
 from django.utils import translation
+from django.utils.translation import gettext_lazy as _
 from rest_framework.exceptions import ParseError, ValidationError
 
-from accounts.exceptions import TokenInvalid
+from accounts.exceptions import AccountBlocked, EmailNotVerified, TokenInvalid, TokenRevoked
+from accounts.services import sessions
+from core import ratelimits
 from core.conf import project
 from core.exceptions import RateLimited
-from core.fields import checked
+from core.fields import MAX_ID, checked
 from realtime.conf import conf
 from realtime.consumers.authentication import Authentication
 from realtime.consumers.database import in_database
-from realtime.consumers.execution import execute, parse_typing
 from realtime.consumers.hub import Hub
 from realtime.consumers.outbox import Outbox
-from realtime.consumers.protocol import BadFrame, Caller, Close, CommandFrame, OpenSocket, Ref, read
-from realtime.socket_commands import AckInput, AuthInput, PositionInput
+from realtime.consumers.protocol import BadFrame, Caller, Close, CommandFrame, OpenSocket, Ref, read, write
+from realtime.kinds import CommandContext
+from realtime.services.presence import TypingNotice, relay_typing_batch
+from realtime.socket_commands import COMMANDS, AckInput, AuthInput, PositionInput
 
 BAD_FRAMES_BEFORE_SIGN_IN = 3
 WAIT_FOR_ROOM_SECONDS = 0.05
@@ -121,6 +125,8 @@ class CommandQueue:
                     await self._handle(frame)
             except Exception as error:
                 self._outbox.send_error(frame.ref, error)
+                if isinstance(error, TokenInvalid | TokenRevoked | AccountBlocked):
+                    self._socket.close_soon(Close.UNAUTHORISED, str(error.default_code))
 
     async def _handle(self, frame: CommandFrame | BadFrame | TooFast) -> None:
         if isinstance(frame, TooFast):
@@ -130,7 +136,7 @@ class CommandQueue:
         if frame.type == "auth":
             await self._authenticate(frame)
         elif (caller := self._socket.caller) is None:
-            self._refuse_token(frame.ref)
+            raise TokenInvalid
         elif frame.type == "ping":
             self._outbox.send_frame({"type": "pong", "data": {"seq": await self._outbox.poll_position(caller.user_id)}})
         elif frame.type == "resume":
@@ -139,10 +145,7 @@ class CommandQueue:
         elif frame.type == "ack":
             self._acknowledge(frame)
         elif frame.type != "typing" or not await self._relay_typing(frame, caller):
-            text, ended = await in_database(execute, caller, self._socket.language, frame)
-            self._outbox.send_text(text)
-            if ended is not None:
-                self._socket.close_soon(Close.UNAUTHORISED, ended)
+            self._outbox.send_text(await in_database(execute, caller, self._socket.language, frame))
 
     async def _authenticate(self, frame: CommandFrame) -> None:
         try:
@@ -151,19 +154,18 @@ class CommandQueue:
             if self._socket.caller is not None or "token" not in error.detail:
                 raise
             # No token at all, or no text: there is nothing to wait for.
-            self._refuse_token(frame.ref)
-            return
+            raise TokenInvalid from error
         is_signed_in = await self._authentication.sign_in(data["token"], frame.ref)
         if is_signed_in and (resume := data.get("resume")) is not None:
             self._outbox.resume(resume["epoch"], resume["seq"])
 
-    def _refuse_token(self, ref: Ref) -> None:
-        self._outbox.send_error(ref, TokenInvalid())
-        self._socket.close_soon(Close.UNAUTHORISED, "token_invalid")
-
     async def _relay_typing(self, frame: CommandFrame, caller: Caller) -> bool:
-        notice = parse_typing(frame, session_id=caller.session_id, user_id=caller.user_id)
-        if notice is None or not await Hub.here().typing_batcher(notice):
+        """Whether a plain and permitted notice was relayed; any other is executed as a command, which raises its error."""
+        conversation_id, is_typing = frame.data.get("conversation_id"), frame.data.get("is_typing")
+        if type(conversation_id) is not int or not 0 < conversation_id <= MAX_ID or type(is_typing) is not bool:
+            return False
+        notice = TypingNotice(caller.session_id, caller.user_id, conversation_id, is_typing)
+        if not await Hub.here().batched(relay_typing_batch, notice):
             return False
         self._outbox.send_reply(frame.ref, {})
         return True
@@ -175,3 +177,22 @@ class CommandQueue:
                 self._outbox.send_reply(frame.ref, {})
         except ValidationError as error:
             self._outbox.send_error(frame.ref, error)
+
+
+def execute(caller: Caller, language: str, frame: CommandFrame) -> str:
+    """Executes a command and returns the text of its reply. Runs in a thread of `in_database`.
+
+    The errors of the command; TokenRevoked and AccountBlocked when the socket's session has ended.
+    """
+    with translation.override(language):
+        command = COMMANDS.get(frame.type)
+        if command is None:
+            raise ValidationError({"type": [_("There is no such command.")]})
+        user, _session = sessions.recheck(sid=caller.sid, user_id=caller.user_id, generation=caller.generation)
+        if command.for_verified and not user.has_verified_email:
+            raise EmailNotVerified
+        if command.rate is not None:
+            ratelimits.check(command.rate, user.id)
+        data = checked(command.input, frame.data)
+        result = command.run(CommandContext(user, caller.device), data)
+        return write({"type": "reply", "ref": frame.ref, "ok": True, "data": result})

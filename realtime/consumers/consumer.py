@@ -9,20 +9,22 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from channels.consumer import get_handler_name
 from channels.exceptions import StopConsumer
 from channels.generic.websocket import AsyncWebsocketConsumer
 
+from realtime.calls import services as calls
 from realtime.conf import conf
 from realtime.consumers.authentication import Authentication
 from realtime.consumers.command_queue import CommandQueue
-from realtime.consumers.execution import ClosedSocket
 from realtime.consumers.hub import Hub, keep_until_done
 from realtime.consumers.outbox import Outbox
 from realtime.consumers.protocol import Caller, Close, Message, Receive, Scope, Send
+from realtime.services import presence, sockets
 
 logger = logging.getLogger("parley.realtime")
 
@@ -167,8 +169,23 @@ class RealtimeConsumer(AsyncWebsocketConsumer):
             keep_until_done(_forget(self.caller.user_id, self.id))
 
 
+class ClosedSocket(NamedTuple):
+    user_id: int
+    socket_id: str
+
+
 async def _forget(user_id: int, socket_id: str) -> None:
     try:
-        await Hub.here().closing_batcher(ClosedSocket(user_id, socket_id))
+        # After a restart all sockets close at once.
+        await Hub.here().batched(record_closed, ClosedSocket(user_id, socket_id))
     except Exception as error:
         logger.info("a closed socket stays listed until the next purge: %s", error.__class__.__name__)
+
+
+def record_closed(batch: Sequence[ClosedSocket]) -> list[None]:
+    """Sockets closed: deletes their rows, then notes the loss for their calls and for those who watch their users."""
+    socket_ids = [closed.socket_id for closed in batch]
+    sockets.closed(socket_ids=socket_ids)
+    calls.note_closed(socket_ids=socket_ids)
+    presence.users_disconnected(user_ids={closed.user_id for closed in batch})
+    return [None] * len(batch)

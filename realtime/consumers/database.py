@@ -13,10 +13,10 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, Generic, ParamSpec, TypeVar
 
-from django.db import InterfaceError, OperationalError, connection
+from django.db import DatabaseError, InterfaceError, OperationalError, connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from core.database import leave_pool
+from core.database import discard_connection, is_read_only, leave_pool
 from realtime.conf import conf
 
 P = ParamSpec("P")
@@ -105,6 +105,10 @@ def _call(function: Callable[[], Any]) -> Any:
         return function()
     except (OperationalError, InterfaceError):
         connection.close()
+        raise
+    except DatabaseError as error:
+        if is_read_only(error):
+            discard_connection()
         raise
     finally:
         _thread.used_at = time.monotonic()

@@ -10,8 +10,8 @@ import asyncio
 import logging
 import random
 import time
-from collections.abc import Coroutine
-from typing import Any, ClassVar, Protocol
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from typing import Any, ClassVar, Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
 from channels.layers import get_channel_layer
@@ -22,13 +22,13 @@ from realtime import groups, selectors
 from realtime.calls import services as calls
 from realtime.conf import conf
 from realtime.consumers.database import Batcher, in_database
-from realtime.consumers.execution import record_closed, render_batch
 from realtime.consumers.protocol import Caller, Message, OpenSocket
-from realtime.services import log
 from realtime.services import sockets as socket_service
-from realtime.services.presence import relay_typing_batch
 
 logger = logging.getLogger("parley.realtime")
+
+Question = TypeVar("Question")
+Answer = TypeVar("Answer")
 
 JOIN_SECONDS = 1.0
 RETRY_SECONDS = 1.0
@@ -51,12 +51,7 @@ class Hub:
         self.sockets: dict[int, set[OpenSocket]] = {}
         # Outboxes that are sending now: the tick checks whether their clients read.
         self.sending: set[Sender] = set()
-        # Every notice is checked after its arrival, so a block applies to the next one; no result is cached.
-        self.typing_batcher = Batcher(relay_typing_batch)
-        self.event_batcher = Batcher(render_batch)
-        self.position_batcher = Batcher(log.positions)
-        # After a restart all sockets close at once.
-        self.closing_batcher = Batcher(record_closed)
+        self._batchers: dict[Callable[..., Any], Batcher[Any, Any]] = {}
         self._joined: set[int] = set()
         self._joining: dict[int, asyncio.Task[None]] = {}
         self._channel: str | None = None
@@ -71,6 +66,13 @@ class Hub:
         if hub is None:
             hub = cls._of_loop[loop] = cls()
         return hub
+
+    def batched(self, answer: Callable[[Sequence[Question]], list[Answer]], question: Question) -> Awaitable[Answer]:
+        """The answer to one question; `answer` gets the questions that all sockets of the process ask at that time."""
+        batcher = self._batchers.get(answer)
+        if batcher is None:
+            batcher = self._batchers[answer] = Batcher(answer)
+        return batcher(question)
 
     # --- Sockets come and go -------------------------------------------------------------------
 

@@ -13,12 +13,13 @@ from typing import Any, NamedTuple
 
 from django.utils import timezone
 
+from realtime import selectors, socket_events
 from realtime.conf import conf
 from realtime.consumers import protocol
 from realtime.consumers.database import in_database
-from realtime.consumers.execution import OutgoingEvent, read_events, render_batch, unpack_event
 from realtime.consumers.hub import Hub, keep_until_done
 from realtime.consumers.protocol import Caller, OpenSocket
+from realtime.kinds import SocketRef
 from realtime.selectors import LoggedEvent
 from realtime.services import log, sockets
 from realtime.socket_events import UserEvents
@@ -26,6 +27,39 @@ from realtime.socket_events import UserEvents
 logger = logging.getLogger("parley.realtime")
 
 RECORD_SECONDS = 0.25
+
+
+class OutgoingEvent(NamedTuple):
+    """An event ready to be sent."""
+
+    seq: int
+    text: str
+    size: int
+    moves_badge: bool
+    # (conversation, message) if the event carries a message of the other participant.
+    brings: tuple[int, int] | None
+
+
+def render_batch(batch: Sequence[UserEvents]) -> list[list[OutgoingEvent]]:
+    """The events of several sockets, ready to be sent."""
+    return [
+        [_outgoing(frame, part.user_id) for frame in frames]
+        for part, frames in zip(batch, socket_events.render(batch), strict=True)
+    ]
+
+
+def _outgoing(frame: dict[str, Any], user_id: int) -> OutgoingEvent:
+    kind, data = frame["type"], frame["data"]
+    text = protocol.write(frame)
+    brings = None
+    if kind == "message.new" and data["message"]["sender_id"] != user_id:
+        brings = data["conversation_id"], data["message"]["id"]
+    return OutgoingEvent(frame["seq"], text, len(text.encode()), socket_events.EVENTS[kind].moves_badge, brings)
+
+
+def _read_events(user_id: int, seq: int, limit: int, device: SocketRef) -> list[OutgoingEvent]:
+    [outgoing] = render_batch([UserEvents(user_id, selectors.events_after(user_id, seq, limit), device)])
+    return outgoing
 
 
 class _Sent(NamedTuple):
@@ -156,7 +190,7 @@ class LogReader:
         for event in events:
             is_next = event[0] == (self._inline[-1].seq if self._inline else self.sent) + 1
             if is_next and len(self._inline) < conf.WINDOW_EVENTS:
-                self._inline.append(unpack_event(event))
+                self._inline.append(LoggedEvent.unpacked(event))
         self.head = head
         return True
 
@@ -198,11 +232,11 @@ class LogReader:
                 complete = first._replace(data=self._copy[1])
                 [outgoing] = render_batch([UserEvents(caller.user_id, [complete], caller.device)])
             else:
-                outgoing = await Hub.here().event_batcher(UserEvents(caller.user_id, [first], caller.device))
+                outgoing = await Hub.here().batched(render_batch, UserEvents(caller.user_id, [first], caller.device))
         else:
             self._inline.clear()
             limit = min(self.window.room(), BATCH)
-            outgoing = await in_database(read_events, caller.user_id, self.sent, limit, caller.device)
+            outgoing = await in_database(_read_events, caller.user_id, self.sent, limit, caller.device)
         if not outgoing or outgoing[0].seq != self.sent + 1:
             await self._find_position()
             return
@@ -224,14 +258,14 @@ class LogReader:
 
     async def _find_position(self) -> None:
         """The next event is missing: it was pruned, or the log has a new epoch."""
-        position = await Hub.here().position_batcher(self._caller.user_id)
+        position = await Hub.here().batched(log.positions, self._caller.user_id)
         if position.min_seq > self.sent or position.head_seq < self.sent:
             await self._resync("too_old" if position.min_seq > self.sent else "ahead", position.head_seq)
         else:
             self.head = position.head_seq
 
     async def _go_back(self, epoch: str | None, seq: int) -> None:
-        position = await Hub.here().position_batcher(self._caller.user_id)
+        position = await Hub.here().batched(log.positions, self._caller.user_id)
         self._resume = None
         if epoch is not None and epoch != position.epoch:
             await self._resync("epoch", position.head_seq)

@@ -6,17 +6,20 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, cast
+
+from django.utils import translation
+from rest_framework.settings import api_settings
 
 from notifications import selectors as notifications
 from realtime.conf import conf
 from realtime.consumers import protocol
 from realtime.consumers.database import in_database
-from realtime.consumers.execution import error_reply
 from realtime.consumers.hub import Hub
 from realtime.consumers.log_reader import LogReader
 from realtime.consumers.protocol import Close, OpenSocket, Ref
+from realtime.services import log
 
 logger = logging.getLogger("parley.realtime")
 
@@ -45,7 +48,11 @@ class Outbox:
         self.send_frame({"type": "reply", "ref": ref, "ok": True, "data": data})
 
     def send_error(self, ref: Ref, error: Exception) -> None:
-        self.send_text(error_reply(ref, error, self._socket.language)[0])
+        """Sends the code and the message that REST gives, from the project's exception handler."""
+        handler = cast(Callable[..., Any], api_settings.EXCEPTION_HANDLER)
+        with translation.override(self._socket.language):
+            body = handler(error, {}).data
+        self.send_frame({"type": "reply", "ref": ref} | {key: body[key] for key in body if key != "request_id"})
 
     def send_frame(self, frame: dict[str, Any], *, droppable: bool = False) -> None:
         """Sends a reply or an ephemeral frame; a droppable one only while the client keeps up."""
@@ -81,7 +88,7 @@ class Outbox:
     async def poll_position(self, user_id: int) -> int:
         """Reads the end of the log, as a wake-up may have been missed."""
         Hub.here().rejoin(user_id)
-        position = await Hub.here().position_batcher(user_id)
+        position = await Hub.here().batched(log.positions, user_id)
         self.advance_head(position.head_seq)
         return position.head_seq
 

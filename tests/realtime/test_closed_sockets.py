@@ -6,7 +6,7 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
 from realtime import groups, selectors
-from realtime.consumers.execution import ClosedSocket, record_closed
+from realtime.consumers.consumer import ClosedSocket, record_closed
 from realtime.models import Socket
 from realtime.services import log
 from tests.factories import make_user
