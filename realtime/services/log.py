@@ -60,7 +60,7 @@ class PendingEvent(NamedTuple):
     data: dict[str, Any] | None = None
 
 
-# The columns of a pending event, with its number among those of its user.
+# The columns of a pending event, with the number of later ones of its user.
 Numbered = tuple[Any, ...]
 
 
@@ -176,10 +176,10 @@ def _create_streams(user_ids: Iterable[int]) -> None:
 
 def _flush(events: list[PendingEvent]) -> None:
     """Numbers and writes all events of a unit of work, and wakes their readers once it is committed."""
-    counts = Counter(event.user_id for event in events)
     now = timezone.now()
+    counts = Counter(event.user_id for event in events)
     write = _write_postgresql if on_postgresql() else _write_sqlite
-    numbered = _numbered(events)
+    numbered = _numbered(events, counts)
     heads = write(counts, numbered, now)
     if heads is None:
         # A user's first event, or that of an account which this transaction deletes. Nothing is locked yet,
@@ -190,49 +190,44 @@ def _flush(events: list[PendingEvent]) -> None:
             return
         counts = Counter(event.user_id for event in events)
         _create_streams(counts)
-        numbered = _numbered(events)
+        numbered = _numbered(events, counts)
         heads = write(counts, numbered, now)
     if heads is None:
         raise Stream.DoesNotExist(f"no stream for one of {sorted(counts)}")
     _delete_events(event.user_id for event in events if event.type == _FORGET)
-    inline_events = _inline(heads, counts, numbered, now)
-    copies = _copies(heads, counts, events, numbered)
+    # The few events of each user to send with the wake-up, so that a socket that is up to date need not read them.
+    inline_events: dict[int, list[list[Any]]] = {}
+    # The new message to send with them, one at most, after the number of its event. A later event about a conversation
+    # may have changed the message, so that it has to be read.
+    copies: dict[int, list[Any]] = {}
+    at = now.isoformat()
+    for event, (user_id, later, *columns) in zip(events, numbered, strict=True):
+        seq = heads[user_id] - later
+        if counts[user_id] <= MAX_INLINE_EVENTS:
+            inline_events.setdefault(user_id, []).append([seq, *columns, at])
+        if event.data is not None:
+            copies[user_id] = [seq, event.data]
+        elif event.conversation_id is not None:
+            copies.pop(user_id, None)
     # No partial: Django names a robust function that failed, and a partial has no name.
     transaction.on_commit(lambda: groups.notify_new_events(heads, inline_events, copies), robust=True)
 
 
-def _inline(
-    heads: dict[int, int], counts: Counter[int], numbered: Sequence[Numbered], now: datetime
-) -> dict[int, list[list[Any]]]:
-    """The few events of each user to send with the wake-up, so that a socket that is up to date need not read them."""
-    at = now.isoformat()
-    inline: dict[int, list[list[Any]]] = {}
-    for user_id, number, kind, conversation_id, object_id, extra in numbered:
-        if counts[user_id] <= MAX_INLINE_EVENTS:
-            seq = heads[user_id] - counts[user_id] + number
-            inline.setdefault(user_id, []).append([seq, kind, conversation_id, object_id, extra, at])
-    return inline
-
-
-def _copies(
-    heads: dict[int, int], counts: Counter[int], events: Sequence[PendingEvent], numbered: Sequence[Numbered]
-) -> dict[int, list[Any]]:
-    """The new message to send with each user's wake-up: one at most, with the number of its event. A later event about a
-    conversation may have changed the message, so that it has to be read."""
-    copies: dict[int, list[Any]] = {}
-    for event, (user_id, number, *_columns) in zip(events, numbered, strict=True):
-        if event.data is not None:
-            copies[user_id] = [heads[user_id] - counts[user_id] + number, event.data]
-        elif event.conversation_id is not None:
-            copies.pop(user_id, None)
-    return copies
+def _numbered(events: Sequence[PendingEvent], counts: Counter[int]) -> list[Numbered]:
+    """Numbers the events of each user back from the last one, which is 0."""
+    left = counts.copy()
+    numbered = []
+    for user_id, *columns, _data in events:
+        left[user_id] -= 1
+        numbered.append((user_id, left[user_id], *columns))
+    return numbered
 
 
 # One statement: the count is taken without a lock, so that nothing is locked unless all streams exist.
 _POSTGRESQL = """
 WITH pending AS (
     SELECT * FROM json_to_recordset(%s::json)
-        AS l (user_id bigint, number int, type text, conversation_id bigint, object_id bigint, extra text)
+        AS l (user_id bigint, later int, type text, conversation_id bigint, object_id bigint, extra text)
 ), wanted AS (
     SELECT user_id, count(*) AS n FROM pending GROUP BY user_id
 ), locked AS (
@@ -244,15 +239,15 @@ WITH pending AS (
     UPDATE realtime_stream s SET head_seq = s.head_seq + w.n
     FROM locked JOIN wanted w ON w.user_id = locked.user_id
     WHERE s.user_id = locked.user_id
-    RETURNING s.user_id, s.head_seq, s.head_seq - w.n AS before
+    RETURNING s.user_id, s.head_seq
 ), written AS (
     INSERT INTO realtime_event (user_id, seq, type, conversation_id, object_id, extra, created_at)
-    SELECT l.user_id, m.before + l.number, l.type, l.conversation_id, l.object_id, l.extra::jsonb, %s
+    SELECT l.user_id, m.head_seq - l.later, l.type, l.conversation_id, l.object_id, l.extra::jsonb, %s
     FROM pending l JOIN moved m ON m.user_id = l.user_id
 )
 SELECT user_id, head_seq FROM moved
 """
-_COLUMNS = ("user_id", "number", "type", "conversation_id", "object_id", "extra")
+_COLUMNS = ("user_id", "later", "type", "conversation_id", "object_id", "extra")
 
 
 def _write_postgresql(counts: Counter[int], numbered: Sequence[Numbered], now: datetime) -> dict[int, int] | None:
@@ -284,16 +279,6 @@ def _write_sqlite(counts: Counter[int], numbered: Sequence[Numbered], now: datet
         cursor.executemany(
             "INSERT INTO realtime_event (user_id, seq, type, conversation_id, object_id, extra, created_at)"
             " VALUES (%s, %s, %s, %s, %s, %s, %s)",
-            [(user_id, heads[user_id] - counts[user_id] + number, *rest, at) for user_id, number, *rest in numbered],
+            [(user_id, heads[user_id] - later, *columns, at) for user_id, later, *columns in numbered],
         )
     return heads
-
-
-def _numbered(events: Sequence[PendingEvent]) -> list[Numbered]:
-    """Numbers the events of each user from 1."""
-    numbers: Counter[int] = Counter()
-    numbered = []
-    for user_id, *columns, _data in events:
-        numbers[user_id] += 1
-        numbered.append((user_id, numbers[user_id], *columns))
-    return numbered
