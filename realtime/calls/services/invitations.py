@@ -38,10 +38,11 @@ TRIES = 4
 
 
 class _Invitation(NamedTuple):
-    actor_id: int
-    callee_id: int
-    device: SocketRef
+    """The fields of the call that it becomes."""
+
     conversation_id: int
+    caller_id: int
+    callee_id: int
     media: str
     client_id: str | None
 
@@ -60,27 +61,21 @@ def invite(
     if not actor.has_verified_email:
         raise EmailNotVerified
     conversation = conversation_for(actor, conversation_id)
-    invitation = _Invitation(
-        actor_id=actor.id,
-        callee_id=conversation.other_id(actor.id),
-        device=device,
-        conversation_id=conversation.id,
-        media=media,
-        client_id=clean_client_id(client_id),
-    )
+    callee_id = conversation.other_id(actor.id)
+    invitation = _Invitation(conversation.id, actor.id, callee_id, media, clean_client_id(client_id))
     repeated = _find_repeated(invitation)
     if repeated is not None:
         return repeated
     check_can_contact(actor, conversation)
     ratelimits.check("call_invite", actor.id)
-    if not has_written(user_id=invitation.callee_id, conversation_id=conversation.id):
-        ratelimits.check("call_invite_unanswered", f"{invitation.actor_id} {invitation.callee_id}")
-    for user_id in (invitation.actor_id, invitation.callee_id):
+    if not has_written(user_id=callee_id, conversation_id=conversation.id):
+        ratelimits.check("call_invite_unanswered", f"{actor.id} {callee_id}")
+    for user_id in (actor.id, callee_id):
         end_overdue_of(user_id=user_id)
     for _ in range(TRIES):
         try:
             with unit_of_work():
-                return _start_ringing(invitation, conversation)
+                return _start_ringing(invitation, device, conversation)
         except IntegrityError:
             # A concurrent invitation took one of the two users: read again.
             continue
@@ -90,7 +85,7 @@ def invite(
 def _find_repeated(invitation: _Invitation) -> Call | None:
     if invitation.client_id is None:
         return None
-    call = Call.objects.filter(caller_id=invitation.actor_id, client_id=invitation.client_id).first()
+    call = Call.objects.filter(caller_id=invitation.caller_id, client_id=invitation.client_id).first()
     if call is None:
         return None
     if (call.conversation_id, call.media) != (invitation.conversation_id, invitation.media):
@@ -98,69 +93,44 @@ def _find_repeated(invitation: _Invitation) -> Call | None:
     return call
 
 
-def _start_ringing(invitation: _Invitation, conversation: Any) -> Call:
-    both = (invitation.actor_id, invitation.callee_id)
+def _start_ringing(invitation: _Invitation, device: SocketRef, conversation: Any) -> Call:
+    both = sorted((invitation.caller_id, invitation.callee_id))
     live = dict(CallParticipant.objects.filter(user_id__in=both, live=True).values_list("user_id", "call_id"))
     # After reading the live calls: this finds a concurrent repeat that has committed since.
     repeated = _find_repeated(invitation)
     if repeated is not None:
         return repeated
-    if invitation.actor_id in live:
-        return _accept_crossed_invite(invitation, live[invitation.actor_id])
-    if invitation.callee_id in live:
-        return _record_busy(invitation)
+    if invitation.caller_id in live:
+        return _accept_crossed_invite(invitation, device, live[invitation.caller_id])
     now = timezone.now()
-    call = _create(invitation, expires_at=now + timedelta(seconds=conf.CALL_RING_SECONDS), created_at=now)
+    if invitation.callee_id in live:
+        busy = {"state": Call.State.ENDED, "outcome": Call.Outcome.BUSY}
+        call = Call.objects.create(**invitation._asdict(), **busy, created_at=now, expires_at=now, ended_at=now)
+        for user_id in both:
+            CallParticipant.objects.create(call=call, user_id=user_id, live=False)
+        record(call)
+        announce(call)
+        return call
+    expires_at = now + timedelta(seconds=conf.CALL_RING_SECONDS)
+    call = Call.objects.create(**invitation._asdict(), created_at=now, expires_at=expires_at)
     # One insert per row, in ascending order: two invitations wait at the unique index without a deadlock.
-    for user_id in sorted(both):
-        CallParticipant.objects.create(
-            call=call,
-            user_id=user_id,
-            session_id=invitation.device.session_id if user_id == invitation.actor_id else None,
-            socket_id=invitation.device.socket_id if user_id == invitation.actor_id else "",
-        )
+    for user_id in both:
+        bound = device._asdict() if user_id == invitation.caller_id else {}
+        CallParticipant.objects.create(call=call, user_id=user_id, **bound)
     conversations.show_to(user_id=invitation.callee_id, conversation=conversation)
     push_incoming(call)
     announce(call)
     return call
 
 
-def _accept_crossed_invite(invitation: _Invitation, call_id: int) -> Call:
+def _accept_crossed_invite(invitation: _Invitation, device: SocketRef, call_id: int) -> Call:
     """Both users called each other: the second invitation accepts the first."""
-    locked = lock_call_for(user_id=invitation.actor_id, call_id=call_id)
+    locked = lock_call_for(user_id=invitation.caller_id, call_id=call_id)
     is_ringing_here = locked.call.state == Call.State.RINGING and not locked.is_caller
     if not is_ringing_here or locked.other.user_id != invitation.callee_id:
         raise CallConflict
-    _answer(locked, invitation.device)
+    _answer(locked, device)
     return locked.call
-
-
-def _record_busy(invitation: _Invitation) -> Call:
-    now = timezone.now()
-    call = _create(
-        invitation,
-        state=Call.State.ENDED,
-        outcome=Call.Outcome.BUSY,
-        created_at=now,
-        expires_at=now,
-        ended_at=now,
-    )
-    for user_id in sorted((invitation.actor_id, invitation.callee_id)):
-        CallParticipant.objects.create(call=call, user_id=user_id, live=False)
-    record(call)
-    announce(call)
-    return call
-
-
-def _create(invitation: _Invitation, **fields: Any) -> Call:
-    return Call.objects.create(
-        conversation_id=invitation.conversation_id,
-        caller_id=invitation.actor_id,
-        callee_id=invitation.callee_id,
-        media=invitation.media,
-        client_id=invitation.client_id,
-        **fields,
-    )
 
 
 def ringing(*, user_id: int, call_id: object) -> Call:
