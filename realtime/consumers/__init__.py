@@ -1,7 +1,6 @@
 """The WebSocket entry point: a consumer, its authentication, command queue and outbox, and the hub of the process."""
 
 from realtime.consumers.consumer import RealtimeConsumer
-from realtime.consumers.handshake import SiteOriginValidator, refuse
 from realtime.consumers.hub import Hub
 
-__all__ = ["Hub", "RealtimeConsumer", "SiteOriginValidator", "refuse"]
+__all__ = ["Hub", "RealtimeConsumer"]

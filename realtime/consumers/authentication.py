@@ -7,8 +7,10 @@ import logging
 import random
 from datetime import timedelta
 from typing import Any, NamedTuple
+from urllib.parse import parse_qsl
 
-from django.utils import timezone
+from django.http import HttpRequest
+from django.utils import timezone, translation
 from django.utils.translation import gettext_lazy as _
 
 from accounts.exceptions import TokenInvalid
@@ -19,7 +21,6 @@ from realtime.calls import services as calls
 from realtime.calls.selectors import live_calls_for
 from realtime.calls.serializers import CallSerializer
 from realtime.conf import conf
-from realtime.consumers import handshake
 from realtime.consumers.database import in_database
 from realtime.consumers.hub import Hub
 from realtime.consumers.outbox import Outbox
@@ -28,6 +29,9 @@ from realtime.kinds import SocketRef
 from realtime.services import log, presence, sockets
 
 logger = logging.getLogger("parley.realtime")
+
+# Query parameters in which clients send tokens by mistake; access logs would store them.
+QUERY_TOKENS = {"token", "access_token", "auth", "authorization", "bearer", "jwt"}
 
 
 class Authentication:
@@ -60,11 +64,11 @@ class Authentication:
         """Signs in with the token of the handshake, or waits for one in a frame."""
         loop = asyncio.get_running_loop()
         self._closes_at = loop.time() + conf.LIFE_SECONDS * random.uniform(0.95, 1.0)
-        self._asked_language = handshake.language_of(scope)
+        self._asked_language = _language_of(scope)
         if self._asked_language:
             self._socket.language = self._asked_language
-        token = handshake.bearer_of(scope)
-        if handshake.has_query_token(scope):
+        token = _bearer_of(scope)
+        if _has_query_token(scope):
             self._socket.close_soon(Close.UNAUTHORISED, "token_in_query")
         elif token is not None:
             await self.sign_in(token, by_header=True)
@@ -202,3 +206,36 @@ def _ready(user_id: int, position: log.Position, device: SocketRef, *, in_call: 
         "window": conf.WINDOW_EVENTS,
         "calls": [CallSerializer.render(call, viewer_id=user_id, device=device) for call in live],
     }
+
+
+# --- What the handshake says -----------------------------------------------------------------------
+
+
+def _header(scope: Scope, name: bytes) -> str | None:
+    for key, value in scope.get("headers", ()):
+        if key.lower() == name:
+            return str(value.decode("latin-1"))
+    return None
+
+
+def _bearer_of(scope: Scope) -> str | None:
+    """The token of the Authorization header; an empty text for anything but a bearer token."""
+    header = _header(scope, b"authorization")
+    if header is None:
+        return None
+    scheme, _, token = header.partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""
+
+
+def _has_query_token(scope: Scope) -> bool:
+    query = scope.get("query_string", b"")[:8192].decode("latin-1")
+    return any(name.lower() in QUERY_TOKENS for name, _ in parse_qsl(query, keep_blank_values=True))
+
+
+def _language_of(scope: Scope) -> str | None:
+    accepted = (_header(scope, b"accept-language") or "")[:200].strip()
+    if not accepted or accepted == "*":
+        return None
+    request = HttpRequest()
+    request.META["HTTP_ACCEPT_LANGUAGE"] = accepted
+    return translation.get_language_from_request(request)
