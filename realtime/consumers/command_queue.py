@@ -24,7 +24,7 @@ from realtime.consumers.authentication import Authentication
 from realtime.consumers.database import in_database
 from realtime.consumers.hub import Hub
 from realtime.consumers.outbox import Outbox
-from realtime.consumers.protocol import BadFrame, Caller, Close, CommandFrame, OpenSocket, Ref, read, write
+from realtime.consumers.protocol import BadFrame, Caller, Close, CommandFrame, OpenSocket, Ref, read, reply
 from realtime.kinds import CommandContext
 from realtime.services.presence import TypingNotice, relay_typing_batch
 from realtime.socket_commands import COMMANDS, AckInput, AuthInput, PositionInput
@@ -195,4 +195,4 @@ def execute(caller: Caller, language: str, frame: CommandFrame) -> str:
             ratelimits.check(command.rate, user.id)
         data = checked(command.input, frame.data)
         result = command.run(CommandContext(user, caller.device), data)
-        return write({"type": "reply", "ref": frame.ref, "ok": True, "data": result})
+        return reply(frame.ref, result)

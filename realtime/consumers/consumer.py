@@ -46,11 +46,7 @@ class RealtimeConsumer(AsyncWebsocketConsumer):
         self.authentication = Authentication(self, self.outbox)
         self.commands = CommandQueue(self, self.outbox, self.authentication)
         self._task: asyncio.Task[Any] | None = None
-        self._is_closing = False
-
-    @property
-    def is_closing(self) -> bool:
-        return self._is_closing
+        self.is_closing = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handles the messages of the ASGI server.
@@ -66,7 +62,7 @@ class RealtimeConsumer(AsyncWebsocketConsumer):
         except StopConsumer:
             pass
         except asyncio.CancelledError:
-            if not self._is_closing:
+            if not self.is_closing:
                 raise
         finally:
             self._stop()
@@ -86,7 +82,7 @@ class RealtimeConsumer(AsyncWebsocketConsumer):
         await self.authentication.start(self.scope)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
-        if self._is_closing:
+        if self.is_closing:
             return
         if text_data is None:
             self.close_soon(Close.BAD_FRAME, "binary")
@@ -105,7 +101,7 @@ class RealtimeConsumer(AsyncWebsocketConsumer):
 
     def on_message(self, message: Message) -> None:
         """Calls the handler of a message of realtime.groups. Runs on the event loop; must not block."""
-        if self._is_closing:
+        if self.is_closing:
             return
         if self.caller is None:
             self.authentication.hold(message)
@@ -145,8 +141,8 @@ class RealtimeConsumer(AsyncWebsocketConsumer):
 
     def close_soon(self, code: int, reason: str) -> None:
         """Closes the socket after its last replies, with a code that the client acts on; the first call counts."""
-        if not self._is_closing:
-            self._is_closing = True
+        if not self.is_closing:
+            self.is_closing = True
             keep_until_done(self._close(code, reason))
 
     async def _close(self, code: int, reason: str) -> None:
@@ -161,7 +157,7 @@ class RealtimeConsumer(AsyncWebsocketConsumer):
             asyncio.get_running_loop().call_later(3 * CLOSE_SECONDS, self._task.cancel)
 
     def _stop(self) -> None:
-        self._is_closing = True
+        self.is_closing = True
         self.outbox.stop()
         self.commands.stop()
         self.authentication.stop()

@@ -45,7 +45,7 @@ class Outbox:
     # --- Interface for the other parts of the socket -------------------------------------------
 
     def send_reply(self, ref: Ref, data: dict[str, Any]) -> None:
-        self.send_frame({"type": "reply", "ref": ref, "ok": True, "data": data})
+        self.send_text(protocol.reply(ref, data))
 
     def send_error(self, ref: Ref, error: Exception) -> None:
         """Sends the code and the message that REST gives, from the project's exception handler."""

@@ -63,6 +63,11 @@ def write(frame: dict[str, Any]) -> str:
     return json.dumps(frame, cls=JSONEncoder, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
+def reply(ref: Ref, data: dict[str, Any]) -> str:
+    """The reply to a command that succeeded."""
+    return write({"type": "reply", "ref": ref, "ok": True, "data": data})
+
+
 def _is_ref(ref: Any) -> bool:
     if isinstance(ref, str):
         return len(ref) <= MAX_REF and _is_text(ref)
@@ -126,9 +131,7 @@ class OpenSocket(Protocol):
     # None until the socket is signed in.
     caller: Caller | None
     language: str
-
-    @property
-    def is_closing(self) -> bool: ...
+    is_closing: bool
 
     def on_message(self, message: Message) -> None: ...
 
