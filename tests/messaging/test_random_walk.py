@@ -12,7 +12,7 @@ from accounts.models import Block
 from messaging import selectors
 from messaging.exceptions import MessageNotFound
 from messaging.models import Message, Participant
-from messaging.serializers import ConversationOutput
+from messaging.serializers import ConversationOutput, MessageOutput
 from messaging.services import conversations, messages
 from tests.factories import make_user
 
@@ -75,8 +75,9 @@ class Walk(RuleBasedStateMachine):
         assert not conversation.messages or made.id > conversation.messages[-1][0]
         conversation.messages.append([made.id, participant, True, body])
         if key:
-            again = messages.send(sender=conversation.people[participant], conversation_id=conversation.id, **data)
-            assert again == (made, False)
+            sender = conversation.people[participant]
+            again, is_new = messages.send(sender=sender, conversation_id=conversation.id, **data)
+            assert (MessageOutput.render(again, sender.id), is_new) == (MessageOutput.render(made, sender.id), False)
 
     @rule(conversation=CONVERSATIONS, participant=PARTICIPANTS, missed=st.booleans())
     def call(self, conversation, participant, missed):
