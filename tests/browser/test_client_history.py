@@ -35,7 +35,7 @@ with unit_of_work():
     first = send("the very first")
     for number in range(2, 1000):
         send(f"Entry {{number}}" + (" has a pelican" if number in (40, 500, 960) else ""))
-    send("an answer", reply_to_id=first["id"])
+    send("an answer", reply_to_id=first.id)
 """
 
 
