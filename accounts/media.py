@@ -4,7 +4,7 @@ A signed path works without a token, so that a plain `<img>` does. What else gra
 image; the app that uses a kind registers its rule.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from functools import cache
 from typing import TYPE_CHECKING
@@ -46,12 +46,14 @@ def media_path(token: str, *, thumb: bool = False) -> str:
     return f"{_prefix()}{token}{'/thumb' if thumb else ''}?e={expires}&s={_signature(token, thumb, expires)}"
 
 
-def signature_is_valid(token: str, *, thumb: bool, expires: str, signature: str) -> bool:
-    """Whether the signature belongs to this image and has not expired."""
-    if not expires.isascii() or not expires.isdigit() or len(expires) > 12:
+def signature_is_valid(token: str, *, thumb: bool, query: Mapping[str, str]) -> bool:
+    """Whether the query is as `media_path` wrote it for this image, and has not expired: each parameter is signed, so one
+    that was added or changed makes it invalid."""
+    expires = query.get("e", "")
+    if query.keys() != {"e", "s"} or not expires.isascii() or not expires.isdigit() or len(expires) > 12:
         return False
     expected = _signature(token, thumb, int(expires))
-    if not constant_time_compare(expected, signature):
+    if not constant_time_compare(expected, query["s"]) or expires != str(int(expires)):
         return False
     return timezone.now().timestamp() < int(expires)
 

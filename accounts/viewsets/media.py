@@ -55,9 +55,7 @@ class MediaViewSet(ViewSet):
         return self._bytes(request, token, thumb=True)
 
     def _bytes(self, request: Request, token: str, *, thumb: bool) -> HttpResponseBase:
-        signed = media.signature_is_valid(
-            token, thumb=thumb, expires=request.query_params.get("e", ""), signature=request.query_params.get("s", "")
-        )
+        signed = media.signature_is_valid(token, thumb=thumb, query=request.query_params)
         viewer_id = request.user.id if request.user else None
         picture = image_by_token(token)
         if picture is None or not media.is_visible(picture, viewer_id=viewer_id, signed=signed):

@@ -162,6 +162,14 @@ def test_a_signature_ends_after_two_days_at_the_latest(as_alice, anonymous):
         anonymous.get(path, status=404)
 
 
+def test_every_parameter_of_a_path_is_signed(as_alice, anonymous):
+    path = set_avatar(as_alice, corpus.jpeg())["avatar_url"]
+    anonymous.get(path)
+    for changed in (f"{path}&x=1", path.replace("?e=", "?e=0")):
+        assert anonymous.get(changed, status=404)["error"] == "not_found"
+        as_alice.get(changed)
+
+
 def test_a_signature_opens_beside_a_token_that_is_no_longer_good(as_alice, anonymous):
     path = set_avatar(as_alice, corpus.jpeg())["avatar_url"]
     spoilt = {"Authorization": "Bearer gone"}
