@@ -118,6 +118,7 @@ def insert_into(model: type[Model]) -> str:
 
 
 def column_values(new: Model) -> list[Any]:
+    """The values of a new row for `insert_into`, in the order of its columns."""
     return [as_parameter(getattr(new, field.attname)) for field in _columns(type(new))]
 
 
