@@ -31,6 +31,8 @@ class Defaults:
 
     # A process that holds sockets
     DATABASE_THREADS: int = 4
+    # After a restart all clients reconnect: the others wait, so that requests keep their share of the database.
+    SIGN_INS_AT_ONCE: int = 1
     # How often all sockets of the process are compared with the database, in case a wake-up was lost.
     # Without Redis there are no wake-ups from other processes, so the comparison runs more often.
     SWEEP_SECONDS: float = 20

@@ -79,6 +79,8 @@ class Authentication:
         """Opens the socket with its first token, or renews it with a later one of the same user; whether it did."""
         socket = self._socket
         is_first = socket.caller is None
+        if is_first:
+            self._cancel_timer()  # the client has sent its token in time, however long the answer takes
         try:
             claims = decode_session_token(token)
             if is_first:
@@ -89,7 +91,8 @@ class Authentication:
                 self._outbox.send_error(ref, TokenInvalid(_("This token belongs to another account.")))
                 socket.close_soon(Close.FORBIDDEN, "other_user")
                 return False
-            signed_in = await in_database(_sign_in, token, claims.generation, socket.id, is_first)
+            async with Hub.here().sign_ins:
+                signed_in = await in_database(_sign_in, token, claims.generation, socket.id, is_first)
         except Exception as error:
             if not by_header:
                 self._outbox.send_error(ref, error)
@@ -125,8 +128,7 @@ class Authentication:
             self._socket.close_soon(Close.UNAUTHORISED, code)
 
     def stop(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
+        self._cancel_timer()
         self._held.clear()
         if self._user_id:
             Hub.here().leave(self._user_id, self._socket)
@@ -148,9 +150,7 @@ class Authentication:
 
     def _set_timer(self) -> None:
         """Sets the timer to the earliest of the expiry warning, the token's expiry and the socket's longest life."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        self._cancel_timer()
         if self._socket.is_closing:
             return
         loop = asyncio.get_running_loop()
@@ -171,6 +171,11 @@ class Authentication:
         if not self._is_expiry_announced:
             moments.append(warning)
         self._timer = loop.call_at(min(moments), self._set_timer)
+
+    def _cancel_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
 
 class SignedIn(NamedTuple):

@@ -30,6 +30,7 @@ logger = logging.getLogger("parley.realtime")
 
 CLOSE_SECONDS = 5.0
 FLUSH_SECONDS = 1.0
+RECORD_SECONDS = 0.1
 
 
 class RealtimeConsumer(AsyncWebsocketConsumer):
@@ -172,8 +173,8 @@ class ClosedSocket(NamedTuple):
 
 async def _forget(user_id: int, socket_id: str) -> None:
     try:
-        # After a restart all sockets close at once.
-        await Hub.here().batched(record_closed, ClosedSocket(user_id, socket_id))
+        # Many may close one after the other: a few statements record all of them.
+        await Hub.here().batched(record_closed, ClosedSocket(user_id, socket_id), pause=RECORD_SECONDS)
     except Exception as error:
         logger.info("a closed socket stays listed until the next purge: %s", error.__class__.__name__)
 

@@ -41,12 +41,13 @@ async def in_database(function: Callable[P, T], *args: P.args, **kwargs: P.kwarg
 
 
 class Batcher(Generic[Question, Answer]):
-    """Answers the questions of all sockets of a process with few queries: those that arrive during a batch form the next
-    one.
+    """Answers the questions of all sockets of a process with few queries: those that arrive during a batch, and in the
+    `pause` seconds after it, form the next one.
     """
 
-    def __init__(self, answer: Callable[[Sequence[Question]], list[Answer]]) -> None:
+    def __init__(self, answer: Callable[[Sequence[Question]], list[Answer]], pause: float = 0) -> None:
         self._answer = answer
+        self._pause = pause
         self._waiting: list[tuple[Question, asyncio.Future[Answer]]] = []
         self._task: asyncio.Task[None] | None = None
 
@@ -61,6 +62,8 @@ class Batcher(Generic[Question, Answer]):
         while self._waiting:
             batch, self._waiting = self._waiting[:BATCH], self._waiting[BATCH:]
             await self._work(batch)
+            if self._pause:
+                await asyncio.sleep(self._pause)
 
     async def _work(self, batch: Sequence[tuple[Question, asyncio.Future[Answer]]]) -> None:
         # A future is done before its answer when its socket has closed.

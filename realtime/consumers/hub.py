@@ -51,6 +51,7 @@ class Hub:
         self.sockets: dict[int, set[OpenSocket]] = {}
         # Outboxes that are sending now: the tick checks whether their clients read.
         self.sending: set[Sender] = set()
+        self.sign_ins = asyncio.Semaphore(conf.SIGN_INS_AT_ONCE)
         self._batchers: dict[Callable[..., Any], Batcher[Any, Any]] = {}
         self._joined: set[int] = set()
         self._joining: dict[int, asyncio.Task[None]] = {}
@@ -67,11 +68,14 @@ class Hub:
             hub = cls._of_loop[loop] = cls()
         return hub
 
-    def batched(self, answer: Callable[[Sequence[Question]], list[Answer]], question: Question) -> Awaitable[Answer]:
-        """The answer to one question; `answer` gets the questions that all sockets of the process ask at that time."""
+    def batched(
+        self, answer: Callable[[Sequence[Question]], list[Answer]], question: Question, *, pause: float = 0
+    ) -> Awaitable[Answer]:
+        """The answer to one question; `answer` gets the questions that all sockets of the process ask at that time,
+        and what is asked within `pause` seconds of the last batch waits until then."""
         batcher = self._batchers.get(answer)
         if batcher is None:
-            batcher = self._batchers[answer] = Batcher(answer)
+            batcher = self._batchers[answer] = Batcher(answer, pause)
         return batcher(question)
 
     # --- Sockets come and go -------------------------------------------------------------------

@@ -11,6 +11,7 @@ from accounts.services import account_status, sessions
 from accounts.tokens import encode_session_token
 from messaging.services import conversations, messages
 from realtime import groups
+from realtime.consumers import authentication
 from realtime.models import Socket
 from tests.client import ApiClient
 from tests.factories import make_user, sign_in
@@ -228,6 +229,38 @@ def test_without_a_first_frame_it_ends(open_socket, live, settings):
     settings.REALTIME_AUTH_SECONDS = 0.5
     phone = open_socket()
     assert phone.closed(3) == (4408, "no_auth")
+
+
+def test_a_sign_in_that_takes_long_is_not_a_missing_one(open_socket, session, settings, monkeypatch):
+    settings.REALTIME_AUTH_SECONDS = 0.5
+    sign_in_now = authentication._sign_in
+
+    def sign_in_later(*token):
+        time.sleep(1)
+        return sign_in_now(*token)
+
+    monkeypatch.setattr(authentication, "_sign_in", sign_in_later)
+    phone = open_socket(session[1])
+    phone.send("ping")
+    assert phone.expect("pong")
+
+
+def test_sockets_sign_in_one_after_the_other(open_socket, session, monkeypatch):
+    sign_in_now = authentication._sign_in
+    running, most = 0, 0
+
+    def counted(*token):
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        time.sleep(0.1)
+        running -= 1
+        return sign_in_now(*token)
+
+    monkeypatch.setattr(authentication, "_sign_in", counted)
+    phones = [open_socket(session[1], wait=False) for _ in range(4)]
+    assert [phone.expect("ready")["type"] for phone in phones] == ["ready"] * 4
+    assert most == 1
 
 
 def test_a_client_that_never_acknowledges_gets_one_window_and_is_closed(open_socket, session, alice, bob, settings):
