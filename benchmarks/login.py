@@ -28,9 +28,11 @@ def prepare() -> list[str]:
     from django.db import connection
 
     from accounts.services.registration import create_user
-    from benchmarks import database
+    from benchmarks import database, lower_bound
 
     call_command("migrate", verbosity=0)
+    with connection.cursor() as cursor:
+        cursor.execute(lower_bound.TABLES)
     emails = [f"{secrets.token_hex(4)}@example.com" for _ in range(PARALLEL)]
     for email in emails:
         create_user(email=email, password=PASSWORD, first_name="Bench", verified=True)

@@ -1,5 +1,5 @@
 """The lower bound: views of the REST framework behind Parley's sign-in that do the work of the bare views, and a send
-that writes as many rows as Parley's.
+and a login that write as many rows as Parley's.
 
 The same settings and the same authentication, next to no middleware, no rules, no wake-ups. What Parley takes beyond it
 is its own work; what this takes beyond the bare view is the price of the framework, of a session that can be revoked,
@@ -8,6 +8,7 @@ and of what has to be stored with a message.
 
 import os
 from typing import Any
+from uuid import uuid4
 
 from django.conf import settings
 from django.contrib.auth.hashers import check_password
@@ -64,13 +65,16 @@ class Messages(APIView):
 
 TABLES = """
 DROP TABLE IF EXISTS bare_participant; DROP TABLE IF EXISTS bare_notification;
-DROP TABLE IF EXISTS bare_stream; DROP TABLE IF EXISTS bare_event;
+DROP TABLE IF EXISTS bare_stream; DROP TABLE IF EXISTS bare_event; DROP TABLE IF EXISTS bare_signed_in;
 CREATE TABLE bare_participant (conversation_id bigint, user_id bigint, unread int, PRIMARY KEY (conversation_id, user_id));
 CREATE TABLE bare_notification (id bigserial PRIMARY KEY, recipient_id bigint, conversation_id bigint, count int,
   created_at timestamptz, UNIQUE (recipient_id, conversation_id));
 CREATE TABLE bare_stream (user_id bigint PRIMARY KEY, head bigint);
 CREATE TABLE bare_event (id bigserial PRIMARY KEY, user_id bigint, seq bigint, type text, conversation_id bigint,
   object_id bigint, created_at timestamptz, UNIQUE (user_id, seq));
+CREATE TABLE bare_signed_in (id bigserial PRIMARY KEY, sid uuid UNIQUE, user_id bigint REFERENCES accounts_user,
+  ip inet, user_agent text, created_at timestamptz);
+CREATE INDEX ON bare_signed_in (user_id, created_at);
 INSERT INTO bare_participant SELECT n, 2 * n + side, 0 FROM generate_series(1, 64) n, generate_series(0, 1) side;
 INSERT INTO bare_stream SELECT n, 0 FROM generate_series(1, 130) n;
 """
@@ -113,7 +117,7 @@ class Credentials(serializers.Serializer[Any]):
 
 
 class Login(APIView):
-    """Reads the account, checks the password and commits one update."""
+    """Reads the account, checks the password, locks the account and writes a session."""
 
     authentication_classes = []
     permission_classes = [AllowAny]
@@ -128,7 +132,11 @@ class Login(APIView):
         if not check_password(given.validated_data["password"], encoded):
             return Response(status=401)
         with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute("UPDATE accounts_user SET last_login = now() WHERE id = %s", [user_id])
+            cursor.execute("SELECT password FROM accounts_user WHERE id = %s FOR NO KEY UPDATE", [user_id])
+            cursor.execute(
+                "INSERT INTO bare_signed_in (sid, user_id, ip, user_agent, created_at) VALUES (%s, %s, %s, %s, now())",
+                [uuid4(), user_id, "127.0.0.1", "benchmark"],
+            )
         return Response({"ok": True})
 
 
