@@ -5,7 +5,7 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 
 from accounts.exceptions import TokenInvalid
-from accounts.models import PendingToken, Session, User
+from accounts.models import OneTimeToken, Session, User
 from accounts.services import sessions, two_step
 from core import request_context
 
@@ -39,7 +39,7 @@ class BearerAuthentication(BaseAuthentication):
 class TwoStepAuthentication(BaseAuthentication):
     """The opaque token that login gives before the second step; request.auth is its row."""
 
-    def authenticate(self, request: Request) -> tuple[User, PendingToken]:
+    def authenticate(self, request: Request) -> tuple[User, OneTimeToken]:
         token = bearer_token(request)
         if token is None:
             raise TokenInvalid

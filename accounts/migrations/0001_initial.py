@@ -225,7 +225,7 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='PendingToken',
+            name='OneTimeToken',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('kind', models.CharField(choices=[('two_step', 'Two Step'), ('challenge', 'Challenge'), ('action', 'Action'), ('password', 'Password')], max_length=10)),
@@ -235,7 +235,7 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
                 ('expires_at', models.DateTimeField()),
                 ('used_at', models.DateTimeField(blank=True, null=True)),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='pending_tokens', to=settings.AUTH_USER_MODEL)),
+                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='one_time_tokens', to=settings.AUTH_USER_MODEL)),
                 ('session', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, to='accounts.session')),
             ],
             options={
@@ -312,8 +312,8 @@ class Migration(migrations.Migration):
             constraint=models.UniqueConstraint(fields=('user', 'digest'), name='recoverycode_unique'),
         ),
         migrations.AddIndex(
-            model_name='pendingtoken',
-            index=models.Index(fields=['expires_at'], name='pendingtoken_expiry'),
+            model_name='onetimetoken',
+            index=models.Index(fields=['expires_at'], name='onetimetoken_expiry'),
         ),
         migrations.AddIndex(
             model_name='session',

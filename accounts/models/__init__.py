@@ -7,7 +7,7 @@ from accounts.models.sign_ins import (
     CodeTries,
     EmailChange,
     NetworkLock,
-    PendingToken,
+    OneTimeToken,
     RecoveryCode,
     Session,
     TrustedDevice,

@@ -167,7 +167,7 @@ class CodeTries(models.Model):
         constraints = [models.UniqueConstraint(fields=["code", "digest", "network"], name="codetries_once")]
 
 
-class PendingToken(models.Model):
+class OneTimeToken(models.Model):
     """A one-time token for an unfinished step; opaque, stored hashed."""
 
     class Kind(models.TextChoices):
@@ -179,7 +179,7 @@ class PendingToken(models.Model):
 
     kind = models.CharField(max_length=10, choices=Kind.choices)
     digest = models.CharField(max_length=64, unique=True)
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="pending_tokens")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="one_time_tokens")
     session = models.ForeignKey("accounts.Session", models.CASCADE, null=True, blank=True)
     action = models.CharField(max_length=40, blank=True)
     tries = models.PositiveSmallIntegerField(default=0)
@@ -190,7 +190,7 @@ class PendingToken(models.Model):
 
     class Meta:
         verbose_name = _("one-time token")
-        indexes = [models.Index(fields=["expires_at"], name="pendingtoken_expiry")]
+        indexes = [models.Index(fields=["expires_at"], name="onetimetoken_expiry")]
 
 
 class RecoveryCode(models.Model):

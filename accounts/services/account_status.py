@@ -34,7 +34,7 @@ def block(*, user: User, actor: Actor, reason: str, until: datetime | None = Non
         account.blocked_until = until
         account.blocked_reason = reason[:500]
         account.save(update_fields=["blocked_at", "blocked_until", "blocked_reason"])
-        account.pending_tokens.end()
+        account.one_time_tokens.end()
         account.trusted_devices.all().delete()
         ended = details["sessions_ended"] = sessions.revoke_all(user_id=account.id, reason="blocked")
         account_status_changed.send(User, user_id=account.id, status="blocked")

@@ -9,7 +9,7 @@ from django.utils import timezone
 from accounts import emails
 from accounts.conf import conf
 from accounts.exceptions import EmailTaken, InvalidOtp
-from accounts.models import Code, EmailChange, PendingToken, Session, User
+from accounts.models import Code, EmailChange, OneTimeToken, Session, User
 from accounts.selectors import address_is_taken
 from accounts.services import codes, password, second_password, step_up
 from accounts.signals import profile_changed
@@ -21,7 +21,7 @@ from core.transactions import unit_of_work
 PURPOSE = "change_email"
 
 
-def start(*, user: User, session: Session, action_token: PendingToken, email: str) -> None:
+def start(*, user: User, session: Session, action_token: OneTimeToken, email: str) -> None:
     """Mails a code to the new address; the address of the account is still the old one. EmailTaken.
 
     Beyond the limit of mails to that address nothing is sent, and the answer is the same.

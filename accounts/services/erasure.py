@@ -18,7 +18,7 @@ from accounts.models import (
     EmailChange,
     Image,
     NetworkLock,
-    PendingToken,
+    OneTimeToken,
     RecoveryCode,
     Session,
     TrustedDevice,
@@ -31,14 +31,14 @@ from core.transactions import again_after_deadlock, unit_of_work
 REPEATED_FOR = timedelta(days=1)
 
 
-def schedule(*, user: User, action_token: PendingToken) -> datetime:
+def schedule(*, user: User, action_token: OneTimeToken) -> datetime:
     """Erases the account in two weeks and signs it out everywhere; signing in cancels. Returns when."""
     with unit_of_work():
         user = User.objects.lock_active(user.id)
         step_up.consume(action_token)
         user.erase_after = timezone.now() + timedelta(days=conf.DELETE_GRACE_DAYS)
         user.save(update_fields=["erase_after"])
-        user.pending_tokens.end()
+        user.one_time_tokens.end()
         sessions.revoke_all(user_id=user.id, reason="account_deleted")
         emails.send_to(user, "deletion_scheduled", date=f"{user.erase_after:%Y-%m-%d}")
     return user.erase_after
@@ -91,7 +91,7 @@ def _delete_rows(user_id: int) -> None:
     pictures.discard(Image.objects.filter(owner_id=user_id).values_list("id", flat=True))
     codes.end_all(user_id=user_id)
     # Sessions last: what a request of the same moment has just written refers to one.
-    for model in (PendingToken, TrustedDevice, RecoveryCode, EmailChange, NetworkLock, Session):
+    for model in (OneTimeToken, TrustedDevice, RecoveryCode, EmailChange, NetworkLock, Session):
         model._default_manager.filter(user_id=user_id).delete()
     Block.objects.filter(blocker_id=user_id).delete()
     Block.objects.filter(blocked_id=user_id).delete()

@@ -14,7 +14,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.text import slugify
 
-from accounts.models import AuditEntry, EmailChange, Image, PendingToken, Session, TrustedDevice, User
+from accounts.models import AuditEntry, EmailChange, Image, OneTimeToken, Session, TrustedDevice, User
 from accounts.selectors import blocks_made_by
 from accounts.services import pictures, step_up
 from core.conf import project
@@ -43,7 +43,7 @@ SESSION = (
 )  # fmt: skip
 TRUSTED_DEVICE = ("id", "device_name", "created_at", "last_used_at", "expires_at")
 EMAIL_CHANGE = ("old_email", "new_email", "created_at", "confirmed_at", "undone_at")
-PENDING_TOKEN = ("kind", "action", "created_at", "expires_at", "used_at")
+ONE_TIME_TOKEN = ("kind", "action", "created_at", "expires_at", "used_at")
 
 
 def file_name(username: str, suffix: str = "") -> str:
@@ -61,7 +61,7 @@ def register(folder: str, exporter: Exporter, *, staff_permission: str = "") -> 
     _exporters[folder] = (exporter, staff_permission)
 
 
-def export(*, user: User, action_token: PendingToken) -> IO[bytes]:
+def export(*, user: User, action_token: OneTimeToken) -> IO[bytes]:
     """Returns the zip for a user with an action token, and consumes the token."""
     step_up.consume(action_token)
     return archive(user_id=user.id)
@@ -114,7 +114,7 @@ def _account(user_id: int) -> Files:
         for block in blocks_made_by(user.id).order_by("id")
     ]
     yield "blocks.json", blocks
-    yield "unfinished_steps.json", rows(PendingToken.objects.filter(user=user), *PENDING_TOKEN)
+    yield "unfinished_steps.json", rows(OneTimeToken.objects.filter(user=user), *ONE_TIME_TOKEN)
     yield "log.json", rows(AuditEntry.objects.filter(target=user), "action", "reason", "created_at")
     for picture in Image.objects.filter(owner=user, kind=Image.Kind.AVATAR):
         yield f"avatar-{picture.id}.{picture.mime.rsplit('/', 1)[-1]}", _bytes_of(picture)

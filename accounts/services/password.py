@@ -10,7 +10,7 @@ from rest_framework.exceptions import ValidationError
 from accounts import emails
 from accounts.conf import conf
 from accounts.exceptions import InvalidCredentials, InvalidOtp
-from accounts.models import PendingToken, Session, TrustedDevice, User
+from accounts.models import OneTimeToken, Session, TrustedDevice, User
 from accounts.services import codes, login_lockout, one_time_tokens, sessions, step_up, two_step
 from accounts.services.registration import RESET, refuse_weak_password
 from accounts.signals import account_verified
@@ -53,7 +53,7 @@ def reset(*, email: str, code: str, new_password: str, network: str) -> None:
 
 
 def change(
-    *, user: User, session: Session, action_token: PendingToken, current_password: str, new_password: str
+    *, user: User, session: Session, action_token: OneTimeToken, current_password: str, new_password: str
 ) -> str:
     """Sets the new password; every other session, trusted device, code and unfinished step ends.
 
@@ -85,12 +85,12 @@ def change(
 
 def issue_token(*, user: User) -> str:
     """A token that lets its bearer choose a new first password once, without a code."""
-    return one_time_tokens.issue(kind=PendingToken.Kind.PASSWORD, user=user, minutes=conf.CHOOSE_PASSWORD_MINUTES)
+    return one_time_tokens.issue(kind=OneTimeToken.Kind.PASSWORD, user=user, minutes=conf.CHOOSE_PASSWORD_MINUTES)
 
 
 def user_of_token(*, token: str) -> User:
     """The account of a live token of `issue_token`. NotFound."""
-    pending = one_time_tokens.find(token, kind=PendingToken.Kind.PASSWORD)
+    pending = one_time_tokens.find(token, kind=OneTimeToken.Kind.PASSWORD)
     if pending is None or not one_time_tokens.is_live(pending, tries=conf.CHOOSE_PASSWORD_TRIES):
         raise NotFound
     return pending.user
@@ -101,7 +101,7 @@ def choose(*, token: str, new_password: str) -> User:
 
     NotFound for a token that is unknown, used or too old, ValidationError (`new_password`).
     """
-    pending = one_time_tokens.find(token, kind=PendingToken.Kind.PASSWORD)
+    pending = one_time_tokens.find(token, kind=OneTimeToken.Kind.PASSWORD)
     if pending is None or not one_time_tokens.count_try(pending, tries=conf.CHOOSE_PASSWORD_TRIES):
         raise NotFound
     password_hash = _hashed(new_password, pending.user)
@@ -119,7 +119,7 @@ def end_access(*, user_id: int, reason: str, but: Session | None = None) -> None
 
     In the order in which a confirmed action uses them, so that the two cannot deadlock.
     """
-    PendingToken.objects.filter(user_id=user_id).end()
+    OneTimeToken.objects.filter(user_id=user_id).end()
     codes.end_all(user_id=user_id)
     TrustedDevice.objects.filter(user_id=user_id).delete()
     sessions.revoke_all(user_id=user_id, reason=reason, but=but)

@@ -104,7 +104,7 @@ def confirm(user: User) -> None:
         user.set_unusable_password()
         changed += ["contested_at", "password"]
         sessions.revoke_all(user_id=user.id, reason="contested")
-        user.pending_tokens.end()
+        user.one_time_tokens.end()
         codes.send(user=user, purpose=RESET, mail="choose_password")
     user.save(update_fields=changed)
     account_verified.send(User, user=user)

@@ -11,7 +11,7 @@ from accounts.models import (
     CodeTries,
     EmailChange,
     NetworkLock,
-    PendingToken,
+    OneTimeToken,
     RateCount,
     Session,
     TrustedDevice,
@@ -35,7 +35,7 @@ def jobs(now: datetime, batch: int) -> DeletionJobs:
     expired: dict[str, QuerySet[Any, Any]] = {
         "codes": Code.objects.filter(expires_at__lt=now - KEPT_STEPS),
         "code_tries": CodeTries.objects.filter(created_at__lt=now - KEPT_STEPS),
-        "pending_tokens": PendingToken.objects.filter(expires_at__lt=now - KEPT_STEPS),
+        "one_time_tokens": OneTimeToken.objects.filter(expires_at__lt=now - KEPT_STEPS),
         "email_changes": EmailChange.objects.filter(expires_at__lt=now - KEPT_STEPS),
         "trusted_devices": TrustedDevice.objects.filter(expires_at__lt=now),
         "sessions": Session.objects.filter(old_sessions, token_expires_at__lt=now),

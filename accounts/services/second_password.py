@@ -11,7 +11,7 @@ from rest_framework.exceptions import ValidationError
 
 from accounts import emails
 from accounts.exceptions import InvalidTwoStep
-from accounts.models import PendingToken, Session, User
+from accounts.models import OneTimeToken, Session, User
 from accounts.services import registration, sessions, step_up, two_step
 from core.text import fold
 from core.transactions import unit_of_work
@@ -20,7 +20,7 @@ from core.transactions import unit_of_work
 MAX_SIMILARITY = 0.7
 
 
-def enable(*, user: User, action_token: PendingToken, password: str, hint: str | None = None) -> list[str]:
+def enable(*, user: User, action_token: OneTimeToken, password: str, hint: str | None = None) -> list[str]:
     """Switches two-step verification on. Returns the recovery codes, which are shown only now.
 
     ValidationError on `password` or `hint`, and when it is on already.
@@ -45,7 +45,7 @@ def change(
     *,
     user: User,
     session: Session,
-    action_token: PendingToken,
+    action_token: OneTimeToken,
     new_password: str,
     password: str | None = None,
     hint: str | None = None,
@@ -73,7 +73,7 @@ def change(
         emails.send_to(user, "two_step_changed")
 
 
-def disable(*, user: User, action_token: PendingToken, password: str) -> None:
+def disable(*, user: User, action_token: OneTimeToken, password: str) -> None:
     """Switches two-step verification off; recovery codes and trusted devices go with it.
 
     InvalidTwoStep for a wrong second password.
@@ -86,7 +86,7 @@ def disable(*, user: User, action_token: PendingToken, password: str) -> None:
         _remove(user)
 
 
-def new_recovery_codes(*, user: User, action_token: PendingToken) -> list[str]:
+def new_recovery_codes(*, user: User, action_token: OneTimeToken) -> list[str]:
     """Replaces the recovery codes. Returns ten new ones, shown only now. ValidationError while two-step is off."""
     with unit_of_work():
         user = User.objects.lock_active(user.id)
@@ -118,7 +118,7 @@ def undo_changes(*, user: User, since: datetime) -> None:
         user.recovery_codes.filter(created_at__gte=since).delete()
 
 
-def _check_current(user: User, action_token: PendingToken, password: str) -> None:
+def _check_current(user: User, action_token: OneTimeToken, password: str) -> None:
     step_up.count_try(action_token)
     two_step.guess(user=user, password=password)
 
@@ -139,7 +139,7 @@ def _set(user: User, password_hash: str, hint: str) -> None:
     user.save(update_fields=["second_password", "second_password_hint", "second_password_changed_at"])
     user.trusted_devices.all().delete()
     sessions.end_grace(user_id=user.id)
-    user.pending_tokens.filter(kind=PendingToken.Kind.TWO_STEP).end()
+    user.one_time_tokens.filter(kind=OneTimeToken.Kind.TWO_STEP).end()
 
 
 def _remove(user: User) -> None:

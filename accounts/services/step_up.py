@@ -4,7 +4,7 @@ from enum import StrEnum, auto
 
 from accounts.conf import conf
 from accounts.exceptions import ActionTokenInvalid, ActionTokenRequired, InvalidOtp
-from accounts.models import PendingToken, Session, User
+from accounts.models import OneTimeToken, Session, User
 from accounts.services import codes, one_time_tokens, sessions
 from core.request_context import network_of
 from core.transactions import unit_of_work
@@ -48,7 +48,7 @@ def challenge(*, user: User, session: Session, action: Action) -> str:
         if may_be_sent:
             codes.send(user=user, purpose=_purpose(action), mail=_purpose(action))
         return one_time_tokens.issue(
-            kind=PendingToken.Kind.CHALLENGE,
+            kind=OneTimeToken.Kind.CHALLENGE,
             user=user,
             session=session,
             action=action,
@@ -58,7 +58,7 @@ def challenge(*, user: User, session: Session, action: Action) -> str:
 
 def verify(*, user: User, session: Session, challenge_token: str, code: str, network: str) -> str:
     """Returns the action token for a challenge of the same session. InvalidOtp, TokenRevoked."""
-    pending = one_time_tokens.find(challenge_token, kind=PendingToken.Kind.CHALLENGE)
+    pending = one_time_tokens.find(challenge_token, kind=OneTimeToken.Kind.CHALLENGE)
     if pending is None or pending.user_id != user.id or pending.session_id != session.id:
         raise InvalidOtp
     if not one_time_tokens.count_try(pending, tries=conf.CODE_TRIES):
@@ -72,7 +72,7 @@ def verify(*, user: User, session: Session, challenge_token: str, code: str, net
             raise InvalidOtp
         codes.consume(checked)
         return one_time_tokens.issue(
-            kind=PendingToken.Kind.ACTION,
+            kind=OneTimeToken.Kind.ACTION,
             user=user,
             session=session,
             action=pending.action,
@@ -80,7 +80,7 @@ def verify(*, user: User, session: Session, challenge_token: str, code: str, net
         )
 
 
-def verify_action_token(*, user: User, session: Session, action: Action, token: str) -> PendingToken:
+def verify_action_token(*, user: User, session: Session, action: Action, token: str) -> OneTimeToken:
     """Returns the row of a valid action token without consuming it.
 
     ActionTokenRequired without a token; ActionTokenInvalid for one of another user, session or
@@ -88,7 +88,7 @@ def verify_action_token(*, user: User, session: Session, action: Action, token: 
     """
     if not token:
         raise ActionTokenRequired
-    pending = one_time_tokens.find(token, kind=PendingToken.Kind.ACTION)
+    pending = one_time_tokens.find(token, kind=OneTimeToken.Kind.ACTION)
     if (
         pending is None
         or pending.user_id != user.id
@@ -100,13 +100,13 @@ def verify_action_token(*, user: User, session: Session, action: Action, token: 
     return pending
 
 
-def count_try(action_token: PendingToken) -> None:
+def count_try(action_token: OneTimeToken) -> None:
     """Counts a try before a password is compared: after a few wrong ones the token is invalid."""
     if not one_time_tokens.count_try(action_token, tries=conf.ACTION_TOKEN_TRIES):
         raise ActionTokenInvalid
 
 
-def consume(action_token: PendingToken) -> None:
+def consume(action_token: OneTimeToken) -> None:
     """Consumes the token inside the caller's unit of work: a rollback restores it."""
     if not one_time_tokens.consume(action_token):
         raise ActionTokenInvalid

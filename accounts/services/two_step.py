@@ -14,7 +14,7 @@ from django.utils import timezone
 from accounts import emails
 from accounts.conf import conf
 from accounts.exceptions import AccountLocked, InvalidOtp, InvalidTwoStep, TokenInvalid, TokenRevoked
-from accounts.models import Code, PendingToken, RecoveryCode, User
+from accounts.models import Code, OneTimeToken, RecoveryCode, User
 from accounts.services import codes, login, one_time_tokens, trusted_devices
 from accounts.tokens import keyed_digest, keyed_digest_matches
 from core.request_context import Caller, network_of
@@ -31,12 +31,12 @@ GROUP = 4
 _MISREAD = str.maketrans({"O": "0", "I": "1", "L": "1"})
 
 
-def authenticate(token: str) -> PendingToken:
+def authenticate(token: str) -> OneTimeToken:
     """The valid pending second step of a token, with its user.
 
     TokenInvalid for an unknown token, AccountBlocked, TokenRevoked for a consumed, invalidated or expired one.
     """
-    pending = one_time_tokens.find(token, kind=PendingToken.Kind.TWO_STEP)
+    pending = one_time_tokens.find(token, kind=OneTimeToken.Kind.TWO_STEP)
     if pending is None:
         raise TokenInvalid
     pending.user.refuse_if_blocked(timezone.now())
@@ -45,7 +45,7 @@ def authenticate(token: str) -> PendingToken:
     return pending
 
 
-def with_password(*, pending: PendingToken, password: str, remember: bool, caller: Caller) -> login.SignedIn:
+def with_password(*, pending: OneTimeToken, password: str, remember: bool, caller: Caller) -> login.SignedIn:
     """Signs in with the second password or the mailed code.
 
     InvalidTwoStep, AccountLocked after a day's wrong ones, TokenRevoked for a token that is used up.
@@ -76,7 +76,7 @@ def with_password(*, pending: PendingToken, password: str, remember: bool, calle
     return login.SignedIn(user, token, device_token)
 
 
-def with_recovery_code(*, pending: PendingToken, typed: str, caller: Caller) -> login.SignedIn:
+def with_recovery_code(*, pending: OneTimeToken, typed: str, caller: Caller) -> login.SignedIn:
     """Signs in with a recovery code, which is consumed; the owner is notified by mail.
 
     InvalidTwoStep, or TokenRevoked for a token that is used up. For a quarter of an hour the new
@@ -99,7 +99,7 @@ def with_recovery_code(*, pending: PendingToken, typed: str, caller: Caller) -> 
     return login.SignedIn(user, token, recovery_codes_left=left)
 
 
-def resend(*, pending: PendingToken, network: str) -> None:
+def resend(*, pending: OneTimeToken, network: str) -> None:
     """Mails a code that replaces the second password, or the reason why there is none.
     Beyond the limit of mails to the address nothing is sent.
 
@@ -134,7 +134,7 @@ def _consume(code: Code) -> None:
         raise InvalidTwoStep from error
 
 
-def _consume_token(pending: PendingToken) -> User:
+def _consume_token(pending: OneTimeToken) -> User:
     """Consumes the token. Returns the current user row, locked."""
     user = User.objects.lock(pending.user_id)
     user.refuse_if_blocked(timezone.now())

@@ -18,7 +18,7 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from accounts.conf import conf
-from accounts.models import PendingToken
+from accounts.models import OneTimeToken
 from accounts.permissions import IsVerified, needs_action_token
 from accounts.serializers.security import (
     AccountDeletionOutput,
@@ -78,14 +78,14 @@ class SecurityViewSet(ViewSet):
 
     @extend_schema(operation_id="auth_change_password", request=ChangePasswordInput, responses=PasswordChangedOutput)
     @needs_action_token(step_up.Action.CHANGE_PASSWORD)
-    def change_password(self, request: Request, action_token: PendingToken) -> Response:
+    def change_password(self, request: Request, action_token: OneTimeToken) -> Response:
         form = checked(ChangePasswordInput, request.data)
         token = password.change(user=request.user, session=request.auth, action_token=action_token, **form)
         return Response({"message": _("Your password was changed."), "token": token})
 
     @extend_schema(operation_id="auth_change_email", request=ChangeEmailInput, responses=NoticeOutput)
     @needs_action_token(step_up.Action.CHANGE_EMAIL)
-    def change_email(self, request: Request, action_token: PendingToken) -> Response:
+    def change_email(self, request: Request, action_token: OneTimeToken) -> Response:
         form = checked(ChangeEmailInput, request.data)
         email_change.start(user=request.user, session=request.auth, action_token=action_token, **form)
         return Response({"message": _("A code was sent to the new address.")})
@@ -99,7 +99,7 @@ class SecurityViewSet(ViewSet):
 
     @extend_schema(operation_id="auth_delete_account", request=None, responses=AccountDeletionOutput)
     @needs_action_token(step_up.Action.DELETE_ACCOUNT)
-    def delete_account(self, request: Request, action_token: PendingToken) -> Response:
+    def delete_account(self, request: Request, action_token: OneTimeToken) -> Response:
         erase_after = erasure.schedule(user=request.user, action_token=action_token)
         message = _("Your account will be deleted. Sign in before then to keep it.")
         return Response({"message": message, "erase_after": erase_after})
@@ -111,7 +111,7 @@ class ExportViewSet(ViewSet):
 
     @extend_schema(operation_id="auth_export", responses={(200, "application/zip"): OpenApiTypes.BINARY})
     @needs_action_token(step_up.Action.EXPORT_DATA)
-    def export(self, request: Request, action_token: PendingToken) -> FileResponse:
+    def export(self, request: Request, action_token: OneTimeToken) -> FileResponse:
         file = export.export(user=request.user, action_token=action_token)
         name = export.file_name(request.user.username, f"{timezone.now():%Y-%m-%d}")
         return archive(file, filename=name)
@@ -127,28 +127,28 @@ class SecondPasswordViewSet(ViewSet):
 
     @extend_schema(operation_id="auth_two_step_enable", request=TwoStepEnableInput, responses=RecoveryCodesOutput)
     @needs_action_token(step_up.Action.TWO_STEP_ENABLE)
-    def enable(self, request: Request, action_token: PendingToken) -> Response:
+    def enable(self, request: Request, action_token: OneTimeToken) -> Response:
         form = checked(TwoStepEnableInput, request.data)
         codes = second_password.enable(user=request.user, action_token=action_token, **form)
         return Response({"recovery_codes": codes})
 
     @extend_schema(operation_id="auth_two_step_change", request=TwoStepChangeInput, responses=OkReply)
     @needs_action_token(step_up.Action.TWO_STEP_CHANGE)
-    def change(self, request: Request, action_token: PendingToken) -> Response:
+    def change(self, request: Request, action_token: OneTimeToken) -> Response:
         form = checked(TwoStepChangeInput, request.data)
         second_password.change(user=request.user, session=request.auth, action_token=action_token, **form)
         return Response({})
 
     @extend_schema(operation_id="auth_two_step_disable", request=TwoStepDisableInput, responses=OkReply)
     @needs_action_token(step_up.Action.TWO_STEP_DISABLE)
-    def disable(self, request: Request, action_token: PendingToken) -> Response:
+    def disable(self, request: Request, action_token: OneTimeToken) -> Response:
         form = checked(TwoStepDisableInput, request.data)
         second_password.disable(user=request.user, action_token=action_token, **form)
         return Response({})
 
     @extend_schema(operation_id="auth_two_step_recovery_codes", request=None, responses=RecoveryCodesOutput)
     @needs_action_token(step_up.Action.RECOVERY_CODES)
-    def recovery_codes(self, request: Request, action_token: PendingToken) -> Response:
+    def recovery_codes(self, request: Request, action_token: OneTimeToken) -> Response:
         codes = second_password.new_recovery_codes(user=request.user, action_token=action_token)
         return Response({"recovery_codes": codes})
 

@@ -7,7 +7,7 @@ import time_machine
 from django.core import mail
 from django.utils import timezone
 
-from accounts.models import PendingToken, User
+from accounts.models import OneTimeToken, User
 from accounts.services import step_up
 from tests.accounts.steps import SECOND, action_token, answers, enable_two_step, last_code
 from tests.client import ApiClient
@@ -78,7 +78,7 @@ def test_the_replies_hold_what_is_documented(alice, as_alice):
 )
 def test_dashes_case_and_word_order_are_free(as_alice, name, meant):
     as_alice.post(CHALLENGE, {"action": name})
-    assert PendingToken.objects.get(kind="challenge").action == meant
+    assert OneTimeToken.objects.get(kind="challenge").action == meant
 
 
 @pytest.mark.parametrize("name", ["", "fly", "change", "change_password_now", 7, None, True, ["x"]])
@@ -224,7 +224,7 @@ class TestRaces:
         data = {"challenge_token": challenge, "code": last_code(alice.email)}
         got = parallel_outcomes(20, lambda n: as_alice.raw("POST", VERIFY, data))
         assert answers(got) == {"200": 1, "invalid_otp": 19}
-        assert PendingToken.objects.filter(kind="action").count() == 1
+        assert OneTimeToken.objects.filter(kind="action").count() == 1
 
     @pytest.mark.parametrize("action", ["recovery_codes", "two_step_enable", "delete_account"])
     def test_one_action_token_acts_once(self, alice, as_alice, action):
@@ -236,7 +236,7 @@ class TestRaces:
         assert counted.pop("200") == 1
         # A request after the deletion finds its session ended; one after `enable`, that it is on.
         assert set(counted) <= {"action_token_invalid", "token_revoked", "validation_error"}
-        assert PendingToken.objects.filter(kind="action", used_at=None).count() == 0
+        assert OneTimeToken.objects.filter(kind="action", used_at=None).count() == 0
 
 
 def test_the_code_goes_to_the_address_that_the_account_has_now(alice):

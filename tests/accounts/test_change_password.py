@@ -3,7 +3,7 @@
 import pytest
 from django.core import mail
 
-from accounts.models import PendingToken
+from accounts.models import OneTimeToken
 from tests.accounts.steps import SECOND, act, action_token, enable_two_step, last_code, login, second_step
 from tests.client import ApiClient
 from tests.factories import PASSWORD, sign_in
@@ -75,4 +75,4 @@ def test_everything_begun_before_ends(alice, as_alice):
     assert body["error"] == "action_token_invalid"
     data = {"email": alice.email, "code": reset_code, "new_password": "cobalt river 31"}
     assert ApiClient().post("/api/v1/auth/verify-reset", data, status=400)["error"] == "invalid_otp"
-    assert PendingToken.objects.filter(used_at=None).count() == 0
+    assert OneTimeToken.objects.filter(used_at=None).count() == 0

@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from accounts.exceptions import EmailTaken, InvalidOtp, InvalidTwoStep, TokenRevoked, UserNotFound
-from accounts.models import EmailChange, PendingToken, RecoveryCode, Session, User
+from accounts.models import EmailChange, OneTimeToken, RecoveryCode, Session, User
 from accounts.services import (
     codes,
     email_change,
@@ -40,8 +40,8 @@ def unexpected(outcomes, *expected):
 
 
 def action_token(user, session, action):
-    token = one_time_tokens.issue(kind=PendingToken.Kind.ACTION, user=user, session=session, action=action, minutes=5)
-    return one_time_tokens.find(token, kind=PendingToken.Kind.ACTION)
+    token = one_time_tokens.issue(kind=OneTimeToken.Kind.ACTION, user=user, session=session, action=action, minutes=5)
+    return one_time_tokens.find(token, kind=OneTimeToken.Kind.ACTION)
 
 
 def with_second_password(user, text="second horse 9"):

@@ -10,7 +10,7 @@ from accounts.models import (
     Code,
     CodeTries,
     NetworkLock,
-    PendingToken,
+    OneTimeToken,
     RateCount,
     Session,
     TrustedDevice,
@@ -24,7 +24,7 @@ from tests.factories import make_user, sign_in
 from tests.parallel import parallel_outcomes
 
 NOTHING = {
-    "accounts_unconfirmed": 0, "accounts_erased": 0, "codes": 0, "pending_tokens": 0, "email_changes": 0,
+    "accounts_unconfirmed": 0, "accounts_erased": 0, "codes": 0, "one_time_tokens": 0, "email_changes": 0,
     "trusted_devices": 0, "sessions": 0, "unknown_addresses": 0, "network_locks": 0, "code_tries": 0, "rate_counts": 0,
 }  # fmt: skip
 
@@ -39,7 +39,7 @@ def test_everything_that_is_past_goes_and_nothing_else(alice, clock):
     unconfirmed = make_user("Ann", verified=False)
     codes.issue(user=unconfirmed, purpose="signup", address=unconfirmed.email)
     codes.issue(user=alice, purpose="reset", address=alice.email)
-    one_time_tokens.issue(kind=PendingToken.Kind.TWO_STEP, user=alice, minutes=10)
+    one_time_tokens.issue(kind=OneTimeToken.Kind.TWO_STEP, user=alice, minutes=10)
     trusted_devices.remember(user=alice)
     session, _token = sign_in(alice)
     sessions.revoke([session], reason="logout")
@@ -56,7 +56,7 @@ def test_everything_that_is_past_goes_and_nothing_else(alice, clock):
     clock.forward(days=3, hours=23)
     assert purge() == {}
     clock.forward(hours=2)
-    assert purge() == {"accounts_unconfirmed": 1, "codes": 1, "pending_tokens": 1}
+    assert purge() == {"accounts_unconfirmed": 1, "codes": 1, "one_time_tokens": 1}
     clock.forward(days=24)
     assert purge() == {"trusted_devices": 1}
     assert Session.objects.count() == 2
@@ -65,18 +65,18 @@ def test_everything_that_is_past_goes_and_nothing_else(alice, clock):
     clock.forward(days=10)
     assert purge() == {"sessions": 1}
     assert list(User.objects.all()) == [alice]
-    for model in (Code, CodeTries, NetworkLock, PendingToken, TrustedDevice, Session, UnknownAddress, RateCount):
+    for model in (Code, CodeTries, NetworkLock, OneTimeToken, TrustedDevice, Session, UnknownAddress, RateCount):
         assert not model.objects.exists()
 
 
 def test_a_batch_is_a_batch(alice, clock):
     for _ in range(5):
-        one_time_tokens.issue(kind=PendingToken.Kind.TWO_STEP, user=alice, minutes=10)
+        one_time_tokens.issue(kind=OneTimeToken.Kind.TWO_STEP, user=alice, minutes=10)
     clock.forward(days=8)
     assert [purge(batch=2) for _ in range(4)] == [
-        {"pending_tokens": 2},
-        {"pending_tokens": 2},
-        {"pending_tokens": 1},
+        {"one_time_tokens": 2},
+        {"one_time_tokens": 2},
+        {"one_time_tokens": 1},
         {},
     ]
 

@@ -7,7 +7,7 @@ import time_machine
 from django.core import mail
 from django.utils import timezone
 
-from accounts.models import PendingToken, User
+from accounts.models import OneTimeToken, User
 from accounts.services import account_status, one_time_tokens
 from tests.accounts.steps import SECOND, answers, enable_two_step, last_code, login, second_step
 from tests.client import ApiClient
@@ -75,7 +75,7 @@ def test_a_wrong_field_costs_no_try(alice, codes):
     client = second_step(alice)
     for bad in ({}, {"password": ""}, {"password": 1}, {"password": SECOND, "remember": "true"}):
         assert client.post(TWO_STEP, bad, status=400)["error"] == "validation_error"
-    assert PendingToken.objects.filter(kind="two_step", used_at=None).get().tries == 0
+    assert OneTimeToken.objects.filter(kind="two_step", used_at=None).get().tries == 0
 
 
 def test_an_account_has_ten_wrong_ones_a_day_however_often_it_signs_in(alice, codes):
@@ -259,4 +259,4 @@ class TestRaces:
 
 def pending_token(user):
     """What login gives, without the cost of the first password's hash."""
-    return one_time_tokens.issue(kind=PendingToken.Kind.TWO_STEP, user=user, minutes=10)
+    return one_time_tokens.issue(kind=OneTimeToken.Kind.TWO_STEP, user=user, minutes=10)

@@ -13,7 +13,7 @@ import time_machine
 from django.conf import settings
 from django.utils import timezone
 
-from accounts.models import PendingToken, Session, TrustedDevice, User
+from accounts.models import OneTimeToken, Session, TrustedDevice, User
 from accounts.services import account_status, erasure, one_time_tokens, sessions, trusted_devices
 from tests.client import ApiClient
 from tests.contract.routes import OPEN, address, all_routes, protected_routes
@@ -133,7 +133,7 @@ def of_a_person_blocked_before_signing_out(user: User) -> str:
 def pending(kind: str) -> Callable[[User], str]:
     def make(user: User) -> str:
         session = None if kind == "two_step" else sign_in(user)[0]
-        kinds = PendingToken.Kind(kind)
+        kinds = OneTimeToken.Kind(kind)
         return one_time_tokens.issue(kind=kinds, user=user, minutes=5, session=session, action="change_password")
 
     return make
@@ -218,19 +218,19 @@ def test_paths_of_a_session(db, kind):
 
 def spent(user: User) -> str:
     token = pending("two_step")(user)
-    PendingToken.objects.update(used_at=timezone.now())
+    OneTimeToken.objects.update(used_at=timezone.now())
     return token
 
 
 def dead(user: User) -> str:
     token = pending("two_step")(user)
-    PendingToken.objects.update(tries=5)
+    OneTimeToken.objects.update(tries=5)
     return token
 
 
 def too_old(user: User) -> str:
     token = pending("two_step")(user)
-    PendingToken.objects.update(expires_at=timezone.now())
+    OneTimeToken.objects.update(expires_at=timezone.now())
     return token
 
 

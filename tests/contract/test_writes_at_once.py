@@ -20,7 +20,7 @@ from django.utils import timezone
 from PIL import Image as Pillow
 from rest_framework.exceptions import APIException
 
-from accounts.models import EmailChange, PendingToken, RecoveryCode, Session, User
+from accounts.models import EmailChange, OneTimeToken, RecoveryCode, Session, User
 from accounts.services import (
     account_status,
     codes,
@@ -93,11 +93,11 @@ class World:
         rows = Notification.objects.filter(recipient=self.alice, kind="post_like")
         return rows.order_by("-id").values_list("id", flat=True)[0]
 
-    def proof(self, user: User, action: str) -> tuple[Session, PendingToken]:
-        session, token = self.step(user, PendingToken.Kind.ACTION, action)
-        return session, one_time_tokens.find(token, kind=PendingToken.Kind.ACTION)
+    def proof(self, user: User, action: str) -> tuple[Session, OneTimeToken]:
+        session, token = self.step(user, OneTimeToken.Kind.ACTION, action)
+        return session, one_time_tokens.find(token, kind=OneTimeToken.Kind.ACTION)
 
-    def step(self, user: User, kind: PendingToken.Kind, action: str = "") -> tuple[Session, str]:
+    def step(self, user: User, kind: OneTimeToken.Kind, action: str = "") -> tuple[Session, str]:
         session, _ = sign_in(user)
         issued = one_time_tokens.issue(kind=kind, user=user, session=session, action=action, minutes=5)
         return session, issued
@@ -106,12 +106,12 @@ class World:
         """A request with an action token."""
         session, token = sign_in(user)
         issued = one_time_tokens.issue(
-            kind=PendingToken.Kind.ACTION, user=user, session=session, action=action, minutes=5
+            kind=OneTimeToken.Kind.ACTION, user=user, session=session, action=action, minutes=5
         )
         return Request("POST", f"{AUTH}/{path}", data, token, {"X-Action-Token": issued})
 
     def second_step(self, path: str, data: Any = None) -> Request:
-        token = one_time_tokens.issue(kind=PendingToken.Kind.TWO_STEP, user=self.bob, minutes=5)
+        token = one_time_tokens.issue(kind=OneTimeToken.Kind.TWO_STEP, user=self.bob, minutes=5)
         return Request("POST", f"{AUTH}/{path}", data, token)
 
     def challenge(self) -> Request:
