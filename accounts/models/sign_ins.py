@@ -2,17 +2,23 @@
 changes of the address), and login lockouts of networks and of unknown addresses.
 """
 
+from __future__ import annotations
+
 import uuid
-from datetime import datetime
-from typing import Self
+from datetime import datetime, timedelta
+from typing import Self, TypeVar
 
 from django.conf import settings
 from django.db import models
+from django.db.models import F
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from accounts.models.people import PasswordLock
+from accounts.models.people import PasswordLock, User
+from accounts.tokens import new_opaque_token, opaque_digest
 from core.text import row_name
+
+M = TypeVar("M", bound=models.Model)
 
 
 class TrustedDeviceQuerySet(models.QuerySet["TrustedDevice"]):
@@ -103,7 +109,7 @@ class Session(models.Model):
         return self.ended_at is None and self.expires_at > now
 
 
-class OneTimeQuerySet(models.QuerySet):
+class OneTimeQuerySet(models.QuerySet[M]):
     """Of rows that are used once; `live` of those that also expire."""
 
     def unused(self) -> Self:
@@ -115,6 +121,27 @@ class OneTimeQuerySet(models.QuerySet):
     def end(self) -> None:
         """Marks the unused rows as used: their tokens are then revoked, not unknown."""
         self.unused().update(used_at=timezone.now())
+
+
+class OneTimeTokenQuerySet(OneTimeQuerySet["OneTimeToken"]):
+    def issue(self, *, kind: str, user: User, minutes: int, session: Session | None = None, action: str = "") -> str:
+        """A new token of `kind`, good for `minutes`; only its digest is stored."""
+        token, digest = new_opaque_token()
+        now = timezone.now()
+        self.create(
+            kind=kind,
+            digest=digest,
+            user=user,
+            session=session,
+            action=action,
+            created_at=now,
+            expires_at=now + timedelta(minutes=minutes),
+        )
+        return token
+
+    def of(self, token: str, kind: str) -> OneTimeToken | None:
+        """The row of a token with its user, whatever its state; None for an unknown one or another kind."""
+        return self.select_related("user").filter(digest=opaque_digest(token), kind=kind).first()
 
 
 class EmailChangeQuerySet(models.QuerySet["EmailChange"]):
@@ -168,7 +195,7 @@ class CodeTries(models.Model):
 
 
 class OneTimeToken(models.Model):
-    """A one-time token for an unfinished step; opaque, stored hashed."""
+    """A one-time token for an unfinished step (the second step, a challenge, a confirmed action); opaque, stored hashed."""
 
     class Kind(models.TextChoices):
         TWO_STEP = "two_step"
@@ -186,11 +213,31 @@ class OneTimeToken(models.Model):
     created_at = models.DateTimeField(default=timezone.now)
     expires_at = models.DateTimeField()
     used_at = models.DateTimeField(null=True, blank=True)
-    objects = OneTimeQuerySet.as_manager()
+    objects = OneTimeTokenQuerySet.as_manager()
 
     class Meta:
         verbose_name = _("one-time token")
         indexes = [models.Index(fields=["expires_at"], name="onetimetoken_expiry")]
+
+    def is_live(self, *, tries: int) -> bool:
+        """Neither consumed, nor expired, nor tried too often."""
+        return self.used_at is None and self.expires_at > timezone.now() and self.tries < tries
+
+    def count_try(self, *, tries: int) -> bool:
+        """Counts one more try, in a statement of its own, before anything is checked with the token.
+
+        False when the token is not live any more; then nothing may be checked.
+        """
+        live = OneTimeToken.objects.live().filter(id=self.id, tries__lt=tries)
+        return live.update(tries=F("tries") + 1) == 1
+
+    def uncount_try(self) -> None:
+        """Takes a counted try back when nothing was checked with it."""
+        OneTimeToken.objects.filter(id=self.id, tries__gt=0).update(tries=F("tries") - 1)
+
+    def consume(self) -> bool:
+        """Consumes the token. Of many parallel callers exactly one gets True."""
+        return OneTimeToken.objects.live().filter(id=self.id).update(used_at=timezone.now()) == 1
 
 
 class RecoveryCode(models.Model):

@@ -14,7 +14,7 @@ from accounts import emails
 from accounts.conf import conf
 from accounts.exceptions import AccountLocked, InvalidCredentials
 from accounts.models import OneTimeToken, PasswordLock, RateCount, Session, TrustedDevice, User
-from accounts.services import audit, login_lockout, one_time_tokens, sessions, trusted_devices
+from accounts.services import audit, login_lockout, sessions, trusted_devices
 from accounts.tokens import keyed_digest
 from core.database import compiled
 from core.request_context import Caller, network_of
@@ -153,7 +153,7 @@ def _with_email(email: str) -> QuerySet[User]:
 
 def _two_step_token(user: User) -> str:
     """What the second step needs. Several may be pending."""
-    return one_time_tokens.issue(kind=OneTimeToken.Kind.TWO_STEP, user=user, minutes=conf.TWO_STEP_TOKEN_MINUTES)
+    return OneTimeToken.objects.issue(kind=OneTimeToken.Kind.TWO_STEP, user=user, minutes=conf.TWO_STEP_TOKEN_MINUTES)
 
 
 def _lock(user: User | None) -> User | None:

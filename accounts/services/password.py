@@ -11,7 +11,7 @@ from accounts import emails
 from accounts.conf import conf
 from accounts.exceptions import InvalidCredentials, InvalidOtp
 from accounts.models import OneTimeToken, Session, TrustedDevice, User
-from accounts.services import codes, login_lockout, one_time_tokens, sessions, step_up, two_step
+from accounts.services import codes, login_lockout, sessions, step_up, two_step
 from accounts.services.registration import RESET, refuse_weak_password
 from accounts.signals import account_verified
 from core.exceptions import NotFound
@@ -85,13 +85,13 @@ def change(
 
 def issue_token(*, user: User) -> str:
     """A token that lets its bearer choose a new first password once, without a code."""
-    return one_time_tokens.issue(kind=OneTimeToken.Kind.PASSWORD, user=user, minutes=conf.CHOOSE_PASSWORD_MINUTES)
+    return OneTimeToken.objects.issue(kind=OneTimeToken.Kind.PASSWORD, user=user, minutes=conf.CHOOSE_PASSWORD_MINUTES)
 
 
 def user_of_token(*, token: str) -> User:
     """The account of a live token of `issue_token`. NotFound."""
-    pending = one_time_tokens.find(token, kind=OneTimeToken.Kind.PASSWORD)
-    if pending is None or not one_time_tokens.is_live(pending, tries=conf.CHOOSE_PASSWORD_TRIES):
+    pending = OneTimeToken.objects.of(token, OneTimeToken.Kind.PASSWORD)
+    if pending is None or not pending.is_live(tries=conf.CHOOSE_PASSWORD_TRIES):
         raise NotFound
     return pending.user
 
@@ -101,13 +101,13 @@ def choose(*, token: str, new_password: str) -> User:
 
     NotFound for a token that is unknown, used or too old, ValidationError (`new_password`).
     """
-    pending = one_time_tokens.find(token, kind=OneTimeToken.Kind.PASSWORD)
-    if pending is None or not one_time_tokens.count_try(pending, tries=conf.CHOOSE_PASSWORD_TRIES):
+    pending = OneTimeToken.objects.of(token, OneTimeToken.Kind.PASSWORD)
+    if pending is None or not pending.count_try(tries=conf.CHOOSE_PASSWORD_TRIES):
         raise NotFound
     password_hash = _hashed(new_password, pending.user)
     with unit_of_work():
         user = User.objects.lock(pending.user_id)
-        if not one_time_tokens.consume(pending):
+        if not pending.consume():
             raise NotFound
         _set(user, password_hash)
     return user

@@ -5,7 +5,7 @@ from enum import StrEnum, auto
 from accounts.conf import conf
 from accounts.exceptions import ActionTokenInvalid, ActionTokenRequired, InvalidOtp
 from accounts.models import OneTimeToken, Session, User
-from accounts.services import codes, one_time_tokens, sessions
+from accounts.services import codes, sessions
 from core.request_context import network_of
 from core.transactions import unit_of_work
 
@@ -47,7 +47,7 @@ def challenge(*, user: User, session: Session, action: Action) -> str:
         sessions.lock_live(session_id=session.id)
         if may_be_sent:
             codes.send(user=user, purpose=_purpose(action), mail=_purpose(action))
-        return one_time_tokens.issue(
+        return OneTimeToken.objects.issue(
             kind=OneTimeToken.Kind.CHALLENGE,
             user=user,
             session=session,
@@ -58,20 +58,20 @@ def challenge(*, user: User, session: Session, action: Action) -> str:
 
 def verify(*, user: User, session: Session, challenge_token: str, code: str, network: str) -> str:
     """Returns the action token for a challenge of the same session. InvalidOtp, TokenRevoked."""
-    pending = one_time_tokens.find(challenge_token, kind=OneTimeToken.Kind.CHALLENGE)
+    pending = OneTimeToken.objects.of(challenge_token, OneTimeToken.Kind.CHALLENGE)
     if pending is None or pending.user_id != user.id or pending.session_id != session.id:
         raise InvalidOtp
-    if not one_time_tokens.count_try(pending, tries=conf.CODE_TRIES):
+    if not pending.count_try(tries=conf.CODE_TRIES):
         raise InvalidOtp
     purpose = _purpose(pending.action)
     checked = codes.check(user=user, purpose=purpose, address=user.email, text=code, network=network)
     with unit_of_work():
         User.objects.lock_active(user.id)
         sessions.lock_live(session_id=session.id)
-        if not one_time_tokens.consume(pending):
+        if not pending.consume():
             raise InvalidOtp
         codes.consume(checked)
-        return one_time_tokens.issue(
+        return OneTimeToken.objects.issue(
             kind=OneTimeToken.Kind.ACTION,
             user=user,
             session=session,
@@ -88,13 +88,13 @@ def verify_action_token(*, user: User, session: Session, action: Action, token: 
     """
     if not token:
         raise ActionTokenRequired
-    pending = one_time_tokens.find(token, kind=OneTimeToken.Kind.ACTION)
+    pending = OneTimeToken.objects.of(token, OneTimeToken.Kind.ACTION)
     if (
         pending is None
         or pending.user_id != user.id
         or pending.session_id != session.id
         or pending.action != action
-        or not one_time_tokens.is_live(pending, tries=conf.ACTION_TOKEN_TRIES)
+        or not pending.is_live(tries=conf.ACTION_TOKEN_TRIES)
     ):
         raise ActionTokenInvalid
     return pending
@@ -102,13 +102,13 @@ def verify_action_token(*, user: User, session: Session, action: Action, token: 
 
 def count_try(action_token: OneTimeToken) -> None:
     """Counts a try before a password is compared: after a few wrong ones the token is invalid."""
-    if not one_time_tokens.count_try(action_token, tries=conf.ACTION_TOKEN_TRIES):
+    if not action_token.count_try(tries=conf.ACTION_TOKEN_TRIES):
         raise ActionTokenInvalid
 
 
 def consume(action_token: OneTimeToken) -> None:
     """Consumes the token inside the caller's unit of work: a rollback restores it."""
-    if not one_time_tokens.consume(action_token):
+    if not action_token.consume():
         raise ActionTokenInvalid
 
 

@@ -15,7 +15,7 @@ from accounts import emails
 from accounts.conf import conf
 from accounts.exceptions import AccountLocked, InvalidOtp, InvalidTwoStep, TokenInvalid, TokenRevoked
 from accounts.models import Code, OneTimeToken, RecoveryCode, User
-from accounts.services import codes, login, one_time_tokens, trusted_devices
+from accounts.services import codes, login, trusted_devices
 from accounts.tokens import keyed_digest, keyed_digest_matches
 from core.request_context import Caller, network_of
 from core.transactions import unit_of_work
@@ -36,11 +36,11 @@ def authenticate(token: str) -> OneTimeToken:
 
     TokenInvalid for an unknown token, AccountBlocked, TokenRevoked for a consumed, invalidated or expired one.
     """
-    pending = one_time_tokens.find(token, kind=OneTimeToken.Kind.TWO_STEP)
+    pending = OneTimeToken.objects.of(token, OneTimeToken.Kind.TWO_STEP)
     if pending is None:
         raise TokenInvalid
     pending.user.refuse_if_blocked(timezone.now())
-    if not one_time_tokens.is_live(pending, tries=conf.TWO_STEP_TRIES):
+    if not pending.is_live(tries=conf.TWO_STEP_TRIES):
         raise TokenRevoked
     return pending
 
@@ -51,12 +51,12 @@ def with_password(*, pending: OneTimeToken, password: str, remember: bool, calle
     InvalidTwoStep, AccountLocked after a day's wrong ones, TokenRevoked for a token that is used up.
     """
     user = pending.user
-    if not one_time_tokens.count_try(pending, tries=conf.TWO_STEP_TRIES):
+    if not pending.count_try(tries=conf.TWO_STEP_TRIES):
         raise TokenRevoked
     try:
         _count_guess(user)
     except AccountLocked:
-        one_time_tokens.uncount_try(pending)
+        pending.uncount_try()
         raise
     code: Code | None = None
     if not matches(user, password):
@@ -82,7 +82,7 @@ def with_recovery_code(*, pending: OneTimeToken, typed: str, caller: Caller) -> 
     InvalidTwoStep, or TokenRevoked for a token that is used up. For a quarter of an hour the new
     session may set a new second password without the old one.
     """
-    if not one_time_tokens.count_try(pending, tries=conf.TWO_STEP_TRIES):
+    if not pending.count_try(tries=conf.TWO_STEP_TRIES):
         raise TokenRevoked
     code = _find_recovery_code(user=pending.user, typed=typed)
     if code is None:
@@ -138,7 +138,7 @@ def _consume_token(pending: OneTimeToken) -> User:
     """Consumes the token. Returns the current user row, locked."""
     user = User.objects.lock(pending.user_id)
     user.refuse_if_blocked(timezone.now())
-    if not one_time_tokens.consume(pending):
+    if not pending.consume():
         raise TokenRevoked
     return user
 

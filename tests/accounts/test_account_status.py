@@ -9,8 +9,8 @@ from rest_framework.exceptions import PermissionDenied
 
 from accounts import signals
 from accounts.exceptions import EmailTaken, UsernameTaken
-from accounts.models import AuditEntry, User
-from accounts.services import account_status, erasure, one_time_tokens, registration, trusted_devices
+from accounts.models import AuditEntry, OneTimeToken, User
+from accounts.services import account_status, erasure, registration, trusted_devices
 from tests.client import ApiClient
 from tests.factories import PASSWORD, make_user, sign_in
 
@@ -39,12 +39,12 @@ def received():
 def test_a_block_acts_at_once(alice, bob, received):
     session, token = sign_in(alice)
     _, device_token = trusted_devices.remember(user=alice)
-    pending = one_time_tokens.issue(kind="two_step", user=alice, minutes=10)
+    pending = OneTimeToken.objects.issue(kind="two_step", user=alice, minutes=10)
     until = timezone.now() + timedelta(days=1)
     assert account_status.block(user=alice, reason="spam", until=until, actor=bob) == 1
     assert ApiClient(token).get(f"{AUTH}/me", status=403)["error"] == "account_blocked"
     assert trusted_devices.find_by_token(user=alice, token=device_token) is None
-    assert not one_time_tokens.is_live(one_time_tokens.find(pending, kind="two_step"), tries=5)
+    assert not OneTimeToken.objects.of(pending, "two_step").is_live(tries=5)
     assert received == [
         ("session_revoked", {"user_id": alice.id, "session_ids": [session.id], "reason": "blocked"}),
         ("account_status_changed", {"user_id": alice.id, "status": "blocked"}),

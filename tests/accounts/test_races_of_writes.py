@@ -13,7 +13,6 @@ from accounts.services import (
     codes,
     email_change,
     erasure,
-    one_time_tokens,
     password,
     profile,
     second_password,
@@ -40,8 +39,10 @@ def unexpected(outcomes, *expected):
 
 
 def action_token(user, session, action):
-    token = one_time_tokens.issue(kind=OneTimeToken.Kind.ACTION, user=user, session=session, action=action, minutes=5)
-    return one_time_tokens.find(token, kind=OneTimeToken.Kind.ACTION)
+    token = OneTimeToken.objects.issue(
+        kind=OneTimeToken.Kind.ACTION, user=user, session=session, action=action, minutes=5
+    )
+    return OneTimeToken.objects.of(token, OneTimeToken.Kind.ACTION)
 
 
 def with_second_password(user, text="second horse 9"):

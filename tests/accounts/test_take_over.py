@@ -2,8 +2,8 @@
 
 import pytest
 
-from accounts.models import User
-from accounts.services import account_status, codes, one_time_tokens
+from accounts.models import OneTimeToken, User
+from accounts.services import account_status, codes
 from tests.client import ApiClient
 from tests.contract.test_signing_in import AUTH, PERSON, mailed_code
 from tests.factories import sign_in
@@ -82,7 +82,7 @@ def test_the_owner_of_a_confirmed_address_is_notified_of_a_sign_up(anonymous, al
 def test_a_reset_ends_everything_that_the_old_password_opened(anonymous, alice):
     _session, token = sign_in(alice)
     User.objects.filter(id=alice.id).update(second_password="set", wrong_passwords=3)
-    pending = one_time_tokens.issue(kind="two_step", user=alice, minutes=10)
+    pending = OneTimeToken.objects.issue(kind="two_step", user=alice, minutes=10)
     other = codes.issue(user=alice, purpose="two_step", address=alice.email)
     code = codes.issue(user=alice, purpose="reset", address=alice.email)
     from accounts.services import trusted_devices
@@ -90,7 +90,7 @@ def test_a_reset_ends_everything_that_the_old_password_opened(anonymous, alice):
     _, device_token = trusted_devices.remember(user=alice)
     anonymous.post(f"{AUTH}/verify-reset", {"email": alice.email, "code": code, "new_password": "another horse 9"})
     assert ApiClient(token).get(f"{AUTH}/me", status=401)["error"] == "token_revoked"
-    assert not one_time_tokens.is_live(one_time_tokens.find(pending, kind="two_step"), tries=5)
+    assert not OneTimeToken.objects.of(pending, "two_step").is_live(tries=5)
     assert trusted_devices.find_by_token(user=alice, token=device_token) is None
     assert not alice.codes.exists()
     assert other

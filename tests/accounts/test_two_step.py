@@ -8,7 +8,7 @@ from django.core import mail
 from django.utils import timezone
 
 from accounts.models import OneTimeToken, User
-from accounts.services import account_status, one_time_tokens
+from accounts.services import account_status
 from tests.accounts.steps import SECOND, answers, enable_two_step, last_code, login, second_step
 from tests.client import ApiClient
 from tests.parallel import parallel_outcomes
@@ -259,4 +259,4 @@ class TestRaces:
 
 def pending_token(user):
     """What login gives, without the cost of the first password's hash."""
-    return one_time_tokens.issue(kind=OneTimeToken.Kind.TWO_STEP, user=user, minutes=10)
+    return OneTimeToken.objects.issue(kind=OneTimeToken.Kind.TWO_STEP, user=user, minutes=10)

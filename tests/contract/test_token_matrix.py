@@ -14,7 +14,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from accounts.models import OneTimeToken, Session, TrustedDevice, User
-from accounts.services import account_status, erasure, one_time_tokens, sessions, trusted_devices
+from accounts.services import account_status, erasure, sessions, trusted_devices
 from tests.client import ApiClient
 from tests.contract.routes import OPEN, address, all_routes, protected_routes
 from tests.factories import make_user, sign_in
@@ -134,7 +134,7 @@ def pending(kind: str) -> Callable[[User], str]:
     def make(user: User) -> str:
         session = None if kind == "two_step" else sign_in(user)[0]
         kinds = OneTimeToken.Kind(kind)
-        return one_time_tokens.issue(kind=kinds, user=user, minutes=5, session=session, action="change_password")
+        return OneTimeToken.objects.issue(kind=kinds, user=user, minutes=5, session=session, action="change_password")
 
     return make
 

@@ -25,7 +25,6 @@ from accounts.services import (
     account_status,
     codes,
     email_change,
-    one_time_tokens,
     profile,
     retention,
     second_password,
@@ -95,23 +94,23 @@ class World:
 
     def proof(self, user: User, action: str) -> tuple[Session, OneTimeToken]:
         session, token = self.step(user, OneTimeToken.Kind.ACTION, action)
-        return session, one_time_tokens.find(token, kind=OneTimeToken.Kind.ACTION)
+        return session, OneTimeToken.objects.of(token, OneTimeToken.Kind.ACTION)
 
     def step(self, user: User, kind: OneTimeToken.Kind, action: str = "") -> tuple[Session, str]:
         session, _ = sign_in(user)
-        issued = one_time_tokens.issue(kind=kind, user=user, session=session, action=action, minutes=5)
+        issued = OneTimeToken.objects.issue(kind=kind, user=user, session=session, action=action, minutes=5)
         return session, issued
 
     def confirmed(self, user: User, action: str, path: str, data: Any = None) -> Request:
         """A request with an action token."""
         session, token = sign_in(user)
-        issued = one_time_tokens.issue(
+        issued = OneTimeToken.objects.issue(
             kind=OneTimeToken.Kind.ACTION, user=user, session=session, action=action, minutes=5
         )
         return Request("POST", f"{AUTH}/{path}", data, token, {"X-Action-Token": issued})
 
     def second_step(self, path: str, data: Any = None) -> Request:
-        token = one_time_tokens.issue(kind=OneTimeToken.Kind.TWO_STEP, user=self.bob, minutes=5)
+        token = OneTimeToken.objects.issue(kind=OneTimeToken.Kind.TWO_STEP, user=self.bob, minutes=5)
         return Request("POST", f"{AUTH}/{path}", data, token)
 
     def challenge(self) -> Request:
