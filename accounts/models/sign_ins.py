@@ -26,6 +26,10 @@ class TrustedDeviceQuerySet(models.QuerySet["TrustedDevice"]):
         """Devices that may skip the second step at `now`."""
         return self.filter(expires_at__gt=now or timezone.now())
 
+    def of(self, user: User, token: str) -> TrustedDevice | None:
+        """The live device of this user behind `token`; None without one."""
+        return self.live().filter(user=user, digest=opaque_digest(token)).first() if token else None
+
 
 class SessionQuerySet(models.QuerySet["Session"]):
     def not_ended(self) -> Self:

@@ -14,7 +14,7 @@ from accounts import emails
 from accounts.conf import conf
 from accounts.exceptions import AccountLocked, InvalidCredentials
 from accounts.models import OneTimeToken, PasswordLock, RateCount, Session, TrustedDevice, User
-from accounts.services import audit, login_lockout, sessions, trusted_devices
+from accounts.services import audit, login_lockout, sessions
 from accounts.tokens import keyed_digest
 from core.database import compiled
 from core.request_context import Caller, network_of
@@ -53,7 +53,7 @@ def with_password(*, email: str, password: str, caller: Caller, device_token: st
         if user.two_step_enabled and device is None:
             return SecondStepNeeded(_two_step_token(user), user.second_password_hint)
         if device is not None:
-            trusted_devices.record_use(device)
+            TrustedDevice.objects.filter(id=device.id).update(last_used_at=timezone.now())
         _session, token = complete(user=user, caller=caller, trusted_device=device)
         return SignedIn(user, token)
 
@@ -115,7 +115,7 @@ def _after_password(
     sequential ones.
     """
     user = _with_email.first(email)
-    device = trusted_devices.find_by_token(user=user, token=device_token) if user is not None else None
+    device = TrustedDevice.objects.of(user, device_token) if user is not None else None
     lock = login_lockout.row_for(email, user, network)
     wait = login_lockout.seconds_left(lock, timezone.now())
     exempt = bool(wait) and device is not None
@@ -130,7 +130,7 @@ def _after_password(
         is_right = is_right and user is not None and account is not None and account.password == user.password
         lock = login_lockout.locked_row_for(email, account, network, is_wrong=not is_right)
         if device is not None:
-            device = trusted_devices.lock_row(device)  # it may have been removed while the password was hashed
+            device = _lock_device(device)
             exempt = exempt and device is not None
         wait = login_lockout.seconds_left(lock, now)
         if wait and not exempt:
@@ -161,6 +161,12 @@ def _lock(user: User | None) -> User | None:
         return User.objects.lock(user.id) if user is not None else None
     except User.DoesNotExist:  # erased while the password was hashed
         return None
+
+
+def _lock_device(device: TrustedDevice) -> TrustedDevice | None:
+    """The device, or None if it was removed while the password was hashed. A removal waits for the session that the
+    device opens, and then ends it."""
+    return TrustedDevice.objects.live().select_for_update().filter(id=device.id).first()
 
 
 def _is_right(user: User | None, password: str) -> bool:

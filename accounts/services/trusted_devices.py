@@ -7,7 +7,7 @@ from django.utils import timezone
 from accounts.conf import conf
 from accounts.models import Session, TrustedDevice, User
 from accounts.services import sessions
-from accounts.tokens import new_opaque_token, opaque_digest
+from accounts.tokens import new_opaque_token
 from core.exceptions import NotFound
 from core.transactions import unit_of_work
 
@@ -29,27 +29,6 @@ def remember(*, user: User, device_name: str = "") -> tuple[TrustedDevice, str]:
         newest_ids = list(newest.values_list("id", flat=True)[: conf.TRUSTED_DEVICES_MAX])
         TrustedDevice.objects.filter(user=user).exclude(id__in=newest_ids).delete()
     return device, token
-
-
-def find_by_token(*, user: User, token: str) -> TrustedDevice | None:
-    """The valid trusted device of this user behind `token`. Login calls it before the password is
-    checked (a trusted device is not locked out), so this notes no use."""
-    if not token:
-        return None
-    return TrustedDevice.objects.live().filter(user=user, digest=opaque_digest(token)).first()
-
-
-def lock_row(device: TrustedDevice) -> TrustedDevice | None:
-    """Reads the device and locks it until the end of the caller's unit of work; None when it was removed.
-
-    A removal waits for a sign-in that is about to use the device, and then ends the session that it opened.
-    """
-    return TrustedDevice.objects.live().select_for_update().filter(id=device.id).first()
-
-
-def record_use(device: TrustedDevice) -> None:
-    """Records that the device has skipped a second step."""
-    TrustedDevice.objects.filter(id=device.id).update(last_used_at=timezone.now())
 
 
 def remove(*, user: User, device_id: int | None) -> None:

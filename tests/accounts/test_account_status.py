@@ -9,7 +9,7 @@ from rest_framework.exceptions import PermissionDenied
 
 from accounts import signals
 from accounts.exceptions import EmailTaken, UsernameTaken
-from accounts.models import AuditEntry, OneTimeToken, User
+from accounts.models import AuditEntry, OneTimeToken, TrustedDevice, User
 from accounts.services import account_status, erasure, registration, trusted_devices
 from tests.client import ApiClient
 from tests.factories import PASSWORD, make_user, sign_in
@@ -43,7 +43,7 @@ def test_a_block_acts_at_once(alice, bob, received):
     until = timezone.now() + timedelta(days=1)
     assert account_status.block(user=alice, reason="spam", until=until, actor=bob) == 1
     assert ApiClient(token).get(f"{AUTH}/me", status=403)["error"] == "account_blocked"
-    assert trusted_devices.find_by_token(user=alice, token=device_token) is None
+    assert TrustedDevice.objects.of(alice, device_token) is None
     assert not OneTimeToken.objects.of(pending, "two_step").is_live(tries=5)
     assert received == [
         ("session_revoked", {"user_id": alice.id, "session_ids": [session.id], "reason": "blocked"}),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from accounts.models import OneTimeToken, User
+from accounts.models import OneTimeToken, TrustedDevice, User
 from accounts.services import account_status, codes
 from tests.client import ApiClient
 from tests.contract.test_signing_in import AUTH, PERSON, mailed_code
@@ -91,7 +91,7 @@ def test_a_reset_ends_everything_that_the_old_password_opened(anonymous, alice):
     anonymous.post(f"{AUTH}/verify-reset", {"email": alice.email, "code": code, "new_password": "another horse 9"})
     assert ApiClient(token).get(f"{AUTH}/me", status=401)["error"] == "token_revoked"
     assert not OneTimeToken.objects.of(pending, "two_step").is_live(tries=5)
-    assert trusted_devices.find_by_token(user=alice, token=device_token) is None
+    assert TrustedDevice.objects.of(alice, device_token) is None
     assert not alice.codes.exists()
     assert other
     alice.refresh_from_db()
