@@ -25,4 +25,4 @@ class StaffAdminConfig(admin.AdminConfig):
     """Django's admin with the sign-in for staff."""
 
     default = False
-    default_site = "accounts.staff.site.StaffSite"
+    default_site = "accounts.admin_site.site.StaffSite"

@@ -9,11 +9,11 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils.translation import gettext_lazy as _
 
+from accounts.admin_site.actions import ReasonForm, confirmed_action
+from accounts.admin_site.lists import StaffAdmin
+from accounts.admin_site.overview import Chart, Figure, Panel, Task
 from accounts.services import audit
 from accounts.services.audit import name_actions
-from accounts.staff.actions import ReasonForm, confirmed_action
-from accounts.staff.lists import StaffAdmin
-from accounts.staff.overview import Chart, Figure, Panel, Task
 from messaging.models import Conversation, Message, Report
 from messaging.selectors.messages import first_id_since, messages_around
 from messaging.services import reports

@@ -6,11 +6,11 @@ from django.contrib import admin
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
+from accounts.admin_site.actions import NoChange, NoForm, ReasonForm, confirmed_action
+from accounts.admin_site.lists import StaffAdmin
+from accounts.admin_site.overview import Chart, Figure, Panel, Task
 from accounts.services import audit
 from accounts.services.audit import name_actions
-from accounts.staff.actions import NoChange, NoForm, ReasonForm, confirmed_action
-from accounts.staff.lists import StaffAdmin
-from accounts.staff.overview import Chart, Figure, Panel, Task
 from core.transactions import unit_of_work
 from notifications.models import ChannelPause, Delivery, Device, Notification
 from notifications.services import delivery

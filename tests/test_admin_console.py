@@ -13,9 +13,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from accounts.admin_site import overview
 from accounts.models import AuditEntry, Block, Session, User
 from accounts.services import account_status, audit, profile, trusted_devices
-from accounts.staff import overview
 from messaging.models import Message, Report
 from messaging.selectors.messages import first_id_since
 from messaging.services import conversations, messages, reports

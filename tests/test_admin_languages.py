@@ -9,8 +9,8 @@ from django.contrib.auth.models import Group
 from django.test import Client
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
+from accounts.admin_site.site import BACKEND
 from accounts.models import AuditEntry, User
-from accounts.staff.site import BACKEND
 from messaging.services import conversations, messages, reports
 from notifications.kinds import KINDS
 from tests.staff import admin_client, staff

@@ -9,9 +9,9 @@ from django.contrib.admin.sites import AdminSite
 from django.contrib.contenttypes.models import ContentType
 from django.db import connection
 
+from accounts.admin_site.lookups import ShownColumnsOnly
+from accounts.admin_site.site import StaffSite
 from accounts.models import User
-from accounts.staff.lookups import ShownColumnsOnly
-from accounts.staff.site import StaffSite
 from messaging.services import conversations, messages
 from notifications.models import Delivery
 from notifications.services.delivery import mail

@@ -10,14 +10,14 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from accounts.admin.user_actions import UserActions
+from accounts.admin_site import overview
+from accounts.admin_site.lists import AuditedAdmin, ChoiceFilter, ReasonModelForm, StaffAdmin
+from accounts.admin_site.lookups import MAX_SEARCH
+from accounts.admin_site.overview import Chart, Figure, Panel, Task
 from accounts.models import Block, User
 from accounts.selectors import has_address, name_matches
 from accounts.services import account_status, two_step
 from accounts.services.login_lockout import is_locked, locked_until
-from accounts.staff import overview
-from accounts.staff.lists import AuditedAdmin, ChoiceFilter, ReasonModelForm, StaffAdmin
-from accounts.staff.lookups import MAX_SEARCH
-from accounts.staff.overview import Chart, Figure, Panel, Task
 from core.fields import parse_id
 from core.text import fold
 

@@ -6,11 +6,11 @@ from django.contrib import admin
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from accounts.admin_site.actions import NoChange, confirmed_action
+from accounts.admin_site.lists import ChoiceFilter, StaffAdmin
+from accounts.admin_site.overview import Panel, Task
 from accounts.models import Code, Session, TrustedDevice, User
 from accounts.services import account_status
-from accounts.staff.actions import NoChange, confirmed_action
-from accounts.staff.lists import ChoiceFilter, StaffAdmin
-from accounts.staff.overview import Panel, Task
 from core.exceptions import NotFound
 
 

@@ -17,12 +17,12 @@ from django.utils.translation import gettext_lazy as _
 from django_otp.plugins.otp_static.models import StaticDevice, StaticToken
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
+from accounts.admin_site import sign_in
+from accounts.admin_site.actions import confirmed_action, download_action
+from accounts.admin_site.lists import AuditedAdmin, ReasonModelForm, StaffAdmin
+from accounts.admin_site.overview import Chart, Panel, Task
 from accounts.models import AuditEntry, User
 from accounts.services import audit
-from accounts.staff import sign_in
-from accounts.staff.actions import confirmed_action, download_action
-from accounts.staff.lists import AuditedAdmin, ReasonModelForm, StaffAdmin
-from accounts.staff.overview import Chart, Panel, Task
 from core.transactions import unit_of_work
 
 admin.site.unregister(Group)

@@ -9,10 +9,18 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from accounts.admin_site.actions import (
+    DOWNLOAD_LABELS,
+    NoChange,
+    NoForm,
+    Perform,
+    ReasonForm,
+    confirmed_action,
+    download,
+)
 from accounts.models import User
 from accounts.services import account_status as staff
 from accounts.services import audit, export, two_step
-from accounts.staff.actions import DOWNLOAD_LABELS, NoChange, NoForm, Perform, ReasonForm, confirmed_action, download
 from core.renderers import archive
 
 EXPORTED = ("id", "email", "username", "first_name", "last_name", "language", "created_at", "last_seen_at")

@@ -6,9 +6,9 @@ from django.contrib import admin
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from accounts.admin_site.lists import StaffAdmin
+from accounts.admin_site.overview import Chart, Figure, Task
 from accounts.services.audit import name_actions
-from accounts.staff.lists import StaffAdmin
-from accounts.staff.overview import Chart, Figure, Task
 from realtime.calls.models import Call
 
 name_actions({"log.new_epoch": _("New epoch of the event log")})

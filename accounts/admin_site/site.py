@@ -26,13 +26,13 @@ from django.views.decorators.cache import never_cache
 from django_otp.admin import OTPAdminSite
 from rest_framework.permissions import SAFE_METHODS
 
+from accounts.admin_site import overview, sign_in
+from accounts.admin_site.lookups import ShownColumnsOnly
+from accounts.admin_site.overview import Task
+from accounts.admin_site.sign_in import FirstCodeForm, SecondPasswordForm, StaffLoginForm
 from accounts.exceptions import AccountBlocked
 from accounts.models import User
 from accounts.services import audit, login, sessions
-from accounts.staff import overview, sign_in
-from accounts.staff.lookups import ShownColumnsOnly
-from accounts.staff.overview import Task
-from accounts.staff.sign_in import FirstCodeForm, SecondPasswordForm, StaffLoginForm
 from accounts.throttles import SIGN_IN
 from core import errors, ratelimits
 from core.conf import project

@@ -16,10 +16,10 @@ from django.utils.functional import Promise, cached_property
 from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
+from accounts.admin_site.lookups import ShownColumnsOnly, can_compare
+from accounts.admin_site.overview import MAX_COUNT, Chart, Figure, Panel, Task
 from accounts.models import User
 from accounts.services import audit
-from accounts.staff.lookups import ShownColumnsOnly, can_compare
-from accounts.staff.overview import MAX_COUNT, Chart, Figure, Panel, Task
 
 
 class LargeTablePaginator(Paginator):

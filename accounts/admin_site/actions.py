@@ -18,8 +18,8 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from rest_framework.exceptions import APIException
 
+from accounts.admin_site.lists import StaffAdmin
 from accounts.models import User
-from accounts.staff.lists import StaffAdmin
 
 MAX_NAMES = 10
 
