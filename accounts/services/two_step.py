@@ -10,6 +10,7 @@ from datetime import datetime, time, timedelta
 from django.contrib.auth.hashers import check_password
 from django.db.models import F
 from django.utils import timezone
+from django.utils.translation import gettext_lazy
 
 from accounts import emails
 from accounts.conf import conf
@@ -29,6 +30,7 @@ ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 LENGTH = 16
 GROUP = 4
 _MISREAD = str.maketrans({"O": "0", "I": "1", "L": "1"})
+_WRONG_RECOVERY_CODE = gettext_lazy("The code is wrong or has been used.")
 
 
 def authenticate(token: str) -> OneTimeToken:
@@ -86,11 +88,11 @@ def with_recovery_code(*, pending: OneTimeToken, typed: str, caller: Caller) -> 
         raise TokenRevoked
     code = _find_recovery_code(user=pending.user, typed=typed)
     if code is None:
-        raise InvalidTwoStep
+        raise InvalidTwoStep(_WRONG_RECOVERY_CODE)
     with unit_of_work():
         user = _consume_token(pending)
         if not RecoveryCode.objects.unused().filter(id=code.id).update(used_at=timezone.now()):
-            raise InvalidTwoStep
+            raise InvalidTwoStep(_WRONG_RECOVERY_CODE)
         session, token = login.complete(user=user, caller=caller)
         session.second_password_free_until = timezone.now() + timedelta(minutes=conf.SECOND_PASSWORD_FREE_MINUTES)
         session.save(update_fields=["second_password_free_until"])
