@@ -129,12 +129,17 @@ def channel_layer() -> Finding:
     try:
         ping_channel_layer()
     except (redis.RedisError, OSError, ValueError) as error:
-        reason = error.__class__.__name__
-        return Finding(
-            DEGRADED,
-            f"Redis does not answer ({reason}); sockets catch up at their next heartbeat. Start it, or correct REDIS_URL.",
-        )
+        return Finding(DEGRADED, f"Sockets catch up at their next heartbeat. {_redis_problem(error)}")
     return Finding(OK)
+
+
+def _redis_problem(error: Exception) -> str:
+    """One sentence with the reason why Redis cannot be used, and a remedy."""
+    if isinstance(error, redis.AuthenticationError):
+        return "Redis refuses the user name or the password. Correct REDIS_URL."
+    if "CERTIFICATE_VERIFY_FAILED" in str(error):
+        return "The certificate of Redis is not trusted. Add ?ssl_ca_certs=FILE, a file with the CA, to REDIS_URL."
+    return f"Redis does not answer ({error.__class__.__name__}). Start it, or correct REDIS_URL."
 
 
 def ping_channel_layer() -> None:

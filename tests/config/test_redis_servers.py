@@ -11,7 +11,7 @@ import redis
 from channels_redis.pubsub import RedisPubSubChannelLayer
 from django.core.exceptions import ImproperlyConfigured
 
-from config import environment
+from config import environment, health
 from core.redis_servers import ConfiguredRedisCache, parse
 from realtime import groups
 
@@ -156,3 +156,28 @@ def test_sentinel_names_the_next_primary(start_redis, use_redis):
     eventually(lambda: cache.incr("counter") >= 2)
     again = use_redis(f"redis+sentinel://127.0.0.1:{sentinel}/main/0")
     assert received(again, [7], lambda: groups.notify_new_events({7: 2}, {}))[0]["seq"] == 2
+
+
+def test_tls_with_a_private_ca(start_redis, use_redis, tmp_path):
+    key, certificate = tmp_path / "redis.key", tmp_path / "redis.crt"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "1",
+         "-subj", "/CN=redis", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", certificate],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    tls_port = free_port()
+    files = ["--tls-cert-file", certificate, "--tls-key-file", key, "--tls-ca-cert-file", certificate]
+    port, _ = start_redis("--tls-port", str(tls_port), *files, "--tls-auth-clients", "no")
+    redis.Redis(port=port).config_set("requirepass", "right")
+
+    layer = use_redis(f"rediss://:right@127.0.0.1:{tls_port}/0?ssl_ca_certs={certificate}")
+    assert received(layer, [7], lambda: groups.notify_new_events({7: 1}, {}))[0]["seq"] == 1
+    assert health.channel_layer().state == health.OK
+    cache = ConfiguredRedisCache("", {"OPTIONS": {"socket_timeout": 2, "socket_connect_timeout": 2}})
+    cache.set("counter", 1)
+    assert cache.incr("counter") == 2
+
+    use_redis(f"rediss://:right@127.0.0.1:{tls_port}/0")
+    assert health.channel_layer().detail.endswith("Add ?ssl_ca_certs=FILE, a file with the CA, to REDIS_URL.")
+    use_redis(f"rediss://:wrong@127.0.0.1:{tls_port}/0?ssl_ca_certs={certificate}")
+    assert health.channel_layer().detail.endswith("Redis refuses the user name or the password. Correct REDIS_URL.")

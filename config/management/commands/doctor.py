@@ -107,9 +107,7 @@ def _redis() -> Iterator[CheckResult]:
         yield CheckResult(NOTE, "no REDIS_URL: wake-ups stay in memory, one server process only")
         return
     finding = health.channel_layer()
-    yield _line(
-        finding.state == health.OK, "Redis answers", "Start it or correct REDIS_URL: manage.py wait_for_services"
-    )
+    yield _line(finding.state == health.OK, "Redis answers", finding.detail)
 
 
 def _mail_and_push() -> Iterator[CheckResult]:
