@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils.translation import gettext_lazy as _
 
-from accounts.admin_site.actions import ReasonForm, confirmed_action
+from accounts.admin_site.actions import ConfirmedAction, ReasonForm
 from accounts.admin_site.lists import StaffAdmin
 from accounts.admin_site.overview import Chart, Figure, Panel, Task
 from accounts.services import audit
@@ -90,8 +90,7 @@ class MessageAdmin(StaffAdmin):
     fields = (
         "id", "conversation", "sender", "kind", "length", "reply_to_id", "created_at", "edited_at", "deleted_at",
     )  # fmt: skip
-    reveal = confirmed_action(
-        name="reveal",
+    reveal = ConfirmedAction(
         label=_("Reveal the text"),
         permission="messaging.reveal_message",
         form_class=RevealForm,
@@ -132,8 +131,7 @@ class ReportAdmin(StaffAdmin):
         "id", "state", "reason", "comment", "reported_text", "message", "reported", "reporter", "created_at",
         "resolution", "resolved_by", "resolved_at",
     )  # fmt: skip
-    resolve = confirmed_action(
-        name="resolve",
+    resolve = ConfirmedAction(
         label=_("Resolve"),
         permission="messaging.resolve_report",
         form_class=ResolutionForm,
@@ -141,8 +139,7 @@ class ReportAdmin(StaffAdmin):
         perform=lambda by, report, data: reports.close(report=report, staff=by, state=Report.State.RESOLVED, **data),
         is_offered=lambda report: report.state != Report.State.RESOLVED,
     )
-    dismiss = confirmed_action(
-        name="dismiss",
+    dismiss = ConfirmedAction(
         label=_("Dismiss"),
         permission="messaging.resolve_report",
         form_class=ResolutionForm,

@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from accounts.admin_site.actions import NoChange, NoForm, ReasonForm, confirmed_action
+from accounts.admin_site.actions import ConfirmedAction, NoChange, NoForm, ReasonForm
 from accounts.admin_site.lists import StaffAdmin
 from accounts.admin_site.overview import Chart, Figure, Panel, Task
 from accounts.services import audit
@@ -73,8 +73,7 @@ class DeviceAdmin(StaffAdmin):
         "id", "user", "session", "type", "masked_token", "device_id", "active", "failures", "locale", "app_version",
         "date_created", "last_seen_at",
     )  # fmt: skip
-    test_push = confirmed_action(
-        name="test_push",
+    test_push = ConfirmedAction(
         label=_("Send a test push"),
         permission="notifications.send_test_push",
         form_class=NoForm,
@@ -127,8 +126,7 @@ class DeliveryAdmin(StaffAdmin):
         "id", "channel", "kind", "priority", "recipient", "device", "notification", "state", "tries", "due_at",
         "expires_at", "lease_until", "last_error", "provider_id", "created_at", "finished_at",
     )  # fmt: skip
-    retry = confirmed_action(
-        name="retry",
+    retry = ConfirmedAction(
         label=_("Try again"),
         permission="notifications.retry_delivery",
         form_class=ReasonForm,

@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from accounts.admin_site.actions import NoChange, confirmed_action
+from accounts.admin_site.actions import ConfirmedAction, NoChange
 from accounts.admin_site.lists import ChoiceFilter, StaffAdmin
 from accounts.admin_site.overview import Panel, Task
 from accounts.models import Code, Session, TrustedDevice, User
@@ -50,8 +50,7 @@ class SessionAdmin(StaffAdmin):
         "id", "user", "kind", "device_name", "ip", "user_agent", "created_at", "last_used_at", "token_expires_at",
         "expires_at", "ended_at", "ended_reason",
     )  # fmt: skip
-    end = confirmed_action(
-        name="end",
+    end = ConfirmedAction(
         label=_("End these sessions"),
         permission="accounts.sign_out_user",
         consequences=[_("The token stops working, sockets close, pushes to this device stop.")],
@@ -74,8 +73,7 @@ class TrustedDeviceAdmin(StaffAdmin):
         columns=("id", "device_name", "created_at", "last_used_at", "expires_at"),
         position=2,
     )
-    forget = confirmed_action(
-        name="forget",
+    forget = ConfirmedAction(
         label=_("Stop trusting these devices"),
         permission="accounts.sign_out_user",
         consequences=[

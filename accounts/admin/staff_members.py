@@ -18,7 +18,7 @@ from django_otp.plugins.otp_static.models import StaticDevice, StaticToken
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from accounts.admin_site import sign_in
-from accounts.admin_site.actions import confirmed_action, download_action
+from accounts.admin_site.actions import ConfirmedAction, DownloadAction
 from accounts.admin_site.lists import AuditedAdmin, ReasonModelForm, StaffAdmin
 from accounts.admin_site.overview import Chart, Panel, Task
 from accounts.models import AuditEntry, User
@@ -52,8 +52,7 @@ class GroupAdmin(AuditedAdmin, DjangosGroupAdmin):
     filter_horizontal = ()
     search_fields = ("=name",)
     ordering = ("name",)
-    remove = confirmed_action(
-        name="remove",
+    remove = ConfirmedAction(
         label=_("Remove these groups"),
         permission="auth.delete_group",
         consequences=[_("Users who have their permissions only from these groups lose them immediately.")],
@@ -123,8 +122,7 @@ class AppAdmin(StaffAdmin):
     list_filter = ("confirmed",)
     search_fields = ("=user__id", "=user__email")
     fields = ("id", "user", "name", "confirmed", "created_at", "last_used_at", "throttling_failure_count")
-    remove = confirmed_action(
-        name="remove",
+    remove = ConfirmedAction(
         label=_("Remove the second factor"),
         permission="otp_totp.delete_totpdevice",
         consequences=[
@@ -178,8 +176,8 @@ class AuditEntryAdmin(StaffAdmin):
     list_filter = (("action", ActionFilter), "created_at")
     search_fields = ("=actor_label", "=target_label", "=request_id")
     fields = ("action_name", *AUDIT_COLUMNS, "actor", "target")
-    download_csv = download_action(kind="csv", columns=AUDIT_COLUMNS, permission="accounts.view_auditentry")
-    download_json = download_action(kind="json", columns=AUDIT_COLUMNS, permission="accounts.view_auditentry")
+    download_csv = DownloadAction(kind="csv", columns=AUDIT_COLUMNS, permission="accounts.view_auditentry")
+    download_json = DownloadAction(kind="json", columns=AUDIT_COLUMNS, permission="accounts.view_auditentry")
     actions = ("download_csv", "download_json")
 
     @admin.display(description=_("action"), ordering="action")

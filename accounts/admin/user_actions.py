@@ -11,11 +11,11 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.admin_site.actions import (
     DOWNLOAD_LABELS,
+    ConfirmedAction,
     NoChange,
     NoForm,
     Perform,
     ReasonForm,
-    confirmed_action,
     download,
 )
 from accounts.models import User
@@ -89,8 +89,7 @@ def _archive(_page: Any, request: HttpRequest, users: list[User], _data: dict[st
 
 def _download(kind: str) -> Any:
     """An action of the list, for it is offered on no page of a user."""
-    return confirmed_action(
-        name=f"download_{kind}",
+    return ConfirmedAction(
         label=DOWNLOAD_LABELS[kind],
         permission="accounts.export_user",
         consequences=[
@@ -106,8 +105,7 @@ def _download(kind: str) -> Any:
 
 
 class UserActions:
-    block = confirmed_action(
-        name="block",
+    block = ConfirmedAction(
         label=_("Block"),
         permission="accounts.block_user",
         form_class=BlockForm,
@@ -122,8 +120,7 @@ class UserActions:
         is_dangerous=True,
         state_of=_block_of,
     )
-    unblock = confirmed_action(
-        name="unblock",
+    unblock = ConfirmedAction(
         label=_("Unblock"),
         permission="accounts.block_user",
         consequences=[_("The user can sign in again. Sessions that ended stay ended.")],
@@ -132,8 +129,7 @@ class UserActions:
         is_offered=lambda user: user.blocked_at is not None,
         refusal=_("This account is not blocked."),
     )
-    unlock = confirmed_action(
-        name="unlock",
+    unlock = ConfirmedAction(
         label=_("Unlock"),
         permission="accounts.unlock_user",
         consequences=[_("The count of wrong passwords is reset; the user can sign in at once.")],
@@ -141,8 +137,7 @@ class UserActions:
         is_allowed=_may_change,
         is_offered=_has_wrong_passwords,
     )
-    resend_code = confirmed_action(
-        name="resend_code",
+    resend_code = ConfirmedAction(
         label=_("Send the confirmation code again"),
         permission="accounts.unlock_user",
         form_class=NoForm,
@@ -150,8 +145,7 @@ class UserActions:
         perform=_resend,
         is_offered=lambda user: not user.has_verified_email and _is_not_erased(user),
     )
-    sign_out = confirmed_action(
-        name="sign_out",
+    sign_out = ConfirmedAction(
         label=_("Sign out everywhere"),
         permission="accounts.sign_out_user",
         consequences=[_("All sessions end, and no device is trusted any longer."), _("Pushes stop.")],
@@ -159,8 +153,7 @@ class UserActions:
         is_allowed=_may_change,
         is_dangerous=True,
     )
-    reset_two_step = confirmed_action(
-        name="reset_two_step",
+    reset_two_step = ConfirmedAction(
         label=_("Turn off two-step verification"),
         permission="accounts.reset_two_step",
         consequences=[_("The second password and the recovery codes are removed."), _("The user is notified by mail.")],
@@ -170,8 +163,7 @@ class UserActions:
         is_offered=lambda user: user.two_step_enabled,
         refusal=_("Two-step verification is off for this account."),
     )
-    export = confirmed_action(
-        name="export",
+    export = ConfirmedAction(
         label=_("Export all data"),
         permission="accounts.export_user",
         max_rows=1,
@@ -185,8 +177,7 @@ class UserActions:
         is_offered=_is_not_erased,
         refusal=_("This account has already been erased."),
     )
-    erase = confirmed_action(
-        name="erase",
+    erase = ConfirmedAction(
         label=_("Erase"),
         permission="accounts.erase_user",
         consequences=[_("The account and everything personal is erased now. This cannot be undone.")],

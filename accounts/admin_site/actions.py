@@ -4,6 +4,7 @@ import csv
 import json
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, cast
 
@@ -40,6 +41,117 @@ Perform = Callable[[User, Any, dict[str, Any]], object]
 OnSuccess = Callable[[admin.ModelAdmin, HttpRequest, list[Any], dict[str, Any]], HttpResponse]
 
 
+@dataclass(kw_only=True, eq=False)
+class ConfirmedAction:
+    """An admin action with a confirmation page: its consequences and a form.
+
+        block = ConfirmedAction(label=_("Block"), permission="accounts.block_user", …)
+
+    The same action is a button on the page of a row. A list and a page show it to staff with the permission.
+    """
+
+    label: str | Promise
+    permission: str
+    consequences: Sequence[str | Promise]
+    # Called for each row with the staff member, the row and the values of the form. NoChange and what a service refuses
+    # are shown.
+    perform: Perform
+    form_class: type[forms.Form] = ReasonForm
+    max_rows: int = 500
+    # Answers with a page of its own instead of the list.
+    on_success: OnSuccess | None = None
+    # Shown in red.
+    is_dangerous: bool = False
+    # Whether the page of a row has the button: for this row, and for this row and staff member.
+    is_offered: Callable[[Any], bool] = lambda row: True
+    is_allowed: Callable[[Any, User], bool] = lambda row, by: True
+    # Why rows for which it is not offered are left alone in a list; without a text they are not.
+    refusal: str | Promise = ""
+    # Shown beside the row; if it changed while the page was open, the page is shown again.
+    state_of: Callable[[Any], str] = lambda row: ""
+    name: str = field(init=False)
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @property
+    def short_description(self) -> str | Promise:
+        """What the admin calls it in its list of actions."""
+        return self.label
+
+    def is_button_for(self, row: Any, by: User) -> bool:
+        return self.is_offered(row) and self.is_allowed(row, by)
+
+    def __call__(self, page: StaffAdmin, request: HttpRequest, queryset: QuerySet) -> HttpResponse | None:
+        """Shows the confirmation page, or performs what was confirmed there. None leads back to the list."""
+        if not request.user.has_perm(self.permission):
+            messages.error(request, _("You do not have permission to do this."))
+            return None
+        rows = list(queryset[: self.max_rows + 1])
+        if not rows:
+            messages.warning(request, _("What you selected no longer exists. Nothing was changed."))
+            return None
+        if len(rows) > self.max_rows:
+            messages.error(request, _("Please select at most %(most)d rows.") % {"most": self.max_rows})
+            return None
+        states = [self.state_of(row) for row in rows]
+        seen = sha256("\n".join(states).encode()).hexdigest()
+        is_confirmed = request.POST.get("confirmed") == "1"
+        form = self.form_class(request.POST if is_confirmed else None)
+        if is_confirmed and request.POST.get("seen", seen) != seen:
+            messages.warning(
+                request,
+                _("What you selected has changed meanwhile. Nothing was done; please check it and confirm again."),
+            )
+        elif is_confirmed and form.is_valid():
+            return self._apply(page, request, rows, form.cleaned_data)
+        context = {
+            **page.admin_site.each_context(request),
+            "title": self.label,
+            "opts": page.opts,
+            "rows": [(row.pk, page.display_name(row), state) for row, state in zip(rows, states, strict=True)],
+            "seen": seen,
+            "consequences": self.consequences,
+            "form": form,
+            "action": self.name,
+            "is_dangerous": self.is_dangerous,
+            "row_page": _row_page(page, request, rows),
+            "media": page.media,
+        }
+        return TemplateResponse(request, "admin/confirmed_action.html", context)
+
+    def _apply(
+        self, page: StaffAdmin, request: HttpRequest, rows: list[Any], data: dict[str, Any]
+    ) -> HttpResponse | None:
+        done = []
+        refused: dict[tuple[int, str], list[str]] = {}
+        for row in rows:
+            try:
+                if self.refusal and not self.is_offered(row):
+                    raise NoChange(self.refusal)
+                self.perform(cast(User, request.user), row, data)
+                done.append(row)
+            except NoChange as no_change:
+                refused.setdefault((messages.WARNING, str(no_change)), []).append(page.display_name(row))
+            except APIException as error:
+                refused.setdefault((messages.ERROR, str(error.detail)), []).append(page.display_name(row))
+        for (level, text), names in refused.items():
+            # A notice for each row, unless they would fill the page.
+            for each in names if len(names) <= MAX_NAMES else [_first_of(names)]:
+                messages.add_message(request, level, f"{each}: {text}")
+        if done and self.on_success is not None:
+            return self.on_success(page, request, done, data)
+        if done:
+            names = [page.display_name(row) for row in done]
+            details = {"action": self.label, "count": len(done), "rows": _first_of(names)}
+            messages.success(request, _("“%(action)s” was applied to: %(rows)s. Total: %(count)d.") % details)
+        # Without its row, as after a removal, the list is the place to return to.
+        row_page = _row_page(page, request, rows)
+        if row_page and page.model._base_manager.filter(pk=request.POST[ACTION_CHECKBOX_NAME]).exists():
+            return HttpResponseRedirect(row_page)
+        return None
+
+
 def _first_of(names: list[str]) -> str:
     return ", ".join(names[:MAX_NAMES] + ["…"] * (len(names) > MAX_NAMES))
 
@@ -49,102 +161,6 @@ def _row_page(page: admin.ModelAdmin, request: HttpRequest, rows: list[Any]) -> 
     if "from_row" not in request.POST or len(rows) != 1:
         return ""
     return reverse(f"admin:{page.opts.app_label}_{page.opts.model_name}_change", args=[rows[0].pk])
-
-
-def confirmed_action(
-    *,
-    name: str,
-    label: str | Promise,
-    permission: str,
-    consequences: Sequence[str | Promise],
-    perform: Perform,
-    form_class: type[forms.Form] = ReasonForm,
-    max_rows: int = 500,
-    on_success: OnSuccess | None = None,
-    is_dangerous: bool = False,
-    is_offered: Callable[[Any], bool] = lambda row: True,
-    is_allowed: Callable[[Any, User], bool] = lambda row, by: True,
-    refusal: str | Promise = "",
-    state_of: Callable[[Any], str] = lambda row: "",
-) -> Callable[[StaffAdmin, HttpRequest, QuerySet], HttpResponse | None]:
-    """An admin action with a confirmation page: its consequences and a form.
-
-    `perform(staff_member, row, cleaned_data)` is called for each row; NoChange and what a service refuses are shown.
-    `on_success(admin, request, rows, cleaned_data)` answers with a page of its own instead of the list. The same action
-    is a button on the page of a row, where `is_offered(row)` and `is_allowed(row, staff_member)`; in a list, rows for which
-    it is not offered are left alone if there is a `refusal`, which says why. A dangerous action is red.
-    `state_of(row)` is shown beside the row; if it changed while the page was open, the page is shown again.
-    """
-
-    @admin.action(description=cast(str, label))
-    def action(self: StaffAdmin, request: HttpRequest, queryset: QuerySet) -> HttpResponse | None:
-        if not request.user.has_perm(permission):
-            messages.error(request, _("You do not have permission to do this."))
-            return None
-        rows = list(queryset[: max_rows + 1])
-        if not rows:
-            messages.warning(request, _("What you selected no longer exists. Nothing was changed."))
-            return None
-        row_page = _row_page(self, request, rows)
-        if len(rows) > max_rows:
-            messages.error(request, _("Please select at most %(most)d rows.") % {"most": max_rows})
-            return None
-        states = [state_of(row) for row in rows]
-        seen = sha256("\n".join(states).encode()).hexdigest()
-        confirmed = request.POST.get("confirmed") == "1"
-        form = form_class(request.POST if confirmed else None)
-        if confirmed and request.POST.get("seen", seen) != seen:
-            messages.warning(
-                request,
-                _("What you selected has changed meanwhile. Nothing was done; please check it and confirm again."),
-            )
-        elif confirmed and form.is_valid():
-            done = []
-            refused: dict[tuple[int, str], list[str]] = {}
-            for row in rows:
-                try:
-                    if refusal and not is_offered(row):
-                        raise NoChange(refusal)
-                    perform(cast(User, request.user), row, form.cleaned_data)
-                    done.append(row)
-                except NoChange as no_change:
-                    refused.setdefault((messages.WARNING, str(no_change)), []).append(self.display_name(row))
-                except APIException as error:
-                    refused.setdefault((messages.ERROR, str(error.detail)), []).append(self.display_name(row))
-            for (level, text), names in refused.items():
-                # A notice for each row, unless they would fill the page.
-                for each in names if len(names) <= MAX_NAMES else [_first_of(names)]:
-                    messages.add_message(request, level, f"{each}: {text}")
-            if done and on_success is not None:
-                return on_success(self, request, done, form.cleaned_data)
-            if done:
-                names = [self.display_name(row) for row in done]
-                details = {"action": label, "count": len(done), "rows": _first_of(names)}
-                messages.success(request, _("“%(action)s” was applied to: %(rows)s. Total: %(count)d.") % details)
-            # Without its row, as after a removal, the list is the place to return to.
-            if row_page and self.model._base_manager.filter(pk=request.POST[ACTION_CHECKBOX_NAME]).exists():
-                return HttpResponseRedirect(row_page)
-            return None
-        context = {
-            **self.admin_site.each_context(request),
-            "title": label,
-            "opts": self.opts,
-            "rows": [(row.pk, self.display_name(row), state) for row, state in zip(rows, states, strict=True)],
-            "seen": seen,
-            "consequences": consequences,
-            "form": form,
-            "action": name,
-            "is_dangerous": is_dangerous,
-            "row_page": row_page,
-            "media": self.media,
-        }
-        return TemplateResponse(request, "admin/confirmed_action.html", context)
-
-    action.__name__ = name
-    cast(Any, action).permission = permission
-    cast(Any, action).is_dangerous = is_dangerous
-    cast(Any, action).is_button_for = lambda row, by: is_offered(row) and is_allowed(row, by)
-    return action
 
 
 MAX_ROWS = 10_000
@@ -174,13 +190,18 @@ def download(
     return response
 
 
-def download_action(*, kind: str, columns: tuple[str, ...], permission: str) -> Any:
+@dataclass(eq=False)
+class DownloadAction:
     """An action that downloads the selected rows at once, for data without a need for a reason."""
 
-    @admin.action(description=DOWNLOAD_LABELS[kind])
-    def action(self: admin.ModelAdmin, request: HttpRequest, queryset: QuerySet) -> HttpResponse:
-        return download(self, queryset.values(*columns)[:MAX_ROWS], columns, kind)
+    kind: str
+    columns: tuple[str, ...]
+    permission: str
 
-    action.__name__ = f"download_{kind}"
-    cast(Any, action).permission = permission
-    return action
+    @property
+    def short_description(self) -> str | Promise:
+        """What the admin calls it in its list of actions."""
+        return DOWNLOAD_LABELS[self.kind]
+
+    def __call__(self, page: admin.ModelAdmin, request: HttpRequest, queryset: QuerySet) -> HttpResponse:
+        return download(page, queryset.values(*self.columns)[:MAX_ROWS], self.columns, self.kind)

@@ -97,7 +97,7 @@ class StaffAdmin(ShownColumnsOnly):
     def row_actions(self, request: HttpRequest, row: Model) -> list[dict[str, Any]]:
         """The confirmed actions that this staff member may do on the page of this row."""
         return [
-            {"name": name, "label": label, "is_dangerous": getattr(action, "is_dangerous", False)}
+            {"name": name, "label": label, "is_dangerous": action.is_dangerous}
             for action, name, label in self.get_actions(request).values()
             if hasattr(action, "is_button_for") and action.is_button_for(row, request.user)
         ]
