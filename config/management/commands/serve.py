@@ -48,15 +48,7 @@ class Command(PlainCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        workers: int = options["workers"]
-        if options["seed"] is not None and not (settings.DEBUG and options["host"] in LOOPBACK):
-            raise CommandError("--seed makes known passwords: only with DEBUG=1 and on 127.0.0.1.", returncode=2)
-        if not options["prepare"] and (options["seed"] is not None or options["no_demo"]):
-            raise CommandError("--seed and --no-demo are about the demo users of --prepare: add it.", returncode=2)
-        if workers < 1:
-            raise CommandError("--workers must be at least 1.", returncode=2)
-        if workers > 1 and not settings.REDIS_URL:
-            raise CommandError("More than one worker needs REDIS_URL: they wake each other through it.", returncode=2)
+        refuse_contradictions(options)
         refuse_unsafe_settings(is_command=True)
         logins = []
         if options["prepare"]:
@@ -77,7 +69,13 @@ class Command(PlainCommand):
 
         deliver = not options["no_deliver"] and (settings.EMBEDDED or options["deliver"] or options["prepare"])
         with delivery.run_in_thread() if deliver else nullcontext():
-            server.serve(host=host, port=port, workers=workers, listener=listener, access_log=options["access_log"])
+            server.serve(
+                host=host,
+                port=port,
+                workers=options["workers"],
+                listener=listener,
+                access_log=options["access_log"],
+            )
         self.report("Stopped.")
 
     def prepare(self, *, with_demo: bool, seed: int | None) -> list[demo.Login]:
@@ -91,6 +89,18 @@ class Command(PlainCommand):
         # This thread becomes the server and does not use the database any more.
         connections.close_all()
         return logins
+
+
+def refuse_contradictions(options: dict[str, Any]) -> None:
+    """CommandError for options that exclude each other, or that these settings do not allow."""
+    if options["seed"] is not None and not (settings.DEBUG and options["host"] in LOOPBACK):
+        raise CommandError("--seed makes known passwords: only with DEBUG=1 and on 127.0.0.1.", returncode=2)
+    if not options["prepare"] and (options["seed"] is not None or options["no_demo"]):
+        raise CommandError("--seed and --no-demo are about the demo users of --prepare: add it.", returncode=2)
+    if options["workers"] < 1:
+        raise CommandError("--workers must be at least 1.", returncode=2)
+    if options["workers"] > 1 and not settings.REDIS_URL:
+        raise CommandError("More than one worker needs REDIS_URL: they wake each other through it.", returncode=2)
 
 
 def port_number(text: str) -> int:
