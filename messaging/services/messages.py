@@ -104,10 +104,6 @@ def _send(
             if isinstance(repeated, ApiError):
                 raise
             return repeated, False
-        if image is not None and client_id is not None:
-            repeated = storage.original_of(sender.id, client_id, digest)
-            if not isinstance(repeated, ApiError):
-                return repeated, False
         if image is not None:
             image.save(force_insert=True)
         message = Message(
