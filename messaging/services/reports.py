@@ -47,9 +47,9 @@ def report(*, reporter: "User", message_id: object, reason: str, comment: str = 
                 },
             },
         )
-        if not created and row.state == Report.State.OPEN:
+        still_open = Report.objects.filter(id=row.id, state=Report.State.OPEN)
+        if not created and still_open.update(reason=reason, comment=comment):
             row.reason, row.comment = reason, comment
-            row.save(update_fields=["reason", "comment"])
     return row
 
 

@@ -29,6 +29,22 @@ def test_a_second_report_replaces_the_words_of_the_first(as_alice, as_bob, send_
     assert Report.objects.get().reason == "abuse"
 
 
+def test_a_report_that_staff_closes_meanwhile_keeps_its_words(as_alice, as_bob, send_message, monkeypatch):
+    path = message_path(send_message(as_alice)["id"], "/report")
+    as_bob.post(path, {"reason": "spam"}, status=201)
+    staff = make_user("Staff", is_staff=True)
+    read = Report.objects.get_or_create
+
+    def read_and_close(**values):
+        row, created = read(**values)
+        reports.close(report=row, staff=staff, state="resolved")
+        return row, created
+
+    monkeypatch.setattr(Report.objects, "get_or_create", read_and_close)
+    as_bob.post(path, {"reason": "abuse"}, status=201)
+    assert Report.objects.get().reason == "spam"
+
+
 @pytest.mark.parametrize(
     ("body", "field"),
     [
