@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Self
 from django.db.models import QuerySet
 
 from core.database import compiled
-from messaging.selectors import presence_viewers
+from messaging.selectors import presence_viewers_of
 from realtime.models import Event, Socket, Stream, alive_since
 
 
@@ -52,18 +52,14 @@ def online_user_ids(among: Iterable[int]) -> set[int]:
     return set(Socket.objects.alive().filter(user_id__in=set(among)).values_list("user_id", flat=True))
 
 
-def online_viewers(user_ids: Iterable[int]) -> dict[int, list[int]]:
-    """For each of these users, who may see their presence and has an open socket. One query."""
-    viewers: dict[int, list[int]] = {user_id: [] for user_id in user_ids}
-    for user_id, viewer_id in sorted(_online_viewers(list(viewers), alive_since())):
-        if viewer_id != user_id:
-            viewers[user_id].append(viewer_id)
-    return viewers
+def online_peers_of(user_id: int) -> set[int]:
+    """The users who may see this user's presence and have an open socket."""
+    return {peer_id for (peer_id,) in _online_peers(user_id, alive_since())}
 
 
 @compiled
-def _online_viewers(user_ids: list[int], since: datetime) -> QuerySet[Any, tuple[int, int]]:
-    return presence_viewers(user_ids, Socket.objects.alive(since).values("user_id"))
+def _online_peers(user_id: int, since: datetime) -> QuerySet[Socket, tuple[int]]:
+    return Socket.objects.alive(since).filter(user_id__in=presence_viewers_of(user_id)).values_list("user_id")
 
 
 def stream_count() -> int:

@@ -6,7 +6,7 @@ from messaging.selectors.access import (
     has_written,
     message_for,
     message_image_is_visible,
-    presence_viewers,
+    presence_viewers_of,
     presence_visible_to,
     reachable_peers,
 )

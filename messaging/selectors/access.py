@@ -4,11 +4,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from django.contrib.auth import get_user_model
-from django.db.models import OuterRef, Q, QuerySet
+from django.db.models import Q, QuerySet
 
 from accounts import sql
 from accounts.exceptions import EmailNotVerified, UserBlocked
-from accounts.selectors import blocked_between
 from core.database import row, rows, rows_unprepared
 from core.exceptions import ApiError
 from core.fields import parse_id
@@ -130,8 +129,8 @@ _OTHER = "conversation__participants__"
 
 
 def _presence_is_visible(watched: str, viewer: str) -> Q:
-    """For two participants: the conversation has a message, the watched user has written or accepts messages from
-    everyone, and neither has blocked the other.
+    """For two participants: the conversation has a message, and the watched user has written or accepts messages
+    from everyone.
 
     A user who has written accepts replies, unless their privacy setting is NOBODY; having written is enough then.
     """
@@ -139,25 +138,23 @@ def _presence_is_visible(watched: str, viewer: str) -> Q:
     for prefix in (watched, viewer):
         has_message |= Q(**{f"{prefix}has_written": True}) | Q(**{f"{prefix}last_message_id__isnull": False})
     everyone = Q(**{f"{watched}user__who_can_message": WhoCanMessage.EVERYONE})
-    is_blocked = blocked_between(OuterRef(f"{watched}user_id"), OuterRef(f"{viewer}user_id"))
-    return has_message & (Q(**{f"{watched}has_written": True}) | everyone) & ~is_blocked
+    return has_message & (Q(**{f"{watched}has_written": True}) | everyone)
 
 
 def presence_visible_to(viewer_id: int, among: Iterable[int]) -> set[int]:
-    """Those of `among` whose presence this user may see."""
+    """Those of `among` whose presence this user may see. The caller checks blocks."""
     others = Participant.objects.exclude(user_id=viewer_id).filter(
         _presence_is_visible("", _OTHER), user_id__in=set(among), **{f"{_OTHER}user_id": viewer_id}
     )
     return set(others.values_list("user_id", flat=True))
 
 
-def presence_viewers(user_ids: Iterable[int], among: QuerySet[Any, Any]) -> QuerySet[Any, tuple[int, int]]:
-    """Pairs (user, viewer): who in the query `among` may see the presence of these users. A pair of a user with
-    themselves may be part of it."""
-    watched = Participant.objects.filter(
-        _presence_is_visible("", _OTHER), user__id__any=user_ids, **{f"{_OTHER}user_id__in": among}
+def presence_viewers_of(user_id: int) -> QuerySet[Any, Any]:
+    """Ids of the users who may see this user's presence, for `id__in` of a query. The caller checks blocks."""
+    others = Participant.objects.exclude(user_id=user_id).filter(
+        _presence_is_visible(_OTHER, ""), **{f"{_OTHER}user_id": user_id}
     )
-    return watched.values_list("user_id", f"{_OTHER}user_id")
+    return others.values("user_id")
 
 
 def message_image_is_visible(image: "Image", viewer_id: int | None, signed: bool) -> bool:

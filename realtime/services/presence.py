@@ -6,13 +6,13 @@ Only the socket's row is written. The sweep of its process touches it, so that a
 process its users become offline without further action.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.db import transaction
 from django.utils import timezone
 
-from accounts.selectors import active_verified_sessions, users_by_ids
+from accounts.selectors import active_verified_sessions, ids_blocked_either_way, users_by_ids
 from accounts.services import profile
 from core.text import json_time
 from messaging.selectors import check_can_contact, conversation_for, presence_visible_to, reachable_peers
@@ -32,7 +32,8 @@ def watch(*, viewer: "User", device: SocketRef, user_ids: list[int]) -> list[dic
     From now on this socket gets changes of these users only. Other ids are left out without an error, so that
     a hidden user looks like an unknown one.
     """
-    allowed = sorted(presence_visible_to(viewer.id, user_ids))
+    peers = presence_visible_to(viewer.id, user_ids)
+    allowed = sorted(peers - ids_blocked_either_way(viewer.id, peers))
     people = users_by_ids(allowed)
     online = selectors.online_user_ids(allowed)
     states = [
@@ -56,17 +57,17 @@ def watch(*, viewer: "User", device: SocketRef, user_ids: list[int]) -> list[dic
 
 def user_connected(*, person: "User") -> None:
     """The first socket of a user has opened."""
-    groups.publish(_announcements([person], online=True))
+    groups.publish(_to_watchers(person, online=True))
 
 
 def users_disconnected(*, user_ids: set[int]) -> None:
     """A socket of each user closed and its row was deleted; announces those as offline whose last one it was."""
     profile.record_last_seen(user_ids=user_ids, at=timezone.now())
     offline = user_ids - selectors.online_user_ids(user_ids)
-    announcements = _announcements(users_by_ids(offline).values(), online=False)
+    messages = {person.id: _to_watchers(person, online=False) for person in users_by_ids(offline).values()}
     # Some may have come back meanwhile, and have been announced as online.
     back = selectors.online_user_ids(offline)
-    groups.publish(message for message in announcements if message["frame"]["data"]["user_id"] not in back)
+    groups.publish(message for user_id, own in messages.items() if user_id not in back for message in own)
 
 
 def visibility_changed(*, person: "User") -> None:
@@ -75,22 +76,22 @@ def visibility_changed(*, person: "User") -> None:
         state = _state(person, online=bool(selectors.online_user_ids({person.id})))
     else:
         state = {"user_id": person.id, "online": False, "last_seen_at": None}
-    messages = _to_viewers([state])
+    messages = _messages(person, state)
     transaction.on_commit(lambda: groups.publish(messages), robust=True)
 
 
-def _announcements(people: Iterable["User"], *, online: bool) -> list[groups.Message]:
-    return _to_viewers([_state(person, online=online) for person in people if person.show_last_seen])
+def _to_watchers(person: "User", *, online: bool) -> list[groups.Message]:
+    return _messages(person, _state(person, online=online)) if person.show_last_seen else []
 
 
-def _to_viewers(states: list[dict[str, Any]]) -> list[groups.Message]:
-    """These presences, for every socket of a contact; each relays only users that its client watches."""
-    viewers = selectors.online_viewers(state["user_id"] for state in states)
-    return [
-        groups.frame_message(viewer_id, {"type": "presence", "data": state})
-        for state in states
-        for viewer_id in viewers[state["user_id"]]
-    ]
+def _messages(person: "User", state: dict[str, Any]) -> list[groups.Message]:
+    """The presence, for every socket of a contact; each relays only users that its client watches."""
+    peers = selectors.online_peers_of(person.id)
+    if not peers:
+        return []
+    peers -= ids_blocked_either_way(person.id, peers)
+    frame = {"type": "presence", "data": state}
+    return [groups.frame_message(peer, frame) for peer in sorted(peers)]
 
 
 def _state(person: "User", *, online: bool) -> dict[str, Any]:

@@ -2,13 +2,11 @@
 
 import pytest
 
-from accounts.models import Block, User
+from accounts.models import User
 from accounts.services import profile
-from messaging.selectors import presence_visible_to
 from messaging.services import conversations, messages
-from realtime import selectors
 from tests.factories import make_user, sign_in
-from tests.realtime.phones import block, conversation_of, phone_of
+from tests.realtime.phones import block, conversation_of
 
 
 @pytest.fixture
@@ -54,19 +52,6 @@ def test_a_block_stops_typing_and_presence(device, alice, bob, chat):
     seen = about(reader.frames, "presence")
     assert [state["online"] for state in seen] == [True]
     assert reader.command("presence.watch", user_ids=[alice.id])["data"] == {"presence": []}
-
-
-def test_a_block_in_either_direction_hides_presence(transactional_db, alice, bob, chat):
-    phone_of(bob)
-    assert selectors.online_viewers([alice.id, bob.id]) == {alice.id: [bob.id], bob.id: []}
-    phone_of(alice)
-    assert selectors.online_viewers([alice.id, bob.id]) == {alice.id: [bob.id], bob.id: [alice.id]}
-    for blocker, blocked in ((alice, bob), (bob, alice)):
-        block(blocker, blocked)
-        assert selectors.online_viewers([alice.id, bob.id]) == {alice.id: [], bob.id: []}
-        assert presence_visible_to(alice.id, [bob.id]) == presence_visible_to(bob.id, [alice.id]) == set()
-        Block.objects.all().delete()
-    assert presence_visible_to(alice.id, [bob.id]) == {bob.id}
 
 
 def test_online_and_offline_are_sent_to_watchers(device, alice, bob, chat):
