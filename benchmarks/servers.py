@@ -65,7 +65,8 @@ def granian(target: str, *, env: dict[str, str], workers: int = 2, threads: int 
 @contextmanager
 def running(command: list[str], port: int, env: dict[str, str]) -> Iterator[Server]:
     """Any server that answers /healthz on `port`; its whole process group is stopped at the end."""
-    process = subprocess.Popen(command, cwd=ROOT, env=os.environ | env, start_new_session=True)
+    # What a server prints is not part of the result.
+    process = subprocess.Popen(command, cwd=ROOT, env=os.environ | env, stdout=sys.stderr, start_new_session=True)
     try:
         _wait_for(port, process)
         yield Server(process, port)

@@ -45,6 +45,13 @@ def uvicorn(target, env):
     return running(command, port, env)
 
 
+def serve(env):
+    """The process for sockets, as deploy/ starts it."""
+    port = free_port()
+    command = [sys.executable, "manage.py", "serve", "--no-deliver", "--port", str(port)]
+    return running(command, port, env)
+
+
 def prepare(sockets):
     """Pairs of users with a conversation each, and tokens for `sockets` sockets, ten per user."""
     import django
@@ -296,7 +303,7 @@ def main() -> None:
     os.environ |= env
     world = prepare(options.sockets)
     with (
-        uvicorn("config.asgi:application", env) as ours,
+        serve(env) as ours,
         uvicorn("benchmarks.bare_sockets:application", env) as relays,
         granian("config.wsgi:application", env=env) as http,
         granian("benchmarks.bare:application", env=env | {"BARE_SERVER": "1"}) as bare_http,

@@ -35,6 +35,8 @@ HEADER_SECONDS = 15.0
 # Frames that the application does not see, or cannot take yet, are counted: pings, pongs, parts of messages, and messages
 # while MESSAGES_WAITING others wait for it. A client may send so many at once, and so many a second.
 MESSAGES_WAITING = 32
+# Reading stops while so many messages wait for the application.
+MESSAGES_READ_AHEAD = 8
 FRAMES_BURST = 4000
 FRAMES_PER_SECOND = 200
 # Bytes are parsed in pieces: a hundred thousand frames fit into what the loop reads at once.
@@ -49,6 +51,8 @@ class RestartingWebSocket(WebSocketsSansIOProtocol):
 
     It closes with 4429 when the client floods it with frames that are no messages, or with more messages than the
     application has taken, which would keep the event loop busy.
+    It stops reading when MESSAGES_READ_AHEAD messages wait. uvicorn would stop after each message and start again when
+    the application takes it: two changes of the selector a message, a sixth of the rate of small ones.
     To a client that does not read it answers the latest pings only: uvicorn would keep the answers to all of them.
     """
 
@@ -70,7 +74,11 @@ class RestartingWebSocket(WebSocketsSansIOProtocol):
 
     def send_receive_event_to_app(self) -> None:
         # The application counts the messages that it takes, but not those that wait, or that arrive after the close.
-        is_late = self.close_sent or self.queue.qsize() >= MESSAGES_WAITING
+        waiting = self.queue.qsize()
+        is_late = self.close_sent or waiting >= MESSAGES_WAITING
+        if not self.close_sent:
+            # uvicorn stops reading unless it believes that it has. `receive` starts it again.
+            self.read_paused = waiting + 1 < MESSAGES_READ_AHEAD
         if not is_late or self._may_send_frame():
             super().send_receive_event_to_app()
 

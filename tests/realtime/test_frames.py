@@ -4,11 +4,12 @@ import json
 import socket as sockets
 import time
 from contextlib import suppress
+from queue import Queue
 
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
 
-from config.server import RestartingWebSocket
+from config.server import MESSAGES_READ_AHEAD, RestartingWebSocket
 from realtime.consumers import protocol
 from realtime.socket_commands import COMMANDS, OWN_COMMANDS
 from tests.factories import sign_in
@@ -149,6 +150,7 @@ def test_a_message_in_many_fragments_is_one_frame(phone):
     phone.expect("pong")
 
 
+PING_MESSAGE = bytes([0x81, 0x80 | 15, 0, 0, 0, 0]) + b'{"type":"ping"}'
 PING, PONG, EMPTY_PART = (bytes([head, 0x80, 0, 0, 0, 0]) for head in (0x89, 0x8A, 0x00))
 
 
@@ -175,6 +177,23 @@ def test_a_flood_of_messages_is_cut_before_all_of_it_is_read(live, open_socket, 
             unsigned.socket.socket.sendall(bytes([0x81, 0x80, 0, 0, 0, 0]) * 10_000)
     unsigned.closed()
     assert len(read) < 10_000
+
+
+@pytest.mark.parametrize("messages", [MESSAGES_READ_AHEAD - 1, MESSAGES_READ_AHEAD])
+def test_reading_stops_while_several_messages_wait_and_starts_again(live, phone, messages):
+    [protocol] = only_protocol(live)
+    is_reading: Queue[bool] = Queue()
+
+    def read_at_once():
+        protocol.data_received(PING_MESSAGE * messages)
+        is_reading.put(protocol.transport.is_reading())
+
+    protocol.loop.call_soon_threadsafe(read_at_once)
+    assert is_reading.get(timeout=5) is (messages < MESSAGES_READ_AHEAD)
+    for _ in range(messages):
+        phone.expect("pong")
+    phone.send("ping")
+    phone.expect("pong")
 
 
 def test_to_a_client_that_does_not_read_few_answers_to_pings_are_kept(live, alice):
