@@ -76,8 +76,7 @@ def envelope(error: Exception, context: dict[str, Any] | None = None) -> Respons
         fields = field_errors(error.detail)
         return _response(400, body_of("validation_error", _("Some fields are invalid."), fields=fields))
     if isinstance(error, exceptions.APIException):
-        code = next((c for kind, c in CODES.items() if type(error) is kind), None)
-        code = code or str(getattr(error, "code", None) or error.default_code)
+        code = CODES.get(type(error)) or str(getattr(error, "code", None) or error.default_code)
         retry_after = getattr(error, "retry_after", None)
         body = body_of(code, str(error.detail), retry_after=retry_after)
         return _response(error.status_code, body)

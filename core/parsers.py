@@ -28,7 +28,7 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
-def finite(text: str) -> float:
+def _finite(text: str) -> float:
     """A number with a fraction or exponent; ValueError for one that is too large to be a number (1e999)."""
     number = float(text)
     if not math.isfinite(number):
@@ -45,11 +45,16 @@ def _too_deep(text: str) -> bool:
     return False
 
 
+def parse_json(text: str) -> Any:
+    """The JSON value in `text`; ValueError for anything else, NaN included, RecursionError for what is nested too deeply."""
+    return json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
+
+
 def parse_object(text: str) -> dict[str, Any]:
     """The JSON object in `text`; ValueError for anything else, NaN and deep nesting included."""
     if text.count("[") + text.count("{") > MAX_DEPTH and _too_deep(text):
         raise ValueError("nested too deeply")
-    value = json.loads(text, parse_constant=_refuse_constant, parse_float=finite)
+    value = parse_json(text)
     if not isinstance(value, dict):
         raise ValueError("not an object")
     return value

@@ -11,7 +11,7 @@ from uuid import UUID
 from django.utils.translation import gettext_lazy as _
 from rest_framework.utils.encoders import JSONEncoder
 
-from core.parsers import finite
+from core.parsers import parse_json
 from realtime.kinds import SocketRef
 
 MAX_REF = 64
@@ -39,7 +39,7 @@ class CommandFrame(NamedTuple):
 def read(text: str) -> CommandFrame:
     """The command in a text frame, or BadFrame."""
     try:
-        frame = json.loads(text, parse_constant=_no_constant, parse_float=finite)
+        frame = parse_json(text)
     except (ValueError, RecursionError) as error:
         raise BadFrame(_("The frame is not JSON.")) from error
     if not isinstance(frame, dict):
@@ -80,10 +80,6 @@ def _is_text(value: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _no_constant(name: str) -> None:
-    raise ValueError(name)
 
 
 Message = dict[str, Any]
