@@ -112,6 +112,10 @@ class Session(models.Model):
         """SessionQuerySet.live for a row that was read."""
         return self.ended_at is None and self.expires_at > now
 
+    def accepts(self, generation: int, now: datetime) -> bool:
+        """Whether the session lives and no credential has changed since a token of this generation was issued."""
+        return self.is_live(now) and generation >= self.oldest_generation
+
 
 class OneTimeQuerySet(models.QuerySet[M]):
     """Of rows that are used once; `live` of those that also expire."""

@@ -99,18 +99,14 @@ def authenticate(token: str) -> tuple[User, Session]:
         raise TokenRevoked
     user = session.user
     user.refuse_if_blocked(now)
-    if not session.is_live(now):
-        raise TokenRevoked
     behind = session.generation - claims.generation
-    if behind < 0 or behind > 1 or claims.generation < session.oldest_generation:
-        raise TokenRevoked
-    if behind == 1 and _grace_is_over(session, now):
+    if not session.accepts(claims.generation, now) or _is_reused(session, behind, now):
         raise TokenRevoked
     _record_use(session, is_newest=behind == 0, now=now)
     return user, session
 
 
-def recheck(*, sid: uuid.UUID, user_id: int, generation: int | None = None) -> tuple[User, Session]:
+def recheck(*, sid: uuid.UUID, user_id: int, generation: int) -> tuple[User, Session]:
     """The current user and session of a token that was accepted earlier, in one query.
 
     TokenRevoked, also when a credential changed after this `generation` was issued, or AccountBlocked
@@ -121,9 +117,7 @@ def recheck(*, sid: uuid.UUID, user_id: int, generation: int | None = None) -> t
     if session is None:
         raise TokenRevoked
     session.user.refuse_if_blocked(now)
-    if not session.is_live(now):
-        raise TokenRevoked
-    if generation is not None and generation < session.oldest_generation:
+    if not session.accepts(generation, now):
         raise TokenRevoked
     return session.user, session
 
@@ -139,7 +133,7 @@ def ended(tokens: Iterable[tuple[int, int]]) -> dict[tuple[int, int], str]:
         session = sessions.get(token[0])
         if session is not None and session.user.is_blocked(now):
             codes[token] = "account_blocked"
-        elif session is None or not session.is_live(now) or token[1] < session.oldest_generation:
+        elif session is None or not session.accepts(token[1], now):
             codes[token] = "token_revoked"
     return codes
 
@@ -161,12 +155,10 @@ def refresh(token: str) -> str:
         user = User.objects.get(id=session.user_id)  # as it is now that the row is ours
         now = timezone.now()
         user.refuse_if_blocked(now)
-        if not session.is_live(now):
-            raise TokenRevoked
-        if claims.generation < session.oldest_generation:
+        if not session.accepts(claims.generation, now):
             raise TokenRevoked
         behind = session.generation - claims.generation
-        reused = behind not in (0, 1) or (behind == 1 and _grace_is_over(session, now))
+        reused = _is_reused(session, behind, now)
         if reused:
             _end_reused(session, user)
         else:
@@ -267,9 +259,12 @@ def _end_reused(session: Session, user: User) -> None:
     emails.send_to(user, "session_reuse", device=emails.clean(session.device_name) or "?")
 
 
-def _grace_is_over(session: Session, now: datetime) -> bool:
+def _is_reused(session: Session, behind: int, now: datetime) -> bool:
+    """Whether a token so many generations behind the newest is an old copy: neither the newest, nor the one before it while
+    the newest is unused or was first used within the last minute."""
     used_at = session.generation_used_at
-    return used_at is not None and now - used_at >= timedelta(seconds=conf.REFRESH_GRACE_SECONDS)
+    grace_is_over = used_at is not None and now - used_at >= timedelta(seconds=conf.REFRESH_GRACE_SECONDS)
+    return behind not in (0, 1) or (behind == 1 and grace_is_over)
 
 
 def _record_use(session: Session, *, is_newest: bool, now: datetime) -> None:

@@ -15,7 +15,7 @@ from tests.realtime.phones import block, conversation_of, unblock
 
 def passes_alone(notice, sid):
     try:
-        user, _ = sessions.recheck(sid=sid, user_id=notice.user_id)
+        user, _ = sessions.recheck(sid=sid, user_id=notice.user_id, generation=1)
         typing(actor=user, conversation_id=notice.conversation_id, is_typing=notice.is_typing)
     except APIException:
         return False
