@@ -12,7 +12,7 @@ from core.database import as_parameter, prepared
 from core.transactions import unit_of_work
 from messaging.selectors import conversations_for
 from messaging.services import conversations
-from notifications.services.delivery import SocketStatusQuery
+from notifications.services.delivery import SocketStatus, SocketStatusQuery
 from realtime import groups
 from realtime.conf import conf
 from realtime.models import CallParticipant, Event, Socket, Stream, alive_since
@@ -126,7 +126,7 @@ def acknowledged(*, socket_id: str, user_id: int, seq: int, delivered: Mapping[i
         conversations.mark_delivered(user_id=user_id, delivered=delivered)
 
 
-def socket_statuses(queries: Sequence[SocketStatusQuery]) -> list[str]:
+def socket_statuses(queries: Sequence[SocketStatusQuery]) -> list[SocketStatus]:
     """For the delivery of pushes: whether a socket of the session acknowledged what was written at that time."""
     sessions = {query.session_id for query in queries}
     rows = Socket.objects.alive().filter(session_id__any=sessions).values_list("session_id", "acked_seq")
@@ -139,11 +139,11 @@ def socket_statuses(queries: Sequence[SocketStatusQuery]) -> list[str]:
         if query.session_id in acked
     }
     return [
-        "absent"
+        SocketStatus.ABSENT
         if query.session_id not in acked
-        else "seen"
+        else SocketStatus.SEEN
         if acked[query.session_id] >= newest[query.user_id, query.since]
-        else "connected"
+        else SocketStatus.CONNECTED
         for query in queries
     ]
 

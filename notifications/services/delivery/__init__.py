@@ -8,5 +8,5 @@ from notifications.services.delivery.outbox import (
     retriable,
     retry,
 )
-from notifications.services.delivery.push_handler import SocketStatusQuery, register_socket_statuses
+from notifications.services.delivery.push_handler import SocketStatus, SocketStatusQuery, register_socket_statuses
 from notifications.services.delivery.supervisor import run, run_in_thread

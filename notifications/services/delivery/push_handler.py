@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from enum import StrEnum, auto
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -27,10 +28,13 @@ from notifications.services.delivery.push_messages import (
 )
 from notifications.services.delivery.sending import DeliveryHandler, Job
 
-# The socket status of a device.
-ABSENT = "absent"
-CONNECTED = "connected"
-SEEN = "seen"
+
+class SocketStatus(StrEnum):
+    """Whether a device has an open socket, and has acknowledged there what a push would announce."""
+
+    ABSENT = auto()
+    CONNECTED = auto()
+    SEEN = auto()
 
 
 class SocketStatusQuery(NamedTuple):
@@ -41,9 +45,9 @@ class SocketStatusQuery(NamedTuple):
     since: datetime
 
 
-# One status per query, in order: `seen` when a socket of the session acknowledged everything that
-# was written for the user up to `since`, `connected` when one is open that has not yet, else `absent`.
-Statuses = Callable[[Sequence[SocketStatusQuery]], Sequence[str]]
+# One status per query, in order: SEEN when a socket of the session acknowledged everything that
+# was written for the user up to `since`, CONNECTED when one is open that has not yet, else ABSENT.
+Statuses = Callable[[Sequence[SocketStatusQuery]], Sequence[SocketStatus]]
 
 _statuses: Statuses | None = None
 
@@ -127,7 +131,7 @@ class _Batch:
         for row in self.calls:
             if row.kind == "incoming_call" and (row.device_id, row.group_key) in over:
                 prepared.append(row.result(State.CANCELLED, "the call is over"))
-            elif row.kind == "incoming_call" and socket_statuses[row.id] == SEEN:
+            elif row.kind == "incoming_call" and socket_statuses[row.id] == SocketStatus.SEEN:
                 prepared.append(row.result(State.CANCELLED, "seen on the socket"))
             else:
                 message = call_message(
@@ -176,14 +180,18 @@ class _Batch:
         return prepared
 
     def _skip_or_delay(
-        self, row: Claimed, status: str, last_push: tuple[datetime, dict[str, Any]] | None, sent_payload: dict[str, Any]
+        self,
+        row: Claimed,
+        status: SocketStatus,
+        last_push: tuple[datetime, dict[str, Any]] | None,
+        sent_payload: dict[str, Any],
     ) -> DeliveryResult | None:
         """The result of a push that is not sent now: seen on the socket, nothing new, or too early."""
-        if status == SEEN:
+        if status == SocketStatus.SEEN:
             return row.result(State.CANCELLED, "seen on the socket")
         if last_push is not None and last_push[1] == sent_payload:
             return row.result(State.CANCELLED, "nothing new since the last push")
-        if status == CONNECTED:
+        if status == SocketStatus.CONNECTED:
             socket_deadline = row.touched_at + timedelta(seconds=conf.PUSH_SOCKET_SECONDS)
             if socket_deadline > self.now:
                 return row.result(State.PENDING, row.last_error, due_at=socket_deadline, count_attempt=False)
@@ -208,11 +216,11 @@ class _Batch:
             if finished_at is not None
         }
 
-    def _socket_statuses(self, rows: Sequence[Claimed]) -> dict[int, str]:
+    def _socket_statuses(self, rows: Sequence[Claimed]) -> dict[int, SocketStatus]:
         queries = [
             SocketStatusQuery(row.recipient_id or 0, self._device(row).session_id, row.touched_at) for row in rows
         ]
-        statuses: Sequence[str] = [ABSENT] * len(rows)
+        statuses: Sequence[SocketStatus] = [SocketStatus.ABSENT] * len(rows)
         try:
             if _statuses is not None:
                 statuses = _statuses(queries)
