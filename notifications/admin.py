@@ -9,9 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.admin_site.actions import ConfirmedAction, NoChange, NoForm, ReasonForm
 from accounts.admin_site.lists import StaffAdmin
 from accounts.admin_site.overview import Chart, Figure, Panel, Task
-from accounts.services import audit
 from accounts.services.audit import name_actions
-from core.transactions import unit_of_work
 from notifications.models import ChannelPause, Delivery, Device, Notification
 from notifications.services import delivery
 
@@ -23,7 +21,6 @@ name_actions(
         "emit_event": _("Event recorded"),
         "push.tested": _("Test push sent"),
         "retry_deliveries": _("Deliveries retried"),
-        "send_test_push": _("Test push sent"),
     }
 )
 
@@ -43,10 +40,8 @@ def _can_be_retried(row: Delivery) -> bool:
 
 
 def _test_push(by: "User", device: Device, data: dict[str, Any]) -> None:
-    with unit_of_work():
-        if not delivery.enqueue_test_push(recipient_id=device.user_id, device_ids=[device.id]):
-            raise NoChange(_("This device is no longer in use: its push service refuses it."))
-        audit.record(action="push.tested", actor=by, target=device.user, device_id=device.id)
+    if not delivery.send_test_push(user=device.user, device_ids=[device.id], actor=by):
+        raise NoChange(_("This device is no longer in use: its push service refuses it."))
 
 
 @admin.register(Notification)

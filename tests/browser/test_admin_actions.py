@@ -97,7 +97,7 @@ WALKS = [
     Walk(
         "notifications/device", "test_push", "Send a test push", "operations", "push device",
         "SELECT count(*) FROM notifications_delivery WHERE state = 'sent' AND kind = 'test' AND device_id = {}",
-        0, 1, "push.tested", {}, "device_id",
+        0, 1, "push.tested", {}, "device_ids",
     ),
     Walk(
         "notifications/delivery", "retry", "Try again", "operations", "dead push",

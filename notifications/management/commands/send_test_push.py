@@ -7,9 +7,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import CommandError, CommandParser
 
 from accounts.management.user_commands import find_user
-from accounts.services import audit
 from core.operator import NothingMatched, OperatorCommand, actor, positive
-from core.transactions import unit_of_work
 from notifications.channels import Dead, Failed, push_channel
 from notifications.conf import conf
 from notifications.models import Device
@@ -36,9 +34,7 @@ class Command(OperatorCommand):
             return {"user_id": user.id, "devices": self.validate(devices), "dry_run": True}
         if conf.PUSH_BACKEND == "off":
             raise CommandError("Push is switched off: set PUSH_BACKEND.")
-        with unit_of_work():
-            queued = delivery.enqueue_test_push(recipient_id=user.id, device_ids=[device.id for device in devices])
-            audit.record(action="send_test_push", actor=actor(), target=user, devices=queued)
+        queued = delivery.send_test_push(user=user, device_ids=[device.id for device in devices], actor=actor())
         self.report("Queued; a running `serve` or `deliver` sends it.")
         return {"user_id": user.id, "queued": queued, "dry_run": False}
 

@@ -7,6 +7,7 @@ from notifications.services.delivery.outbox import (
     enqueue_test_push,
     retriable,
     retry,
+    send_test_push,
 )
 from notifications.services.delivery.push_handler import SocketStatus, SocketStatusQuery, register_socket_statuses
 from notifications.services.delivery.supervisor import run, run_in_thread

@@ -114,7 +114,7 @@ def enqueue_call_push(*, recipient_id: int, data: Mapping[str, str], expires_at:
 
 
 def enqueue_test_push(*, recipient_id: int, device_ids: Iterable[int] | None = None) -> int:
-    """Queue a test push to all devices of a user or to some of them."""
+    """Queue a test push to all devices of a user or to some of them. Returns how many rows."""
     now = timezone.now()
     devices = Device.objects.active().filter(user_id=recipient_id)
     if device_ids is not None:
@@ -130,6 +130,16 @@ def enqueue_test_push(*, recipient_id: int, device_ids: Iterable[int] | None = N
         payload={},
         expires_at=now + timedelta(minutes=10),
     )
+
+
+def send_test_push(*, user: "User", device_ids: Iterable[int], actor: "User | str") -> int:
+    """Queue a test push to these devices on behalf of support. Returns how many rows; with any, the audit log names them."""
+    ids = list(device_ids)
+    with unit_of_work():
+        queued = enqueue_test_push(recipient_id=user.id, device_ids=ids)
+        if queued:
+            audit.record(action="push.tested", actor=actor, target=user, device_ids=ids)
+    return queued
 
 
 def cancel(

@@ -154,7 +154,7 @@ def _group_key(kind_row: Kind, target_id: int | None) -> str:
 
 
 def _open_row(kind_row: Kind, new_row: Notification) -> Notification:
-    """The open row of the group, locked; `fresh`, saved, when there is none."""
+    """The open row of the group, locked; `new_row`, saved, when there is none."""
     if kind_row.grouping is Grouping.NONE:
         new_row.save(force_insert=True)
         return new_row
