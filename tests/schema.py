@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT202012
 
-from config.openapi import codes
+from config.openapi import errors
 
 JSON = "application/json"
 
@@ -66,7 +66,7 @@ def hold(method: str, path: str, status: int, body: Any) -> None:
 def hold_code(path: str, method: str, code: str) -> None:
     """AssertionError when an operation gives an error code that its part of the document does not name."""
     error_codes = document()["paths"][path][method.lower()]["x-error-codes"]
-    assert code in error_codes or code in codes.ANYWHERE, (
+    assert code in error_codes or code in errors.ANYWHERE, (
         f"{method} {path} gave {code}: name it in the Errors line of the operation in docs/reference"
     )
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from config.openapi import codes, constraints, security, texts
-from config.site import errors
+from config.openapi import constraints, errors, security, texts
 
 JSON = "application/json"
 ERROR = {"$ref": "#/components/schemas/Error"}
@@ -140,12 +139,12 @@ def error_responses(error_codes: list[str]) -> dict[str, Any]:
             "content": {
                 JSON: {
                     "schema": ERROR,
-                    "examples": {code: {"value": codes.body(code)} for code in codes_of_status},
+                    "examples": {code: {"value": errors.example(code)} for code in codes_of_status},
                 }
             },
         }
     responses["default"] = {
         "description": "`method_not_allowed`, `server_error`, `service_unavailable`",
-        "content": {JSON: {"schema": ERROR, "examples": {"server_error": {"value": codes.body("server_error")}}}},
+        "content": {JSON: {"schema": ERROR, "examples": {"server_error": {"value": errors.example("server_error")}}}},
     }
     return responses

@@ -8,7 +8,7 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import is_serializer
 from drf_spectacular.utils import Direction
 
-from config.openapi import codes, texts
+from config.openapi import errors, texts
 
 
 class EnvelopeSchema(AutoSchema):
@@ -33,7 +33,7 @@ class EnvelopeSchema(AutoSchema):
     def get_operation(self, *args: Any, **kwargs: Any) -> Any:
         operation = super().get_operation(*args, **kwargs)
         if operation is not None:
-            operation["x-error-codes"] = codes.of_operation(operation, self.view)
+            operation["x-error-codes"] = errors.codes_of(operation, self.view)
         return operation
 
     def _get_request_body(self, *args: Any, **kwargs: Any) -> Any:

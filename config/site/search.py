@@ -8,8 +8,8 @@ from functools import cache
 
 from django.urls import reverse
 
-from config.openapi import texts
-from config.site import contents, errors, markdown
+from config.openapi import errors, texts
+from config.site import contents, markdown
 
 SHOWN = 20
 EXCERPT = 160

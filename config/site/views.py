@@ -20,8 +20,8 @@ from rest_framework.request import Request
 
 from config import demo
 from config.access import is_developer
-from config.openapi import texts
-from config.site import contents, errors, markdown, realtime, reference, search
+from config.openapi import errors, texts
+from config.site import contents, markdown, realtime, reference, search
 from config.site.shell import document, documentation, documented
 
 QUICK_START = "From sign-up to the first message"

@@ -11,7 +11,8 @@ from django.core.mail.backends.filebased import EmailBackend
 from django.test import Client
 from drf_spectacular.views import SpectacularAPIView
 
-from config.site import contents, errors, mailbox, reference, search
+from config.openapi import errors
+from config.site import contents, mailbox, reference, search
 
 OPEN_PAGES = ["/docs", "/docs/search?q=code", "/docs/reference/messages_send"] + [
     page.address for page in contents.pages()

@@ -1,18 +1,21 @@
-"""Every error code: its status from the class that raises it, when it occurs and what the client should do."""
+"""Every error code: its status from the class that raises it, when it occurs and what the client should do, which operations
+return it, and an example body.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
+from typing import Any
 
 from django.apps import apps
+from django.utils import translation
 from rest_framework.exceptions import APIException
 
+from accounts.permissions import IsVerified
+from config.openapi import security, texts
 from core.errors import CODES
-
-# Codes without an exception class of ours: Django and DRF raise them before a view runs.
-BEFORE_A_VIEW = {"validation_error": 400, "parse_error": 400, "server_error": 500, "service_unavailable": 503}
 
 WORDS: dict[str, tuple[str, str]] = {
     "validation_error": ("Some fields are missing, of the wrong type or out of range.", "Show each text of `fields` beside its field."),
@@ -60,7 +63,7 @@ class Row:
 
 def statuses() -> dict[str, int]:
     """Code → status, from the exception classes of the apps and of DRF."""
-    by_code = dict(BEFORE_A_VIEW)
+    by_code = {"server_error": 500}  # the only code without an exception class
     for kind, code in CODES.items():
         by_code.setdefault(code, kind.status_code)
     by_code |= {kind.default_code: kind.status_code for kind in error_classes()}
@@ -86,3 +89,66 @@ def rows() -> list[Row]:
     """The table of /docs/errors, by status and code. A code without a description has an empty one."""
     rows = [Row(code, status, *WORDS.get(code, ("", ""))) for code, status in statuses().items()]
     return sorted(rows, key=lambda row: (row.status, row.code))
+
+
+# --- Of an operation --------------------------------------------------------------------------------
+
+SESSION = ("token_invalid", "token_expired", "token_revoked", "account_blocked")
+TWO_STEP = ("token_invalid", "token_expired", "token_revoked")
+ACTION = ("email_not_verified", "action_token_required", "action_token_invalid")
+BODY = ("validation_error", "parse_error", "file_too_large", "unsupported_media_type")
+# These concern the request, not the operation, and are described once: the path or method does not
+# exist, or the server has a problem.
+ANYWHERE = ("method_not_allowed", "server_error", "service_unavailable")
+
+
+def codes_of(operation: dict[str, Any], view: Any) -> list[str]:
+    """The sorted codes of one operation as drf-spectacular has read it."""
+    name = operation["operationId"]
+    text = texts.operations().get(name)
+    codes = set(text.errors if text else ()) | {"not_acceptable", "rate_limited"}
+    schemes = {scheme for choice in security.BY_OPERATION.get(name, operation.get("security", [])) for scheme in choice}
+    if "bearer" in schemes:
+        codes |= set(SESSION)
+    if "two_step" in schemes:
+        codes |= set(TWO_STEP)
+    parameters = operation.get("parameters", [])
+    if "requestBody" in operation:
+        codes |= set(BODY)
+    if any(one["in"] == "query" for one in parameters):
+        codes.add("validation_error")
+    if any(one["name"] == "X-Action-Token" for one in parameters):
+        codes |= set(ACTION)
+    if any(isinstance(one, IsVerified) for one in view.get_permissions()):
+        codes.add("email_not_verified")
+    return sorted(codes)
+
+
+FIELDS = {"validation_error": {"email": ["This field is required."]}}
+WAITS = {"rate_limited": 12, "account_locked": 60, "service_unavailable": 2}
+# The sentences of codes without an exception class of the apps.
+MESSAGES = {
+    "validation_error": "Some fields are invalid.",
+    "parse_error": "The request could not be read.",
+    "method_not_allowed": 'Method "PUT" not allowed.',
+    "not_acceptable": "Could not satisfy the request Accept header.",
+    "server_error": "Something went wrong on our side.",
+}
+
+
+def example(code: str) -> dict[str, Any]:
+    """An error body with this code, in English."""
+    body: dict[str, Any] = {"ok": False, "error": code, "message": _message(code)}
+    if code in FIELDS:
+        body["fields"] = FIELDS[code]
+    if code in WAITS:
+        body["retry_after"] = WAITS[code]
+    return body | {"request_id": "5f1c2a9be07d4c31"}
+
+
+def _message(code: str) -> str:
+    with translation.override("en"):
+        for kind in error_classes():
+            if kind.default_code == code:
+                return str(kind.default_detail)
+    return MESSAGES[code]
