@@ -70,9 +70,6 @@ SILENCED_SYSTEM_CHECKS = [
     # single process of the embedded default counts in its own memory.
     "django_ratelimit.E003",
     "django_ratelimit.W001",
-    # parley.W003 and W004 say the same once for the whole deployment.
-    "notifications.W001",
-    "notifications.W002",
     # These look for Django's own classes by name. MIDDLEWARE has subclasses of them
     # (config.middleware): security headers for all, X-Frame-Options with them, CSRF for the admin.
     "security.W001",

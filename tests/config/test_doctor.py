@@ -26,11 +26,11 @@ def test_a_silenced_finding_of_a_deployment_is_not_missing(settings, monkeypatch
     settings.DEBUG = False
     findings = [
         checks.Warning("silenced", id="security.W001"),
-        checks.Warning("open", hint="close it", id="parley.W007"),
+        checks.Warning("open", hint="close it", id="parley.W004"),
     ]
     monkeypatch.setattr(checks, "run_checks", lambda **options: findings)
     missing = [line for line in doctor._settings() if line.state == doctor.MISSING]
-    assert [(line.what, line.fix) for line in missing] == [("parley.W007: open", "close it")]
+    assert [(line.what, line.fix) for line in missing] == [("parley.W004: open", "close it")]
 
 
 def test_mail_in_a_folder_is_looked_for_there(settings):

@@ -165,7 +165,7 @@ def test_each_finding_of_a_deployment_is_told_once(settings):
 
     messages = [message for message in checks.run_checks(include_deployment_checks=True) if not message.is_silenced()]
     output = [message.id for message in messages if "mail" in message.msg.lower() or "push" in message.msg.lower()]
-    assert sorted(output) == ["parley.W003", "parley.W004"]
+    assert sorted(output) == ["notifications.W001", "notifications.W002"]
 
 
 def test_a_folder_that_cannot_be_read_is_one_sentence(db, settings, tmp_path):
