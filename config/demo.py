@@ -146,6 +146,8 @@ def _write_messages(alice: Any, bob: Any, start: datetime) -> None:
     if is_new:
         for number, text in enumerate(TEXTS):
             sender = (alice, bob)[number % 2]
+            # Who answers has read the message before.
+            conversations.mark_read(reader_id=sender.id, conversation_id=conversation.id)
             sent_at = start - (len(TEXTS) - number) * BETWEEN_TEXTS
             messages.send(sender=sender, conversation_id=conversation.id, body=text, sent_at=sent_at)
 

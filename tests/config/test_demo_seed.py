@@ -58,3 +58,15 @@ def test_a_seed_is_for_the_developers_machine_alone(settings, debug, host):
     settings.DEBUG = debug
     with pytest.raises(CommandError, match="only with DEBUG=1"):
         call_command("serve", "--seed", "7", "--host", host)
+
+
+def test_who_answered_has_read_what_came_before(db, settings, tmp_path):
+    settings.VAR_DIR = tmp_path
+    unread = {}
+    for login in demo.ensure(report=str, seed=7)[:2]:
+        api = ApiClient(
+            ApiClient().post("/api/v1/auth/login", {"email": login.email, "password": login.password})["token"]
+        )
+        [conversation] = api.get("/api/v1/messages/conversations")["conversations"]
+        unread[login.title] = conversation["unread_count"]
+    assert unread == {"Alice": 0, "Bob": 1}
