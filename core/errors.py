@@ -15,7 +15,7 @@ from rest_framework.views import set_rollback
 
 from core import request_context
 from core.database import discard_connection, is_read_only
-from core.exceptions import RateLimited
+from core.exceptions import RateLimited, ServiceUnavailable
 from core.text import encodable
 
 logger = logging.getLogger("parley.errors")
@@ -71,7 +71,7 @@ def envelope(error: Exception, context: dict[str, Any] | None = None) -> Respons
     if isinstance(error, Http404):
         error = exceptions.NotFound(_("Not found."))
     elif isinstance(error, PermissionDenied):
-        error = exceptions.PermissionDenied()
+        error = exceptions.PermissionDenied(_("Not found."))
     if isinstance(error, exceptions.ValidationError):
         fields = field_errors(error.detail)
         return _response(400, body_of("validation_error", _("Some fields are invalid."), fields=fields))
@@ -87,25 +87,23 @@ def envelope(error: Exception, context: dict[str, Any] | None = None) -> Respons
     if isinstance(error, DatabaseError) and is_read_only(error):
         logger.error("the database only reads: it is no longer the primary")
         discard_connection()
-        return _response(503, _busy())
+        return envelope(_busy())
     if isinstance(error, OperationalError | InterfaceError):
         logger.error("database unavailable: %s", error.__class__.__name__, exc_info=error)
-        return _response(503, _busy())
+        return envelope(_busy())
     if isinstance(error, ImproperlyConfigured):
         raise error
     logger.exception("unhandled error", exc_info=error)
     return _response(500, body_of("server_error", _("Something went wrong on our side.")))
 
 
-def _busy() -> dict[str, Any]:
-    message = _("The service is busy. Please try again in a moment.")
-    return body_of("service_unavailable", message, retry_after=DATABASE_RETRY_SECONDS)
+def _busy() -> ServiceUnavailable:
+    return ServiceUnavailable(retry_after=DATABASE_RETRY_SECONDS)
 
 
 def busy() -> HttpResponse:
     """The 503 reply for a request when no thread was free."""
-    body = _busy()
-    return JsonResponse(body, status=503, headers={"Retry-After": str(body["retry_after"])})
+    return plain_envelope(_busy())
 
 
 def _response(code: int, body: dict[str, Any]) -> Response:
@@ -125,10 +123,6 @@ def plain_envelope(error: Exception) -> HttpResponse:
     return JsonResponse(response.data, status=response.status_code, headers=headers)
 
 
-def _plain(code: int, error: str, message: str) -> HttpResponse:
-    return JsonResponse(body_of(error, message), status=code)
-
-
 def _for_staff(request: HttpRequest, code: int, reason: str) -> HttpResponse | None:
     """The error as an HTML page, for staff in the admin."""
     if not request.path_info.startswith(ADMIN_PREFIX):
@@ -140,16 +134,16 @@ def _for_staff(request: HttpRequest, code: int, reason: str) -> HttpResponse | N
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """Django's handler400: requests that never reached a view."""
     if isinstance(exception, RequestDataTooBig):
-        return _for_staff(request, 413, "large") or _plain(413, "file_too_large", _("The request is too large."))
-    return _for_staff(request, 400, "unreadable") or _plain(400, "parse_error", _("The request could not be read."))
+        return _for_staff(request, 413, "large") or plain_envelope(exception)
+    return _for_staff(request, 400, "unreadable") or plain_envelope(SuspiciousOperation())
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    return _for_staff(request, 404, "absent") or _plain(404, "not_found", _("Not found."))
+    return _for_staff(request, 404, "absent") or plain_envelope(Http404())
 
 
 def permission_denied(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    return _for_staff(request, 403, "denied") or _plain(403, "not_found", _("Not found."))
+    return _for_staff(request, 403, "denied") or plain_envelope(PermissionDenied())
 
 
 def method_not_allowed(request: HttpRequest, allowed: str) -> HttpResponse:
@@ -161,7 +155,7 @@ def method_not_allowed(request: HttpRequest, allowed: str) -> HttpResponse:
 
 def form_refused(request: HttpRequest, reason: str = "") -> HttpResponse:
     """Django's CSRF_FAILURE_VIEW; only the admin has forms that it guards."""
-    return _for_staff(request, 403, "stale") or _plain(403, "not_found", _("Not found."))
+    return _for_staff(request, 403, "stale") or plain_envelope(PermissionDenied())
 
 
 def rate_limited(request: HttpRequest, error: RateLimited) -> HttpResponse:
@@ -172,4 +166,5 @@ def rate_limited(request: HttpRequest, error: RateLimited) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    return _for_staff(request, 500, "broken") or _plain(500, "server_error", _("Something went wrong on our side."))
+    page = _for_staff(request, 500, "broken")
+    return page or JsonResponse(body_of("server_error", _("Something went wrong on our side.")), status=500)
