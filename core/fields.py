@@ -6,15 +6,17 @@ import re
 from functools import cache
 from typing import Any, cast
 
+from django.conf import settings
 from django.core.validators import ProhibitNullCharactersValidator
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.fields import empty
 from rest_framework.serializers import Serializer
 from rest_framework.utils.formatting import lazy_format
 
-from core.text import MAX_ADDRESS, clean_name, normalise, normalise_address, supported_language
+from core.text import MAX_ADDRESS, clean_name, language_tag, normalise, normalise_address, supported_language
 
 MAX_ID = 2**63 - 1
 _refuse_nul = ProhibitNullCharactersValidator()
@@ -69,6 +71,7 @@ class NameField(TextField):
         return name
 
 
+@extend_schema_field({"type": "string", "format": "email"})
 class AddressField(TextField):
     """An e-mail address in the one spelling under which it is stored."""
 
@@ -82,11 +85,14 @@ class AddressField(TextField):
             self.fail("not_an_address")
 
 
+@extend_schema_field({"type": "string", "maxLength": 35})
 class LanguageField(serializers.CharField):
     """A BCP 47 tag, mapped to a supported language; never an error."""
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(required=False, allow_null=True, **kwargs)
+        codes = ", ".join(f"`{language_tag(code)}`" for code, _ in settings.LANGUAGES)
+        fallback = f"A BCP 47 language tag. Supported: {codes}. Other tags fall back to their base, then to `en`."
+        super().__init__(required=False, allow_null=True, help_text=fallback, **kwargs)
 
     def run_validation(self, data: Any = empty) -> Any:
         return supported_language(None if data is empty else data)
@@ -95,12 +101,16 @@ class LanguageField(serializers.CharField):
 class CodeField(TextField):
     """A one-time code as people type it: digits, perhaps in groups."""
 
-    defaults = {"max_length": 64}
+    defaults = {
+        "max_length": 64,
+        "help_text": "The mailed code: 6 digits, or 8 or 10 after many failed attempts. Spaces and dashes are ignored.",
+    }
 
     def to_internal_value(self, data: Any) -> str:
         return "".join(super().to_internal_value(data).split()).replace("-", "")
 
 
+@extend_schema_field({"type": "string", "format": "password"})
 class PasswordField(StrictCharField):
     """A password exactly as typed; the hasher composes it."""
 

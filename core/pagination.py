@@ -4,7 +4,7 @@ import base64
 import binascii
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import OpenApiParameter
@@ -13,7 +13,6 @@ from rest_framework.exceptions import ValidationError
 from core.fields import MAX_ID
 
 # Of operations that return pages.
-LIMIT = OpenApiParameter("limit", int, description="Larger values are clamped to the maximum.")
 CURSOR = OpenApiParameter("cursor", str, description="`next_cursor` of the page before.")
 
 _WHOLE = re.compile(r"-?[0-9]{1,100}")
@@ -32,10 +31,26 @@ def whole_number(query: Mapping[str, str], name: str, *, minimum: int = 1) -> in
     return min(number, MAX_ID)
 
 
-def page_size(query: Mapping[str, str], *, default: int, maximum: int) -> int:
-    """`limit`, clamped to the maximum. ValidationError for anything below 1."""
-    limit = whole_number(query, "limit")
-    return default if limit is None else min(limit, maximum)
+class Limit(NamedTuple):
+    """The rows of a page: how many without `limit` in the query, and the most."""
+
+    default: int
+    maximum: int
+
+    def of(self, query: Mapping[str, str]) -> int:
+        """`limit`, clamped to the maximum. ValidationError for anything below 1."""
+        limit = whole_number(query, "limit")
+        return self.default if limit is None else min(limit, self.maximum)
+
+    @property
+    def description(self) -> str:
+        return f"Number of rows, {self.default} by default. Values above {self.maximum} count as {self.maximum}."
+
+    @property
+    def parameter(self) -> OpenApiParameter:
+        # Larger values are clamped, so the schema has no maximum.
+        schema = {"type": "integer", "minimum": 1, "default": self.default}
+        return OpenApiParameter("limit", schema, description=self.description)
 
 
 def flag(query: Mapping[str, str], name: str) -> bool:

@@ -27,12 +27,18 @@ class StartConversationInput(serializers.Serializer):
     user_id = IdField()
 
 
+class ClientIdField(TextField):
+    defaults = {
+        "required": False,
+        "allow_blank": True,
+        "help_text": "Chosen by the client, 1 to 64 of `A-Z a-z 0-9 _ -`. Makes the request safe to repeat.",
+    }
+
+
 class SendMessageInput(serializers.Serializer):
     body = TextField(allow_blank=True, help_text="1 to 4096 characters after trimming.")
     reply_to_id = IdField(required=False, allow_null=True)
-    client_id = TextField(
-        required=False, allow_null=True, allow_blank=True, help_text="[A-Za-z0-9_-]{1,64}; makes a repeat safe."
-    )
+    client_id = ClientIdField(allow_null=True)
 
 
 class FormIdField(serializers.IntegerField):
@@ -52,7 +58,7 @@ class SendImageInput(serializers.Serializer):
     file = serializers.FileField(allow_empty_file=True)
     body = TextField(required=False, allow_blank=True)
     reply_to_id = FormIdField(required=False)
-    client_id = TextField(required=False, allow_blank=True)
+    client_id = ClientIdField()
 
 
 class EditMessageInput(serializers.Serializer):
@@ -64,7 +70,7 @@ class UpToMessageInput(serializers.Serializer):
 
 
 class ReactionInput(serializers.Serializer):
-    emoji = TextField(allow_blank=True)
+    emoji = TextField(allow_blank=True, help_text="Exactly one emoji.")
 
 
 class ReportInput(serializers.Serializer):

@@ -14,7 +14,7 @@ from accounts.permissions import IsVerified
 from accounts.selectors import search_people
 from accounts.serializers import PersonSerializer
 from core.fields import checked
-from core.pagination import CURSOR, LIMIT, decode_cursor, page, page_size, whole_number
+from core.pagination import CURSOR, Limit, decode_cursor, page, whole_number
 from core.parsers import PictureFormParser
 from core.throttles import UPLOADS, Throttle, throttles, user
 from messaging import selectors, serializers
@@ -23,6 +23,10 @@ from messaging.exceptions import ConversationNotFound
 from messaging.services import conversations, messages, reactions, reports
 from messaging.text import clean_query
 
+PEOPLE = Limit(conf.PEOPLE_PAGE, conf.PEOPLE_PAGE_MAX)
+CONVERSATIONS = Limit(conf.CONVERSATIONS_PAGE, conf.CONVERSATIONS_PAGE_MAX)
+MESSAGES = Limit(conf.MESSAGES_PAGE, conf.MESSAGES_PAGE_MAX)
+FOUND = Limit(conf.SEARCH_PAGE, conf.SEARCH_PAGE_MAX)
 BEFORE = OpenApiParameter("before", int, description="Only messages with lower ids.")
 
 
@@ -32,11 +36,11 @@ class PeopleViewSet(ViewSet):
     @throttles(Throttle("search_people", by=user))
     @extend_schema(
         operation_id="messages_search_users",
-        parameters=[OpenApiParameter("q", str, required=True), LIMIT],
+        parameters=[OpenApiParameter("q", str, required=True), PEOPLE.parameter],
         responses=serializers.UsersReply,
     )
     def search(self, request: Request) -> Response:
-        limit = page_size(request.query_params, default=conf.PEOPLE_PAGE, maximum=conf.PEOPLE_PAGE_MAX)
+        limit = PEOPLE.of(request.query_params)
         q = request.query_params.get("q")
         clean_query(q)
         people = search_people(request.user, q or "", limit)
@@ -50,11 +54,13 @@ class ConversationViewSet(ViewSet):
         return super().get_permissions()
 
     @extend_schema(
-        operation_id="messages_list_conversations", parameters=[LIMIT, CURSOR], responses=serializers.ConversationsReply
+        operation_id="messages_list_conversations",
+        parameters=[CONVERSATIONS.parameter, CURSOR],
+        responses=serializers.ConversationsReply,
     )
     def list(self, request: Request) -> Response:
         query = request.query_params
-        limit = page_size(query, default=conf.CONVERSATIONS_PAGE, maximum=conf.CONVERSATIONS_PAGE_MAX)
+        limit = CONVERSATIONS.of(query)
         listed, following = selectors.conversation_page(
             user_id=request.user.id, limit=limit, cursor=decode_cursor(query.get("cursor"))
         )
@@ -117,7 +123,7 @@ class MessageViewSet(ViewSet):
     @extend_schema(
         operation_id="messages_list",
         parameters=[
-            LIMIT,
+            MESSAGES.parameter,
             BEFORE,
             OpenApiParameter(
                 "after",
@@ -129,7 +135,7 @@ class MessageViewSet(ViewSet):
     )
     def list(self, request: Request, conversation_id: str) -> Response:
         query = request.query_params
-        limit = page_size(query, default=conf.MESSAGES_PAGE, maximum=conf.MESSAGES_PAGE_MAX)
+        limit = MESSAGES.of(query)
         before, after = whole_number(query, "before"), whole_number(query, "after", minimum=0)
         if before is not None and after is not None:
             raise ValidationError({"after": [_("Use either before or after.")]})
@@ -165,7 +171,7 @@ class MessageViewSet(ViewSet):
     @throttles(Throttle("search_inside", by=user))
     @extend_schema(
         operation_id="messages_search_inside",
-        parameters=[OpenApiParameter("q", str, required=True), LIMIT, BEFORE],
+        parameters=[OpenApiParameter("q", str, required=True), FOUND.parameter, BEFORE],
         responses=serializers.SearchReply,
     )
     def search(self, request: Request, conversation_id: str) -> Response:
@@ -174,7 +180,7 @@ class MessageViewSet(ViewSet):
             user_id=request.user.id,
             conversation_id=conversation_id,
             folded=clean_query(query.get("q")),
-            limit=page_size(query, default=conf.SEARCH_PAGE, maximum=conf.SEARCH_PAGE_MAX),
+            limit=FOUND.of(query),
             before=whole_number(query, "before"),
         )
         return Response(

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from core.fields import checked, parse_id
-from core.pagination import LIMIT, decode_cursor, flag, page, page_size, whole_number
+from core.pagination import Limit, decode_cursor, flag, page, whole_number
 from core.serializers import OkReply
 from core.throttles import Throttle, network, throttles, user
 from notifications import selectors
@@ -37,13 +37,12 @@ from notifications.serializers import (
 )
 from notifications.services import delivery, devices, feed, ingestion
 
-DEFAULT_LIMIT = 20
-MAX_LIMIT = 50
+ROWS = Limit(default=20, maximum=50)
 # Further down, a client pages by cursor: an offset is counted row by row.
 MAX_OFFSET = 1_000_000
 
 _FEED_QUERY = [
-    LIMIT,
+    ROWS.parameter,
     OpenApiParameter("offset", int, description="Rows to leave out; unsteady while rows return to the top."),
     OpenApiParameter("cursor", str, description="`next_cursor` of the page before; then `offset` is ignored."),
     OpenApiParameter("unread", bool, description="Only unread rows."),
@@ -59,7 +58,7 @@ class FeedViewSet(ViewSet):
         user_id = request.user.id
         rows, following = selectors.feed_page(
             viewer_id=user_id,
-            limit=page_size(query, default=DEFAULT_LIMIT, maximum=MAX_LIMIT),
+            limit=ROWS.of(query),
             offset=0 if cursor else offset,
             after=cursor,
             unread_only=flag(query, "unread"),

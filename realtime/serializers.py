@@ -7,6 +7,7 @@ from typing import Any
 from rest_framework import serializers
 
 from accounts.serializers.users import ProfileSerializer
+from core.pagination import Limit
 from core.serializers import OkReply
 from messaging.selectors import SeenMessage
 from messaging.serializers import ConversationOutput, LastMessageOutput, MessageOutput, ReactionOutput
@@ -15,6 +16,9 @@ from realtime.calls.serializers import CallSerializer
 from realtime.conf import conf
 
 # --- The log over REST -----------------------------------------------------------------------------
+
+
+CHANGES = Limit(conf.CHANGES_LIMIT, conf.CHANGES_MAX)
 
 
 class QueryIntegerField(serializers.IntegerField):
@@ -29,10 +33,10 @@ class QueryIntegerField(serializers.IntegerField):
 class ChangesQuery(serializers.Serializer):
     epoch = serializers.CharField(max_length=64, required=False, allow_blank=True)
     since = QueryIntegerField(min_value=0, max_value=2**63 - 1, required=False)
-    limit = QueryIntegerField(min_value=1, default=conf.CHANGES_LIMIT)
+    limit = QueryIntegerField(min_value=1, default=CHANGES.default, help_text=CHANGES.description)
 
     def validate_limit(self, limit: int) -> int:
-        return min(limit, conf.CHANGES_MAX)
+        return min(limit, CHANGES.maximum)
 
 
 class LoggedEventSerializer(serializers.Serializer):

@@ -240,7 +240,11 @@ class ChangeEmailOutput(NoticeOutput):
 
 
 class ChallengeInput(serializers.Serializer):
-    action = TextField(max_length=64)
+    action = TextField(
+        max_length=64,
+        help_text="One of `change_password`, `change_email`, `two_step_enable`, `two_step_change`, `two_step_disable`,"
+        " `recovery_codes`, `export_data`, `delete_account`. Dashes, capitals and the other order of words are accepted.",
+    )
 
 
 class ChallengeOutput(OkReply):

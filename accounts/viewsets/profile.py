@@ -25,10 +25,12 @@ from accounts.serializers.users import (
 )
 from accounts.services import pictures, profile
 from core.fields import checked, parse_id
-from core.pagination import CURSOR, LIMIT, decode_cursor, page, page_size
+from core.pagination import CURSOR, Limit, decode_cursor, page
 from core.parsers import PictureFormParser
 from core.serializers import OkReply
 from core.throttles import UPLOADS, Throttle, throttles, user
+
+BLOCKS = Limit(conf.BLOCKS_PAGE, conf.BLOCKS_PAGE_MAX)
 
 
 class ProfileViewSet(ViewSet):
@@ -58,12 +60,12 @@ class PrivacyViewSet(ViewSet):
 class BlockViewSet(ViewSet):
     permission_classes = [IsVerified]
 
-    @extend_schema(operation_id="profile_blocks_list", parameters=[LIMIT, CURSOR], responses=BlocksOutput)
+    @extend_schema(operation_id="profile_blocks_list", parameters=[BLOCKS.parameter, CURSOR], responses=BlocksOutput)
     def list(self, request: Request) -> Response:
         query = request.query_params
         rows, last_id = selectors.blocks_page(
             request.user.id,
-            limit=page_size(query, default=conf.BLOCKS_PAGE, maximum=conf.BLOCKS_PAGE_MAX),
+            limit=BLOCKS.of(query),
             cursor=decode_cursor(query.get("cursor")),
         )
         return Response(

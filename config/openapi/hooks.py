@@ -103,8 +103,6 @@ def describe_operation(operation: dict[str, Any]) -> None:
         if parameter["in"] == "path" and parameter["name"].endswith("_id"):
             # The views take ids as text, so that an invalid one gets the same reply as an unknown one.
             parameter["schema"] = dict(constraints.ID)
-        elif parameter["name"] == "limit":
-            parameter.update(constraints.limit(name))
     if "requestBody" in operation and name not in ("messages_unreact",):
         operation["requestBody"]["required"] = True
     recorded = texts.examples().get(name, {})

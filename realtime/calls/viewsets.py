@@ -8,25 +8,26 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from core.fields import checked
-from core.pagination import LIMIT, page_size, whole_number
+from core.pagination import Limit, whole_number
 from realtime.calls import selectors, services
 from realtime.calls.models import Call
 from realtime.calls.serializers import CallReply, CallSerializer, CallsReply, DeclineInput, IceServersReply
 from realtime.conf import conf
 from realtime.kinds import SocketRef
 
+CALLS = Limit(conf.CALLS_LIMIT, conf.CALLS_MAX)
 CALL_ID = OpenApiParameter("call_id", int, OpenApiParameter.PATH)
 
 
 class CallViewSet(ViewSet):
     @extend_schema(
         operation_id="calls_list",
-        parameters=[LIMIT, OpenApiParameter("before", int, description="Only calls with a smaller id.")],
+        parameters=[CALLS.parameter, OpenApiParameter("before", int, description="Only calls with a smaller id.")],
         responses=CallsReply,
     )
     def list(self, request: Request) -> Response:
-        limit = page_size(request.query_params, default=conf.CALLS_LIMIT, maximum=conf.CALLS_MAX)
-        before = whole_number(request.query_params, "before")
+        query = request.query_params
+        limit, before = CALLS.of(query), whole_number(query, "before")
         services.end_overdue_of(user_id=request.user.id)
         rows, has_more = selectors.call_history(request.user.id, limit=limit, before=before)
         return Response({"calls": [_render(row, request) for row in rows], "has_more": has_more})
