@@ -1,6 +1,7 @@
 """Conversations of two users, their messages and reports."""
 
-from typing import Self
+from datetime import datetime
+from typing import Any, ClassVar, Self
 
 from django.conf import settings
 from django.db import models
@@ -127,6 +128,9 @@ class Message(models.Model):
     created_at = models.DateTimeField(_("created at"), default=timezone.now, editable=False)
     objects = MessageQuerySet.as_manager()
 
+    # What is left of the content of a message that is deleted or erased.
+    ERASED: ClassVar[dict[str, Any]] = {"body": None, "body_folded": "", "request_digest": "", "image": None}
+
     class Meta:
         verbose_name = _("message")
         verbose_name_plural = _("messages")
@@ -143,6 +147,12 @@ class Message(models.Model):
         indexes = [models.Index(F("conversation"), F("id") * Value(-1), name="message_keyset")]
 
     __str__ = row_name
+
+    def erase(self, now: datetime) -> None:
+        """Empties the message in memory. The caller saves it: `update_fields=[*Message.ERASED, "deleted_at"]`."""
+        for name, value in self.ERASED.items():
+            setattr(self, name, value)
+        self.deleted_at = now
 
 
 class MessageRevision(models.Model):

@@ -56,7 +56,7 @@ def _erase_in(locked: storage.LockedConversation, user_id: int) -> None:
     unread_before = {message.id for message in announced_messages if participants[1].is_unread(message)}
     MessageRevision.objects.filter(message__conversation=locked.conversation, message__sender_id=user_id).delete()
     reactions.filter(Q(user_id=user_id) | Q(message__sender_id=user_id)).delete()
-    messages.update(body=None, body_folded="", request_digest="", image=None, deleted_at=now)
+    messages.update(**Message.ERASED, deleted_at=now)
     pictures.discard(image_ids)
     for participant in participants:
         participant.unread_count = storage.count_unread(participant)
@@ -69,7 +69,7 @@ def _erase_in(locked: storage.LockedConversation, user_id: int) -> None:
             Message, message_id=message_id, conversation=locked.conversation, actor_id=user_id
         )
     for message in reversed(announced_messages):
-        message.body, message.image, message.deleted_at = None, None, now
+        message.erase(now)
         signals.message_deleted.send(
             Message,
             message=message,

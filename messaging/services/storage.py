@@ -240,11 +240,8 @@ def erase(message: Message, locked: LockedConversation, *, now: datetime) -> Non
     MessageRevision.objects.filter(message=message).delete()
     Reaction.objects.filter(message=message).delete()
     image_id = message.image_id
-    message.body = None
-    message.body_folded = message.request_digest = ""
-    message.image = None
-    message.deleted_at = now
-    message.save(update_fields=["body", "body_folded", "request_digest", "image", "deleted_at"])
+    message.erase(now)
+    message.save(update_fields=[*Message.ERASED, "deleted_at"])
     if image_id is not None:
         pictures.discard([image_id])
     was_unread = False
