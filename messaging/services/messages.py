@@ -1,5 +1,6 @@
 """Send, edit and delete messages."""
 
+from contextlib import suppress
 from datetime import datetime
 from typing import IO, TYPE_CHECKING
 
@@ -29,24 +30,53 @@ def send(
     body: object,
     reply_to_id: int | None = None,
     client_id: object = None,
+    image: "Image | None" = None,
     sent_at: datetime | None = None,
 ) -> tuple[MessageRow, bool]:
-    """A text message as its sender sees it, and whether it is new: a repeated `client_id` returns the first one.
+    """The message as its sender sees it, and whether it is new: a repeated `client_id` returns the first one.
 
-    `sent_at` is for demo data; without it the message is sent now.
+    With an `image`, which is stored with it, the text may be missing. `sent_at` is for demo data; without it the message
+    is sent now.
     ConversationNotFound, EmailNotVerified, UserBlocked, MessagePermissionDenied, MessageNotFound (the
     message replied to), IdempotencyConflict, ValidationError (body, client_id).
     """
-    text = clean_body(body)
+    text = clean_body(body, may_be_empty=image is not None) or None
     key = clean_client_id(client_id)
-    return _send(
-        sender=sender,
-        conversation_id=conversation_id,
-        body=text,
-        reply_to_id=reply_to_id,
-        client_id=key,
-        sent_at=sent_at,
-    )
+    with unit_of_work():
+        locked = storage.lock(conversation_id, sender.id)
+        digest = ""
+        if key is not None:
+            upload_digest = image.upload_digest if image else ""
+            digest = storage.digest_of(locked.conversation.id, text, reply_to_id, upload_digest)
+        try:
+            locked.check_can_contact(sender)
+            replied = storage.visible(locked, reply_to_id) if reply_to_id is not None else None
+        except ApiError:
+            # An accepted message stays accepted: a repeat returns it, even if permissions have changed since.
+            with suppress(ApiError):
+                return storage.original_of(sender.id, key, digest), False
+            raise
+        if image is not None:
+            image.save(force_insert=True)
+        message = Message(
+            conversation_id=locked.conversation.id,
+            sender_id=sender.id,
+            kind=Message.Kind.IMAGE if image else Message.Kind.TEXT,
+            body=text,
+            body_folded=searchable(text),
+            reply_to_id=reply_to_id,
+            image_id=image.id if image else None,
+            client_id=key,
+            request_digest=digest,
+            created_at=sent_at or timezone.now(),
+        )
+        unread_counts = storage.insert(message, locked)
+        if not unread_counts:
+            repeated = storage.original_of(sender.id, key, digest)
+            if image is not None:
+                pictures.discard([image.id])
+            return repeated, False
+        return _announce(message, locked, storage.row_of(message, replied, image), unread_counts), True
 
 
 def send_image(
@@ -62,14 +92,14 @@ def send_image(
 
     Raises what `send` raises, and FileTooLarge, UnsupportedMediaType, InvalidImage, ServiceUnavailable.
     """
-    text = clean_body(body, may_be_empty=True) or None
+    # Decoding is expensive: all checks come first.
+    text = clean_body(body, may_be_empty=True)
     key = clean_client_id(client_id)
-    # Decoding is expensive: all permission checks come first.
     conversation = conversation_for(sender, conversation_id)
     if key is None or not Message.objects.filter(sender_id=sender.id, client_id=key).exists():
         check_can_contact(sender, conversation)
     with pictures.receive_upload(owner=sender, kind="message", upload=upload) as image:
-        return _send(
+        return send(
             sender=sender,
             conversation_id=conversation.id,
             body=text,
@@ -77,56 +107,6 @@ def send_image(
             client_id=key,
             image=image,
         )
-
-
-def _send(
-    *,
-    sender: "User",
-    conversation_id: object,
-    body: str | None,
-    reply_to_id: int | None,
-    client_id: str | None,
-    image: "Image | None" = None,
-    sent_at: datetime | None = None,
-) -> tuple[MessageRow, bool]:
-    with unit_of_work():
-        locked = storage.lock(conversation_id, sender.id)
-        digest = ""
-        if client_id is not None:
-            upload_digest = image.upload_digest if image else ""
-            digest = storage.digest_of(locked.conversation.id, body, reply_to_id, upload_digest)
-        try:
-            locked.check_can_contact(sender)
-            replied = storage.visible(locked, reply_to_id) if reply_to_id is not None else None
-        except ApiError:
-            # An accepted message stays accepted: a repeat returns it, even if permissions have changed since.
-            repeated = storage.original_of(sender.id, client_id, digest)
-            if isinstance(repeated, ApiError):
-                raise
-            return repeated, False
-        if image is not None:
-            image.save(force_insert=True)
-        message = Message(
-            conversation_id=locked.conversation.id,
-            sender_id=sender.id,
-            kind=Message.Kind.IMAGE if image else Message.Kind.TEXT,
-            body=body,
-            body_folded=searchable(body),
-            reply_to_id=reply_to_id,
-            image_id=image.id if image else None,
-            client_id=client_id,
-            request_digest=digest,
-            created_at=sent_at or timezone.now(),
-        )
-        unread_counts = storage.insert(message, locked)
-        if not unread_counts:
-            repeated = storage.original_of(sender.id, client_id, digest)
-            if isinstance(repeated, ApiError):
-                raise repeated
-            if image is not None:
-                pictures.discard([image.id])
-            return repeated, False
-        return _announce(message, locked, storage.row_of(message, replied, image), unread_counts), True
 
 
 def _announce(

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from accounts import sql
 from accounts.services import pictures
 from core.database import column_values, insert_into, on_postgresql, row, rows, set_id
-from core.exceptions import ApiError
 from core.fields import parse_id
 from messaging import signals
 from messaging.exceptions import ConversationNotFound, IdempotencyConflict, MessageNotFound
@@ -195,15 +194,15 @@ def digest_of(*parts: object) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
-def original_of(sender_id: int, client_id: str | None, digest: str) -> MessageRow | ApiError:
-    """The message first sent with this client_id, or the error for a request that does not match it."""
+def original_of(sender_id: int, client_id: str | None, digest: str) -> MessageRow:
+    """The message first sent with this client_id. MessageNotFound, IdempotencyConflict for a request that does not match."""
     message = None
     if client_id is not None:
         message = Message.objects.filter(sender_id=sender_id, client_id=client_id).first()
     if message is None or message.deleted_at is not None:
-        return MessageNotFound()
+        raise MessageNotFound
     if message.request_digest != digest:
-        return IdempotencyConflict()
+        raise IdempotencyConflict
     shown = messages_for(sender_id, [message.id]).get(message.id)
     return shown or row_of(message, None, message.image)
 
