@@ -16,7 +16,7 @@ from accounts.signals import session_revoked, session_tokens_replaced
 from accounts.tokens import SessionClaims, decode_session_token, encode_session_token
 from core import request_context
 from core.database import compiled, insert
-from core.exceptions import NotFound
+from core.exceptions import ApiError, NotFound
 from core.transactions import unit_of_work
 
 # What a new token changes.
@@ -94,16 +94,23 @@ def authenticate(token: str) -> tuple[User, Session]:
     """
     claims = decode_session_token(token)
     now = timezone.now()
-    session = _with_user.first(_sid_of(claims), claims.user_id)
-    if session is None:
-        raise TokenRevoked
-    user = session.user
-    user.refuse_if_blocked(now)
+    session = _accepting(_with_user.first(_sid_of(claims), claims.user_id), claims.generation, now)
     behind = session.generation - claims.generation
-    if not session.accepts(claims.generation, now) or _is_reused(session, behind, now):
+    if _is_reused(session, behind, now):
         raise TokenRevoked
     _record_use(session, is_newest=behind == 0, now=now)
-    return user, session
+    return session.user, session
+
+
+def _accepting(session: Session | None, generation: int, now: datetime) -> Session:
+    """The session, if it accepts tokens of this generation. TokenRevoked, or AccountBlocked while staff blocks the
+    account."""
+    if session is None:
+        raise TokenRevoked
+    session.user.refuse_if_blocked(now)
+    if not session.accepts(generation, now):
+        raise TokenRevoked
+    return session
 
 
 def recheck(*, sid: uuid.UUID, user_id: int, generation: int) -> tuple[User, Session]:
@@ -112,13 +119,7 @@ def recheck(*, sid: uuid.UUID, user_id: int, generation: int) -> tuple[User, Ses
     TokenRevoked, also when a credential changed after this `generation` was issued, or AccountBlocked
     while staff blocks the account.
     """
-    session = _with_user.first(sid, user_id)
-    now = timezone.now()
-    if session is None:
-        raise TokenRevoked
-    session.user.refuse_if_blocked(now)
-    if not session.accepts(generation, now):
-        raise TokenRevoked
+    session = _accepting(_with_user.first(sid, user_id), generation, timezone.now())
     return session.user, session
 
 
@@ -129,12 +130,11 @@ def ended(tokens: Iterable[tuple[int, int]]) -> dict[tuple[int, int], str]:
     rows = Session.objects.filter(id__in={session_id for session_id, _ in distinct}).select_related("user")
     sessions = {session.id: session for session in rows}
     codes: dict[tuple[int, int], str] = {}
-    for token in distinct:
-        session = sessions.get(token[0])
-        if session is not None and session.user.is_blocked(now):
-            codes[token] = "account_blocked"
-        elif session is None or not session.accepts(token[1], now):
-            codes[token] = "token_revoked"
+    for session_id, generation in distinct:
+        try:
+            _accepting(sessions.get(session_id), generation, now)
+        except ApiError as error:
+            codes[session_id, generation] = str(error.default_code)
     return codes
 
 
@@ -149,18 +149,14 @@ def refresh(token: str) -> str:
     claims = decode_session_token(token)
     with unit_of_work():
         locked = Session.objects.select_for_update(no_key=True)
-        session = locked.filter(sid=_sid_of(claims), user_id=claims.user_id).first()
-        if session is None:
-            raise TokenRevoked
-        user = User.objects.get(id=session.user_id)  # as it is now that the row is ours
+        row = locked.filter(sid=_sid_of(claims), user_id=claims.user_id).first()
         now = timezone.now()
-        user.refuse_if_blocked(now)
-        if not session.accepts(claims.generation, now):
-            raise TokenRevoked
+        # The user is read now that the row is ours.
+        session = _accepting(row, claims.generation, now)
         behind = session.generation - claims.generation
         reused = _is_reused(session, behind, now)
         if reused:
-            _end_reused(session, user)
+            _end_reused(session, session.user)
         else:
             _renew(session, follows_newest=behind == 0, now=now)
     if reused:  # raised after the commit: the reply is an error, but the session stays ended

@@ -98,8 +98,7 @@ def clear(*, user_id: int, conversation_id: object, message_id: int | None = Non
         target = _clear_target(locked, participant, message_id)
         if target > participant.cleared_up_to_id:
             participant.cleared_up_to_id = target
-            participant.unread_count = storage.count_unread(participant)
-            participant.last_message_id = storage.newest_visible_id(locked.conversation.id, target)
+            storage.recount(participant)
             participant.save(update_fields=["cleared_up_to_id", "unread_count", "last_message_id"])
             signals.conversation_cleared.send(
                 Conversation,

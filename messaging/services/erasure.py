@@ -59,10 +59,7 @@ def _erase_in(locked: storage.LockedConversation, user_id: int) -> None:
     messages.update(**Message.ERASED, deleted_at=now)
     pictures.discard(image_ids)
     for participant in participants:
-        participant.unread_count = storage.count_unread(participant)
-        participant.last_message_id = storage.newest_visible_id(
-            participant.conversation_id, participant.cleared_up_to_id
-        )
+        storage.recount(participant)
         participant.save(update_fields=["unread_count", "last_message_id"])
     for message_id in sorted(reacted_to):
         signals.reactions_changed.send(

@@ -145,6 +145,12 @@ def count_unread(participant: Participant) -> int:
     return int(columns[0]) if columns else 0
 
 
+def recount(participant: Participant) -> None:
+    """Corrects both values that depend on the messages which the participant sees. The caller saves them."""
+    participant.unread_count = count_unread(participant)
+    participant.last_message_id = newest_visible_id(participant.conversation_id, participant.cleared_up_to_id)
+
+
 _INSERT = f"{insert_into(Message)} ON CONFLICT DO NOTHING RETURNING id"
 _NEW_UNREAD_COUNT = "unread_count + CASE WHEN user_id = %s THEN 0 ELSE %s END"
 _NEW_HAS_WRITTEN = "has_written OR (user_id = %s AND %s)"

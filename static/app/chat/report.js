@@ -28,7 +28,7 @@ export function Report({ message, onClose }) {
       <fieldset class="plain"><legend>${t("What is wrong with it?")}</legend>
         ${reasons().map(([value, label]) => html`<label class="check" key=${value}><input type="radio" name="reason" value=${value} checked=${reason === value} onChange=${() => setReason(value)} />${label}</label>`)}</fieldset>
       <div class="field"><label for="report-comment">${t("Comment")}</label>
-        <textarea id="report-comment" class="input" rows="3" maxlength="1000" value=${comment} onInput=${(event) => setComment(event.target.value)}></textarea></div>
+        <textarea id="report-comment" class="input" rows="3" maxlength="2000" value=${comment} onInput=${(event) => setComment(event.target.value)}></textarea></div>
       <div class="row dialog-actions"><button type="button" class="button" onClick=${onClose}>${t("Cancel")}</button>
         <button class="button primary" disabled=${busy}>${t("Send report")}</button></div>
     </form><//>`;
