@@ -8,8 +8,10 @@ from functools import lru_cache
 
 from django.conf import settings
 from django.db.models import Model
-from email_validator import EmailNotValidError, validate_email
+from email_validator import SPECIAL_USE_DOMAIN_NAMES, EmailNotValidError, validate_email
 
+# Names such as `.test` and `.local`: mail reaches them inside a network, and a refusal is for mail servers to say.
+SPECIAL_USE_DOMAIN_NAMES.clear()
 MAX_ADDRESS = 254
 MAX_LANGUAGE_TAG = 35
 _BASE32 = "abcdefghijklmnopqrstuvwxyz234567"
