@@ -89,9 +89,9 @@ class Migration(migrations.Migration):
             name='AuditEntry',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('actor_label', models.CharField(max_length=100, verbose_name='actor')),
+                ('actor_label', models.CharField(max_length=254, verbose_name='actor')),
                 ('action', models.CharField(db_index=True, max_length=60, verbose_name='action')),
-                ('target_label', models.CharField(blank=True, max_length=200, verbose_name='target')),
+                ('target_label', models.CharField(blank=True, max_length=254, verbose_name='target')),
                 ('reason', models.CharField(blank=True, max_length=500, verbose_name='reason')),
                 ('details', models.JSONField(blank=True, default=dict, verbose_name='details')),
                 ('request_id', models.CharField(blank=True, max_length=64, verbose_name='request id')),

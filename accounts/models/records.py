@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from core.database import as_parameter, row
-from core.text import row_name
+from core.text import MAX_ADDRESS, row_name
 
 
 class Image(models.Model):
@@ -74,7 +74,7 @@ class AuditEntry(models.Model):
         verbose_name=_("actor account"),
     )
     # Names an actor without an account: "cli:root", "purge".
-    actor_label = models.CharField(_("actor"), max_length=100)
+    actor_label = models.CharField(_("actor"), max_length=MAX_ADDRESS)
     action = models.CharField(_("action"), max_length=60, db_index=True)
     target = models.ForeignKey(
         settings.AUTH_USER_MODEL,
@@ -84,7 +84,7 @@ class AuditEntry(models.Model):
         related_name="+",
         verbose_name=_("target account"),
     )
-    target_label = models.CharField(_("target"), max_length=200, blank=True)
+    target_label = models.CharField(_("target"), max_length=MAX_ADDRESS, blank=True)
     reason = models.CharField(_("reason"), max_length=500, blank=True)
     details = models.JSONField(_("details"), default=dict, blank=True)
     request_id = models.CharField(_("request id"), max_length=64, blank=True)

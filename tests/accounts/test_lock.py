@@ -29,6 +29,14 @@ def about(seconds):
     return pytest.approx(seconds, abs=2)
 
 
+def test_an_account_with_the_longest_address_is_locked_too(anonymous, db):
+    ann = make_user("Ann")
+    ann.email = f"ann@{'.'.join(['d' * 49] * 5)}"
+    ann.save(update_fields=["email"])
+    assert [attempt(anonymous, ann.email)[0] for _ in range(6)] == [401] * 5 + [429]
+    assert AuditEntry.objects.get(action="user.locked").target_label == ann.email
+
+
 @pytest.mark.parametrize("known", [True, False])
 def test_the_schedule(anonymous, clock, known):
     email = make_user("Ann").email if known else "nobody@example.com"
