@@ -74,8 +74,8 @@ class UserManager(BaseUserManager.from_queryset(UserQuerySet)):
     def lock_active(self, user_id: int) -> "User":
         """The same for a change by the user: TokenRevoked or AccountBlocked if the account was erased or blocked since the
         request was authenticated."""
-        user = self.lock(user_id)
-        if user.erased_at is not None:
+        user = _locked.first(user_id)
+        if user is None or user.erased_at is not None:
             raise TokenRevoked
         user.refuse_if_blocked(timezone.now())
         return user
