@@ -137,6 +137,8 @@ class StrictBooleanField(serializers.BooleanField):
     """A JSON boolean: `true` or `false` only."""
 
     default_error_messages = {"invalid": _("This must be true or false.")}
+    # A form without the field leaves it out. DRF would read it as an unchecked box of a page.
+    default_empty_html = empty
 
     def to_internal_value(self, data: Any) -> bool:
         if not isinstance(data, bool):

@@ -57,6 +57,8 @@ def test_only_real_booleans_and_all_of_them(as_alice, name, value):
 
 def test_an_empty_put_names_all_six(as_alice):
     assert set(as_alice.put(URL, {}, status=400)["fields"]) == set(DEFAULTS)
+    for form in ("application/x-www-form-urlencoded", "multipart/form-data; boundary=x"):
+        assert set(as_alice.raw("PUT", URL, b"", content_type=form).json()["fields"]) == set(DEFAULTS)
 
 
 @pytest.mark.parametrize(
