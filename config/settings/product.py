@@ -23,7 +23,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {
         "NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator",
-        "OPTIONS": {"user_attributes": ("first_name", "last_name", "email")},
+        "OPTIONS": {"user_attributes": ("first_name", "last_name", "username", "email")},
     },
 ]
 RATELIMIT_ENABLE = environment.switch("RATELIMIT_ENABLE", default=True)
