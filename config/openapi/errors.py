@@ -40,7 +40,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "not_found": ("The path or the resource does not exist, or the user may not see it.", "Check the path and the id."),
     "method_not_allowed": ("The path exists, but not with this method.", "Look up the operation in the reference."),
     "not_acceptable": ("The reply is JSON, and the `Accept` header excludes it.", "Send `Accept: application/json`, or no `Accept` header."),
-    "file_too_large": ("The file is larger than 5 MB, or the body larger than 256 KB.", "Make it smaller before you send it."),
+    "file_too_large": ("The file is larger than 5 MB, or the body larger than 512 KB.", "Make it smaller before you send it."),
     "unsupported_media_type": ("The type of the body or of the image is not accepted here.", "Send JSON or multipart as documented; images as JPEG, PNG, WebP or GIF."),
     "email_taken": ("The address is already registered.", "Offer to sign in or to reset the password."),
     "username_taken": ("The username is taken.", "Ask for another one."),

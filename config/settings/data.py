@@ -106,7 +106,8 @@ STORAGES = {
 WEB_CLIENT = environment.switch("WEB_CLIENT", default=True)
 # Found where they are: a release needs no collectstatic.
 WHITENOISE_USE_FINDERS = True
-DATA_UPLOAD_MAX_MEMORY_SIZE = 262_144
+# 500 events with the longest titles, in JSON that escapes every letter.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 524_288
 # A confirmed action of the support pages names each of up to 500 rows.
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 600
 DATA_UPLOAD_MAX_NUMBER_FILES = 2

@@ -147,7 +147,7 @@ def test_a_body_in_chunks_is_a_body_with_its_limit(server):
 
     assert error_of(b'{"email": "nobody@example.com", "password": "lantern 42"}') == "invalid_credentials"
     assert error_of(b"{") == "parse_error"
-    assert error_of(b" " * 300_000) == "file_too_large"
+    assert error_of(b" " * 600_000) == "file_too_large"
 
 
 def test_the_target_of_a_request_may_be_absolute_or_no_path(server):
