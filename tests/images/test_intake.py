@@ -55,6 +55,13 @@ def test_animation_is_kept(kind):
         assert result.info.get("duration") == 120
 
 
+def test_a_gif_that_plays_once_still_does():
+    frames = [Image.new("RGB", (24, 24), (n * 40, 200, 90)) for n in range(3)]
+    once = corpus.encoded(frames[0], "GIF", save_all=True, append_images=frames[1:], duration=120)
+    with Image.open(io.BytesIO(images.picture(once).content)) as result:
+        assert (result.n_frames, "loop" in result.info) == (3, False)
+
+
 def test_alpha_is_kept():
     clear = Image.new("RGBA", (10, 10), (10, 20, 30, 0))
     for kind in ("PNG", "WEBP"):
