@@ -29,8 +29,6 @@ log = logging.getLogger(__name__)
 State = Delivery.State
 
 _PROBES = 3
-# Kinds that are worthless when they come late are tried less often.
-_CALL_TRIES = 3
 # A token of another project is given up after so many tries, if others are reached meanwhile.
 _MISMATCH_TRIES = 3
 
@@ -221,15 +219,15 @@ class ChannelWorker:
 
     def _retry(self, row: Claimed, error: str, *, after: float | None = None, count_attempt: bool = True) -> None:
         """Schedule a retry, or give up after the last attempt."""
-        max_tries = _CALL_TRIES if row.priority == Delivery.Priority.CALL else conf.TRIES
-        if count_attempt and row.tries >= max_tries:
+        if count_attempt and row.tries >= conf.TRIES:
             self._add_result(row.result(State.DEAD, error))
             return
         seconds = retry_seconds(row.tries)
         if not count_attempt:
             seconds = min(seconds, conf.PAUSE_SECONDS[1])
         seconds = max(seconds, after or 0)
-        due_at = timezone.now() + timedelta(seconds=seconds)
+        # One that expires before its next attempt is claimed once more, and ends as expired.
+        due_at = min(timezone.now() + timedelta(seconds=seconds), row.expires_at)
         self._add_result(row.result(State.PENDING, error, due_at=due_at, count_attempt=count_attempt))
 
     def _add_result(self, prepared: DeliveryResult) -> None:
