@@ -55,7 +55,7 @@ class Limit(NamedTuple):
 
 def flag(query: Mapping[str, str], name: str) -> bool:
     """`true` or `false`, false without one. ValidationError naming it."""
-    value = query.get(name, "false")
+    value = query.get(name, "false").lower()
     if value not in ("true", "false", "1", "0"):
         raise ValidationError({name: [_("This must be true or false.")]})
     return value in ("true", "1")
