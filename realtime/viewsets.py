@@ -13,6 +13,7 @@ from rest_framework.viewsets import ViewSet
 
 from core.fields import checked
 from realtime import asyncapi, selectors, socket_events
+from realtime.calls import services as calls
 from realtime.kinds import SocketRef
 from realtime.serializers import ChangesQuery, ChangesReply
 from realtime.services import log
@@ -27,6 +28,7 @@ class ChangesViewSet(ViewSet):
 
 def _changes(request: Request, limit: int, since: int | None = None, epoch: str = "") -> dict[str, Any]:
     user_id = request.user.id
+    calls.end_overdue_of(user_id=user_id)
     position = log.position(user_id)
     reply = {"epoch": position.epoch, "events": [], "seq": position.head_seq, "has_more": False, "reset": False}
     if since is None:

@@ -7,6 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
+from accounts.permissions import IsVerified
 from core.fields import checked
 from core.pagination import Limit, whole_number
 from realtime.calls import selectors, services
@@ -20,6 +21,11 @@ CALL_ID = OpenApiParameter("call_id", int, OpenApiParameter.PATH)
 
 
 class CallViewSet(ViewSet):
+    def get_permissions(self) -> list[Any]:
+        # As over the socket: what reaches the other participant needs a confirmed address.
+        reaches_another = self.action in ("decline", "ice_servers")
+        return [*super().get_permissions(), *([IsVerified()] if reaches_another else [])]
+
     @extend_schema(
         operation_id="calls_list",
         parameters=[CALLS.parameter, OpenApiParameter("before", int, description="Only calls with a smaller id.")],

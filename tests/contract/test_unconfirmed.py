@@ -26,6 +26,8 @@ MUST_BE_CONFIRMED = {
     ("PATCH", "messages/messages/<str:message_id>"),
     ("POST", "messages/messages/<str:message_id>/reactions"),
     ("DELETE", "messages/messages/<str:message_id>/reactions"),
+    ("POST", "calls/<str:call_id>/decline"),
+    ("GET", "calls/<str:call_id>/ice-servers"),
     ("POST", "auth/action-challenge"),
     ("POST", "auth/action-verify"),
     ("POST", "auth/two-step/enable"),

@@ -53,6 +53,14 @@ def test_reading_a_call_ends_it_at_its_deadline(phones, chat, as_bob):
         assert missed["outcome"] == "missed"
 
 
+def test_reading_the_log_ends_it_too(phones, chat, as_bob):
+    start_call(*phones, chat, "ringing")
+    with time_machine.travel(timezone.now() + timezone.timedelta(seconds=61), tick=False):
+        events = as_bob.get("/api/v1/realtime/changes?since=0")["events"]
+        updates = [event["data"]["call"] for event in events if event["type"] == "call.updated"]
+        assert updates[-1]["outcome"] == "missed"
+
+
 def test_declining_from_a_lock_screen(phones, chat, as_alice, as_bob, as_charlie):
     call_id = start_call(*phones, chat, "ringing")
     path = f"/api/v1/calls/{call_id}/decline"
