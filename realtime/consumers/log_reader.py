@@ -117,7 +117,7 @@ class Window:
     async def _record(self) -> None:
         recorded = 0
         try:
-            while self.acked > recorded and self._socket.caller is not None and not self._socket.is_closing:
+            while self.acked > recorded and self._socket.caller is not None:
                 recorded = self.acked
                 delivered, self._delivered = self._delivered, {}
                 await in_database(
@@ -127,7 +127,8 @@ class Window:
                     seq=recorded,
                     delivered=delivered,
                 )
-                await asyncio.sleep(RECORD_SECONDS)
+                if not self._socket.is_closing:
+                    await asyncio.sleep(RECORD_SECONDS)
         except Exception as error:
             logger.warning("receipts lost: %s", error.__class__.__name__)
         finally:
@@ -266,7 +267,8 @@ class LogReader:
 
     async def _go_back(self, epoch: str | None, seq: int) -> None:
         position = await Hub.here().batched(log.positions, self._caller.user_id)
-        self._resume = None
+        if self._resume == (epoch, seq):  # else the client has asked for another position meanwhile, which follows
+            self._resume = None
         if epoch is not None and epoch != position.epoch:
             await self._resync("epoch", position.head_seq)
         elif seq < position.min_seq:

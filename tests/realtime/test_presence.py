@@ -22,6 +22,12 @@ def device(open_socket):
     return lambda user, **options: open_socket(sign_in(user)[1], **options)
 
 
+def test_a_list_that_is_too_long_is_refused_in_one_sentence(device, alice):
+    answer = device(alice).command("presence.watch", user_ids=[0] * 20_000)
+    assert answer["error"] == "validation_error"
+    assert answer["fields"] == {"user_ids": ["Ensure this field has no more than 100 elements."]}
+
+
 def about(frames, type):
     return [frame["data"] for frame in frames if frame["type"] == type]
 
