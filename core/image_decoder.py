@@ -228,13 +228,10 @@ class _Frames(Pillow.Image):
     @property
     def options(self) -> dict[str, Any]:
         """For saving. The durations are complete when the last frame has been seen."""
-        options: dict[str, Any] = {"save_all": True, "duration": self._durations}
-        if self._structure.kind == "GIF":
-            options["disposal"] = 2
         # A GIF without the number plays once.
-        if self._structure.kind != "GIF" or "loop" in self._source.info:
-            options["loop"] = int(self._source.info.get("loop", 0))
-        return options
+        loop = {"loop": int(self._source.info["loop"])} if "loop" in self._source.info else {}
+        kind = {"disposal": 2} if self._structure.kind == "GIF" else {"loop": 0}
+        return {"save_all": True, "duration": self._durations} | kind | loop
 
     def seek(self, frame: int) -> None:
         if frame >= self.n_frames:

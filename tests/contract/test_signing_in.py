@@ -79,6 +79,14 @@ def test_international_domains_have_one_spelling(anonymous):
         anonymous.post(f"{AUTH}/signup", PERSON | {"email": address}, status=409)
 
 
+@pytest.mark.parametrize("domain", ["parley.test", "mail.local", "nowhere.invalid"])
+def test_domains_for_special_use_are_domains(anonymous, domain):
+    address = f"ann@{domain}"
+    anonymous.post(f"{AUTH}/forgot-password", {"email": address}, status=200)
+    assert anonymous.post(f"{AUTH}/signup", PERSON | {"email": address}, status=201)
+    assert anonymous.post(f"{AUTH}/login", {"email": address, "password": "wrong"}, status=401)
+
+
 @pytest.mark.parametrize(
     ("changes", "named"),
     [
