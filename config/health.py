@@ -20,7 +20,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from core import redis_servers
+from core import errors, redis_servers
 from notifications.selectors import delivery_lag_seconds
 
 OK, DEGRADED, FAILED, UNKNOWN = "ok", "degraded", "failed", "unknown"
@@ -54,7 +54,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
     body = {"ok": status != FAILED, "status": status, "checks": checks}
     if status == FAILED:
         broken = ", ".join(name for name, finding in findings.items() if finding.state == FAILED)
-        body |= {"error": "service_unavailable", "message": f"Not ready: {broken}."}
+        body |= errors.body_of("service_unavailable", f"Not ready: {broken}.", retry_after=2)
         return JsonResponse(body, status=503, headers={"Retry-After": "2"})
     return JsonResponse(body)
 

@@ -134,13 +134,16 @@ class StaffSite(OTPAdminSite):
             # Passwords are changed over the API, which also ends sessions and notifies the owner.
             path("password_change/", self.page_not_found),
             path("password_change/done/", self.page_not_found),
+            # Views of Django that no page here uses, and that fail on some input.
+            path("autocomplete/", self.page_not_found),
+            path("r/<path:content_type_id>/<path:object_id>/", self.page_not_found),
         ]
         return own + super().get_urls()
 
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:
         return super().admin_view(writes_limited(view), cacheable)
 
-    def page_not_found(self, request: HttpRequest) -> HttpResponse:
+    def page_not_found(self, request: HttpRequest, **kwargs: str) -> HttpResponse:
         raise Http404
 
     # Counted in the form, by the counters of the API's sign-in.

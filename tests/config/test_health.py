@@ -30,6 +30,8 @@ def test_a_missing_migration_is_named(caller):
     response = caller.get("/readyz")
     assert response.status_code == 503
     assert response.json()["message"] == "Not ready: migrations."
+    assert response.json()["retry_after"] == 2
+    assert response.json()["request_id"] == response.headers["X-Request-Id"]
     assert "accounts.0001_initial" in response.json()["checks"]["migrations"]["detail"]
 
 
