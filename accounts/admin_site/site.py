@@ -135,8 +135,8 @@ class StaffSite(OTPAdminSite):
             path("password_change/", self.page_not_found),
             path("password_change/done/", self.page_not_found),
             # Views of Django that no page here uses, and that fail on some input.
-            path("autocomplete/", self.page_not_found),
-            path("r/<path:content_type_id>/<path:object_id>/", self.page_not_found),
+            path("autocomplete/", writes_limited(self.page_not_found)),
+            path("r/<path:content_type_id>/<path:object_id>/", writes_limited(self.page_not_found)),
         ]
         return own + super().get_urls()
 
