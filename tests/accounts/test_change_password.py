@@ -47,6 +47,13 @@ def test_what_a_new_password_may_not_be(alice, as_alice, new):
     assert "token" in login(alice)
 
 
+def test_it_is_not_the_user_name(alice, as_alice):
+    alice.username = "wonderland_x7k2q"
+    alice.save(update_fields=["username"])
+    body = change(as_alice, alice, {"current_password": PASSWORD, "new_password": alice.username}, status=400)
+    assert list(body["fields"]) == ["new_password"]
+
+
 def test_it_is_not_the_second_one(alice, as_alice):
     enable_two_step(as_alice, alice)
     body = change(as_alice, alice, {"current_password": PASSWORD, "new_password": SECOND}, status=400)

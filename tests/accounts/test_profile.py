@@ -186,6 +186,8 @@ class TestPrivacy:
         assert as_alice.put(PRIVACY, privacy)["privacy"] == privacy
         part = as_alice.put(PRIVACY, {"who_can_message": "contacts"})["privacy"]
         assert part == privacy | {"who_can_message": "contacts"}
+        form = "application/x-www-form-urlencoded"
+        assert as_alice.raw("PUT", PRIVACY, b"", content_type=form).json()["privacy"] == part
         assert as_alice.get(PRIVACY)["privacy"] == part
         assert as_bob.get(PRIVACY)["privacy"]["who_can_message"] == "everyone"
 

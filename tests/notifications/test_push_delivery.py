@@ -108,6 +108,30 @@ def test_an_old_call_never_rings(fcm, worker, bob, device_of):
     assert states() == ["expired"] and fcm.requests() == []
 
 
+def test_a_call_is_tried_until_it_expires(fcm, worker, bob, device_of):
+    device = device_of(bob)
+    fcm.script(device.registration_id, *["INTERNAL"] * 4)
+    expires_at = timezone.now() + timedelta(seconds=60)
+    delivery.enqueue_call_push(
+        recipient_id=bob.id, data={"type": "incoming_call", "call_id": "7"}, expires_at=expires_at
+    )
+    worker()
+    wait_for(done)
+    assert Delivery.objects.values_list("state", "tries").get() == ("sent", 5)
+
+
+def test_no_attempt_is_due_after_the_end(fcm, worker, bob, device_of):
+    device = device_of(bob)
+    fcm.script(device.registration_id, {"kind": "QUOTA_EXCEEDED", "retry_after": 900})
+    expires_at = timezone.now() + timedelta(seconds=60)
+    delivery.enqueue_call_push(
+        recipient_id=bob.id, data={"type": "incoming_call", "call_id": "7"}, expires_at=expires_at
+    )
+    worker()
+    row = wait_for(lambda: Delivery.objects.filter(state="pending", tries=1).first())
+    assert row.due_at == row.expires_at
+
+
 @pytest.mark.parametrize("kind", ["UNREGISTERED", "INVALID_TOKEN", "INVALID_TOKEN_FIELD"])
 def test_dead_token_is_switched_off_alone(fcm, worker, alice, bob, device_of, kind):
     dead, good = device_of(bob), device_of(bob)

@@ -84,9 +84,10 @@ class TestList:
     def test_unread_only(self, as_alice, ten_rows):
         read_id = as_alice.get(FEED)["notifications"][3]["id"]
         as_alice.post(f"{FEED}/{read_id}/read")
-        ids = [row["id"] for row in as_alice.get(f"{FEED}?unread=True")["notifications"]]
+        ids = [row["id"] for row in as_alice.get(f"{FEED}?unread=true")["notifications"]]
         assert len(ids) == 9
         assert read_id not in ids
+        assert len(as_alice.get(f"{FEED}?unread=True")["notifications"]) == 9
         assert len(as_alice.get(f"{FEED}?unread=false")["notifications"]) == 10
 
     def test_it_takes_three_queries_whatever_the_number(self, as_alice, alice, bob, like, django_assert_num_queries):

@@ -61,6 +61,17 @@ def test_what_was_read_is_not_announced_as_delivered_again(open_socket, alice, b
     assert alices.expect("conversation.delivered")["data"]["delivered_id"] == sent[1].id
 
 
+def test_an_acknowledgement_just_before_the_close_counts(open_socket, alice, bob, conversation):
+    alices, bobs = open_socket(sign_in(alice)[1]), open_socket(sign_in(bob)[1], acks=False)
+    for body in ("one", "two"):
+        message = send_message(alice, conversation, body)
+        # The second follows while the first is recorded or its pause lasts.
+        bobs.send("ack", {"seq": bobs.expect("message.new")["seq"]})
+    bobs.close()
+    ticked = alices.expect("conversation.delivered", delivered_id=message.id)
+    assert ticked["data"]["user_id"] == bob.id
+
+
 def test_an_acknowledgement_is_the_second_tick_and_spares_the_push(open_socket, alice, bob, conversation):
     from django.utils import timezone
 
