@@ -5,7 +5,7 @@ A new command is one row: the serializer that validates its data, and a function
 exception becomes the error reply, with the same code as over REST.
 """
 
-from typing import Any, cast
+from typing import Any
 
 from rest_framework.serializers import ListField, Serializer
 
@@ -66,17 +66,17 @@ class TypingInput(Serializer):
     is_typing = StrictBooleanField()
 
 
-class WatchedIdsField(ListField):
+class BoundedListField(ListField):
     """Refuses a list that is too long before it looks at its items: an error for each would fill a large reply."""
 
-    def to_internal_value(self, data: Any) -> list[int]:
-        if isinstance(data, list) and len(data) > presence.WATCHED:
-            self.fail("max_length", max_length=presence.WATCHED)
-        return cast(list[int], super().to_internal_value(data))
+    def to_internal_value(self, data: Any) -> list[Any]:
+        if self.max_length is not None and isinstance(data, list) and len(data) > self.max_length:
+            self.fail("max_length", max_length=self.max_length)
+        return super().to_internal_value(data)
 
 
 class WatchInput(Serializer):
-    user_ids = WatchedIdsField(
+    user_ids = BoundedListField(
         child=IdField(), max_length=presence.WATCHED, help_text="Replaces what this socket watched before."
     )
 
