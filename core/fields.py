@@ -91,8 +91,8 @@ class LanguageField(serializers.CharField):
 
     def __init__(self, **kwargs: Any) -> None:
         codes = ", ".join(f"`{language_tag(code)}`" for code, _ in settings.LANGUAGES)
-        fallback = f"A BCP 47 language tag. Supported: {codes}. Other tags fall back to their base, then to `en`."
-        super().__init__(required=False, allow_null=True, help_text=fallback, **kwargs)
+        description = f"A BCP 47 language tag. Supported: {codes}. Other tags fall back to their base, then to `en`."
+        super().__init__(required=False, allow_null=True, help_text=description, **kwargs)
 
     def run_validation(self, data: Any = empty) -> Any:
         return supported_language(None if data is empty else data)

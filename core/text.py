@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db.models import Model
 from email_validator import SPECIAL_USE_DOMAIN_NAMES, EmailNotValidError, validate_email
 
-# Names such as `.test` and `.local`: mail reaches them inside a network, and a refusal is for mail servers to say.
+# The library would refuse names such as `.test` and `.local`. A private network may have mail servers for them.
 SPECIAL_USE_DOMAIN_NAMES.clear()
 MAX_ADDRESS = 254
 MAX_LANGUAGE_TAG = 35

@@ -26,7 +26,7 @@ from messaging.text import clean_query
 PEOPLE = Limit(conf.PEOPLE_PAGE, conf.PEOPLE_PAGE_MAX)
 CONVERSATIONS = Limit(conf.CONVERSATIONS_PAGE, conf.CONVERSATIONS_PAGE_MAX)
 MESSAGES = Limit(conf.MESSAGES_PAGE, conf.MESSAGES_PAGE_MAX)
-FOUND = Limit(conf.SEARCH_PAGE, conf.SEARCH_PAGE_MAX)
+SEARCH_RESULTS = Limit(conf.SEARCH_PAGE, conf.SEARCH_PAGE_MAX)
 BEFORE = OpenApiParameter("before", int, description="Only messages with lower ids.")
 
 
@@ -171,7 +171,7 @@ class MessageViewSet(ViewSet):
     @throttles(Throttle("search_inside", by=user))
     @extend_schema(
         operation_id="messages_search_inside",
-        parameters=[OpenApiParameter("q", str, required=True), FOUND.parameter, BEFORE],
+        parameters=[OpenApiParameter("q", str, required=True), SEARCH_RESULTS.parameter, BEFORE],
         responses=serializers.SearchReply,
     )
     def search(self, request: Request, conversation_id: str) -> Response:
@@ -180,7 +180,7 @@ class MessageViewSet(ViewSet):
             user_id=request.user.id,
             conversation_id=conversation_id,
             folded=clean_query(query.get("q")),
-            limit=FOUND.of(query),
+            limit=SEARCH_RESULTS.of(query),
             before=whole_number(query, "before"),
         )
         return Response(

@@ -37,12 +37,12 @@ from notifications.serializers import (
 )
 from notifications.services import delivery, devices, feed, ingestion
 
-ROWS = Limit(default=20, maximum=50)
+NOTIFICATIONS = Limit(default=20, maximum=50)
 # Further down, a client pages by cursor: an offset is counted row by row.
 MAX_OFFSET = 1_000_000
 
 _FEED_QUERY = [
-    ROWS.parameter,
+    NOTIFICATIONS.parameter,
     OpenApiParameter("offset", int, description="Rows to leave out; unsteady while rows return to the top."),
     OpenApiParameter("cursor", str, description="`next_cursor` of the page before; then `offset` is ignored."),
     OpenApiParameter("unread", bool, description="Only unread rows."),
@@ -58,7 +58,7 @@ class FeedViewSet(ViewSet):
         user_id = request.user.id
         rows, following = selectors.feed_page(
             viewer_id=user_id,
-            limit=ROWS.of(query),
+            limit=NOTIFICATIONS.of(query),
             offset=0 if cursor else offset,
             after=cursor,
             unread_only=flag(query, "unread"),

@@ -94,23 +94,12 @@ def authenticate(token: str) -> tuple[User, Session]:
     """
     claims = decode_session_token(token)
     now = timezone.now()
-    session = _accepting(_with_user.first(_sid_of(claims), claims.user_id), claims.generation, now)
+    session = _require_accepting(_with_user.first(_sid_of(claims), claims.user_id), claims.generation, now)
     behind = session.generation - claims.generation
     if _is_reused(session, behind, now):
         raise TokenRevoked
     _record_use(session, is_newest=behind == 0, now=now)
     return session.user, session
-
-
-def _accepting(session: Session | None, generation: int, now: datetime) -> Session:
-    """The session, if it accepts tokens of this generation. TokenRevoked, or AccountBlocked while staff blocks the
-    account."""
-    if session is None:
-        raise TokenRevoked
-    session.user.refuse_if_blocked(now)
-    if not session.accepts(generation, now):
-        raise TokenRevoked
-    return session
 
 
 def recheck(*, sid: uuid.UUID, user_id: int, generation: int) -> tuple[User, Session]:
@@ -119,7 +108,7 @@ def recheck(*, sid: uuid.UUID, user_id: int, generation: int) -> tuple[User, Ses
     TokenRevoked, also when a credential changed after this `generation` was issued, or AccountBlocked
     while staff blocks the account.
     """
-    session = _accepting(_with_user.first(sid, user_id), generation, timezone.now())
+    session = _require_accepting(_with_user.first(sid, user_id), generation, timezone.now())
     return session.user, session
 
 
@@ -132,7 +121,7 @@ def ended(tokens: Iterable[tuple[int, int]]) -> dict[tuple[int, int], str]:
     codes: dict[tuple[int, int], str] = {}
     for session_id, generation in distinct:
         try:
-            _accepting(sessions.get(session_id), generation, now)
+            _require_accepting(sessions.get(session_id), generation, now)
         except ApiError as error:
             codes[session_id, generation] = str(error.default_code)
     return codes
@@ -152,7 +141,7 @@ def refresh(token: str) -> str:
         row = locked.filter(sid=_sid_of(claims), user_id=claims.user_id).first()
         now = timezone.now()
         # The user is read now that the row is ours.
-        session = _accepting(row, claims.generation, now)
+        session = _require_accepting(row, claims.generation, now)
         behind = session.generation - claims.generation
         reused = _is_reused(session, behind, now)
         if reused:
@@ -253,6 +242,17 @@ def _end_reused(session: Session, user: User) -> None:
     """Ends the session of a reused old token: one of the copies is stolen, and it is unknown which."""
     revoke([session], reason="reuse")
     emails.send_to(user, "session_reuse", device=emails.clean(session.device_name) or "?")
+
+
+def _require_accepting(session: Session | None, generation: int, now: datetime) -> Session:
+    """The session, which accepts tokens of this generation. TokenRevoked, or AccountBlocked while staff blocks the
+    account."""
+    if session is None:
+        raise TokenRevoked
+    session.user.refuse_if_blocked(now)
+    if not session.accepts(generation, now):
+        raise TokenRevoked
+    return session
 
 
 def _is_reused(session: Session, behind: int, now: datetime) -> bool:
