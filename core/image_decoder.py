@@ -228,10 +228,10 @@ class _Frames(Pillow.Image):
     @property
     def options(self) -> dict[str, Any]:
         """For saving. The durations are complete when the last frame has been seen."""
-        # A GIF without the number plays once.
-        loop = {"loop": int(self._source.info["loop"])} if "loop" in self._source.info else {}
-        kind = {"disposal": 2} if self._structure.kind == "GIF" else {"loop": 0}
-        return {"save_all": True, "duration": self._durations} | kind | loop
+        is_gif = self._structure.kind == "GIF"
+        # A GIF without `loop` plays once.
+        loop = self._source.info.get("loop", None if is_gif else 0)
+        return {"save_all": True, "duration": self._durations, "loop": loop} | ({"disposal": 2} if is_gif else {})
 
     def seek(self, frame: int) -> None:
         if frame >= self.n_frames:
