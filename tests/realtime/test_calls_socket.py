@@ -1,10 +1,13 @@
 """Calls as devices live them: over real sockets."""
 
 import secrets
+import threading
 
 import pytest
 
 from messaging.services import messages
+from realtime.consumers import consumer
+from realtime.consumers.consumer import record_closed
 from realtime.models import Call
 from tests.factories import sign_in
 from tests.realtime.phones import block, conversation_of
@@ -147,6 +150,29 @@ def test_ready_knows_the_call_and_a_device_comes_back_to_it(device, open_socket,
     assert [call["bound_to_you"] for call in elsewhere.ready["calls"]] == [False]
     send_command(back, "call.hangup", call_id=call_id)
     assert device(bob).ready["calls"] == []
+
+
+def test_a_device_that_is_back_before_its_close_is_recorded_gets_its_call(
+    device, open_socket, alice, bob, chat, monkeypatch
+):
+    token = sign_in(bob)[1]
+    caller, callee = device(alice), open_socket(token)
+    call_id = send_command(caller, "call.invite", conversation_id=chat, media="audio", client_id="c1")["call"]["id"]
+    send_command(callee, "call.accept", call_id=call_id)
+    is_back = threading.Event()
+
+    def record_late(batch):
+        assert is_back.wait(10)
+        return record_closed(batch)
+
+    monkeypatch.setattr(consumer, "record_closed", record_late)
+    callee.close()
+    back = open_socket(token)
+    assert [call["bound_to_you"] for call in back.ready["calls"]] == [False]
+    is_back.set()
+    assert updated(back, "connecting")["bound_to_you"] is True
+    send_command(caller, "call.signal", call_id=call_id, kind="offer", payload={"sdp": "v=0"})
+    assert back.expect("call.signal")["data"]["kind"] == "offer"
 
 
 def test_an_unanswered_call_ends_by_itself(device, alice, bob, chat, settings):

@@ -119,6 +119,30 @@ def test_the_place_of_a_closed_socket_is_taken_at_the_next_command_too(phones, c
     assert second_tab.sees(call_id)["bound_to_you"] is True
 
 
+def test_a_call_goes_on_when_both_are_back_before_their_closes_are_recorded(phones, chat):
+    caller, callee = phones
+    call_id = start_call(caller, callee, chat)
+    back = [phone.reopen() for phone in phones]
+    caller.close()
+    callee.close()
+    assert [phone.sees(call_id)["bound_to_you"] for phone in back] == [True, True]
+    with later(300):
+        Socket.objects.update(seen_at=timezone.now())
+        assert calls.end_overdue() == 0
+        assert back[0].sees(call_id)["expires_at"] is None
+
+
+def test_a_tab_that_was_open_before_does_not_take_the_place(phones, chat):
+    caller, callee = phones
+    other_tab = callee.reopen()
+    call_id = start_call(caller, callee, chat)
+    with later(61):
+        Socket.objects.update(seen_at=timezone.now())
+        callee.close()
+        reloaded = callee.reopen()
+        assert (other_tab.sees(call_id)["bound_to_you"], reloaded.sees(call_id)["bound_to_you"]) == (False, True)
+
+
 def test_another_sign_in_never_takes_the_place(phones, chat, bob):
     caller, callee = phones
     call_id = start_call(caller, callee, chat)

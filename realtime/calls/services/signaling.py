@@ -27,6 +27,7 @@ from realtime.calls.services.participants import (
     bind,
     call_of,
     lock_call_for,
+    new_device_of,
     open_sockets,
     send_to_socket,
 )
@@ -98,13 +99,26 @@ def note_open(*, user_id: int, device: SocketRef) -> None:
 
 
 def note_closed(*, socket_ids: Iterable[str]) -> None:
-    """Sockets closed. An active call that has no open bound socket left gets a deadline of one minute."""
-    for participant in CallParticipant.objects.filter(live=True, socket_id__in=list(socket_ids)):
+    """Sockets closed. A socket of the same session that has opened since the connection broke replaces a bound one.
+
+    An active call that has no open bound socket left gets a deadline of one minute.
+    """
+    bound = CallParticipant.objects.filter(live=True, socket_id__in=list(socket_ids), gone_at=None)
+    for seen in bound:
         with unit_of_work():
-            call = Call.objects.select_for_update().get(id=participant.call_id)
-            bound = CallParticipant.objects.filter(id=participant.id, live=True, socket_id=participant.socket_id)
-            is_new = bool(bound.filter(gone_at=None).update(gone_at=timezone.now()))
-            if is_new and not open_sockets(call.participants.all()):
+            call = Call.objects.select_for_update().get(id=seen.call_id)
+            participant = bound.filter(id=seen.id).first()
+            if participant is None:
+                continue
+            device = new_device_of(participant)
+            if device is not None:
+                bind(participant, device)
+                # Its `ready` said that another device is bound.
+                announce(call)
+            else:
+                participant.gone_at = timezone.now()
+                participant.save(update_fields=["gone_at"])
+            if not open_sockets(call.participants.all()):
                 _reset_deadline(call)
 
 
