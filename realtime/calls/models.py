@@ -111,6 +111,8 @@ class CallParticipant(models.Model):
     connected_at = models.DateTimeField(null=True, blank=True)
     # When the bound socket closed; empty while it is open, or when its process died.
     gone_at = models.DateTimeField(null=True, blank=True)
+    # Of the callee's own invitation, if that accepted the call because both called each other.
+    client_id = models.CharField(max_length=64, null=True, blank=True)
     # Candidates sent since the last restart.
     candidates = models.PositiveSmallIntegerField(default=0)
     objects = CallParticipantQuerySet.as_manager()
@@ -121,6 +123,10 @@ class CallParticipant(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["call", "user"], name="callparticipant_once"),
             models.UniqueConstraint(fields=["user"], condition=Q(live=True), name="callparticipant_one_live"),
+            # Nearly all rows have none.
+            models.UniqueConstraint(
+                fields=["user", "client_id"], condition=Q(client_id__isnull=False), name="callparticipant_client_id"
+            ),
         ]
         indexes = [
             models.Index(fields=["user", "-call"], name="callparticipant_history"),

@@ -107,6 +107,24 @@ def test_an_invitation_is_idempotent_by_its_client_id(phones, chat, alice):
     assert (again.id, again.state, Call.objects.count()) == (first.id, "ended", 1)
 
 
+def test_an_invitation_that_accepted_the_others_is_idempotent_too(phones, chat, bob, charlie):
+    caller, callee = phones
+    first = caller.invite(chat, client_id="same")
+    accepted = callee.invite(chat, "video", client_id="same")
+    assert (accepted.id, accepted.state, accepted.media) == (first.id, "connecting", "audio")
+    before = updates(bob)
+    for phone in (callee, phone_of(bob)):
+        repeated = phone.invite(chat, "video", client_id="same")
+        assert (repeated.id, repeated.state, updates(bob)) == (first.id, "connecting", before)
+    assert (callee.sees(first.id)["bound_to_you"], caller.invite(chat, client_id="same").id) == (True, first.id)
+    with pytest.raises(CallConflict):
+        callee.invite(chat, client_id="other")
+    with pytest.raises(IdempotencyConflict):
+        callee.invite(conversation_of(bob, charlie), client_id="same")
+    callee.hangup(first.id)
+    assert (callee.invite(chat, client_id="same").state, Call.objects.count()) == ("ended", 1)
+
+
 def test_only_participants_may_ring(phones, chat, charlie):
     with pytest.raises(ConversationNotFound):
         phone_of(charlie).invite(chat)

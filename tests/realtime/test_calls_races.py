@@ -65,6 +65,14 @@ def test_an_invitation_sent_many_times_at_once_is_one(round_number, alice, bob):
     assert Call.objects.count() == 1
 
 
+def test_an_invitation_that_accepts_sent_many_times_at_once_is_one(alice, bob):
+    chat = conversation_of(alice, bob)
+    call_id = phone_of(alice).invite(chat).id
+    callee = phone_of(bob)
+    answers = at_once(*[lambda: callee.invite(chat, client_id="same")] * 6)
+    assert {(call.id, call.state) for call in answers} == {(call_id, "connecting")}
+
+
 def test_all_call_each_other_and_no_user_is_in_two_calls(alice, bob, charlie):
     people = [alice, bob, charlie]
     pairs = [(a, b) for a in people for b in people if a is not b]

@@ -83,12 +83,16 @@ def invite(
 
 
 def _find_repeated(invitation: _Invitation) -> Call | None:
+    """What an invitation with this client_id has become: the actor's own call, or the other user's that it accepted."""
     if invitation.client_id is None:
         return None
-    call = Call.objects.filter(caller_id=invitation.caller_id, client_id=invitation.client_id).first()
+    user_id, client_id = invitation.caller_id, invitation.client_id
+    own = Call.objects.filter(caller_id=user_id, client_id=client_id).first()
+    call = own or Call.objects.filter(participants__user_id=user_id, participants__client_id=client_id).first()
     if call is None:
         return None
-    if (call.conversation_id, call.media) != (invitation.conversation_id, invitation.media):
+    # The media of an accepted call are those of the other user's invitation.
+    if call.conversation_id != invitation.conversation_id or (own and own.media != invitation.media):
         raise IdempotencyConflict
     return call
 
@@ -126,9 +130,15 @@ def _start_ringing(invitation: _Invitation, device: SocketRef, conversation: Any
 def _accept_crossed_invite(invitation: _Invitation, device: SocketRef, call_id: int) -> Call:
     """Both users called each other: the second invitation accepts the first."""
     locked = lock_call_for(user_id=invitation.caller_id, call_id=call_id)
+    # Under the lock of the call: this finds a concurrent repeat.
+    repeated = _find_repeated(invitation)
+    if repeated is not None:
+        return repeated
     is_ringing_here = locked.call.state == Call.State.RINGING and not locked.is_caller
     if not is_ringing_here or locked.other.user_id != invitation.callee_id:
         raise CallConflict
+    locked.mine.client_id = invitation.client_id
+    locked.mine.save(update_fields=["client_id"])
     _answer(locked, device)
     return locked.call
 
