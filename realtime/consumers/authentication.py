@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-from datetime import timedelta
+import time
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
 from django.http import HttpRequest
-from django.utils import timezone, translation
+from django.utils import translation
 from django.utils.translation import gettext_lazy as _
 
 from accounts.exceptions import TokenInvalid
@@ -30,6 +31,8 @@ from realtime.services import log, presence, sockets
 
 logger = logging.getLogger("parley.realtime")
 
+# The clock of the event loop stands still while the machine sleeps: the time is read at least this often.
+CLOCK_SECONDS = 20.0
 # Query parameters in which clients send tokens by mistake; access logs would store them.
 QUERY_TOKENS = {"token", "access_token", "auth", "authorization", "bearer", "jwt"}
 
@@ -62,8 +65,7 @@ class Authentication:
 
     async def start(self, scope: Scope) -> None:
         """Signs in with the token of the handshake, or waits for one in a frame."""
-        loop = asyncio.get_running_loop()
-        self._closes_at = loop.time() + conf.LIFE_SECONDS * random.uniform(0.95, 1.0)
+        self._closes_at = time.time() + conf.LIFE_SECONDS * random.uniform(0.95, 1.0)
         self._asked_language = _language_of(scope)
         if self._asked_language:
             self._socket.language = self._asked_language
@@ -73,6 +75,7 @@ class Authentication:
         elif token is not None:
             await self.sign_in(token, by_header=True)
         else:
+            loop = asyncio.get_running_loop()
             self._timer = loop.call_later(conf.AUTH_SECONDS, self._socket.close_soon, Close.SLOW, "no_auth")
 
     async def sign_in(self, token: str, ref: Ref = None, *, by_header: bool = False) -> bool:
@@ -145,16 +148,14 @@ class Authentication:
         self._socket.caller = signed_in.caller
         self._socket.language = self._asked_language or signed_in.language
         self._is_expiry_announced = False
-        remaining = claims.expires_at - timezone.now().timestamp()
-        self._expires_at = asyncio.get_running_loop().time() + remaining
+        self._expires_at = claims.expires_at
 
     def _set_timer(self) -> None:
-        """Sets the timer to the earliest of the expiry warning, the token's expiry and the socket's longest life."""
+        """Sets the timer to the next of the expiry warning, the token's expiry and the end of the socket's life."""
         self._cancel_timer()
         if self._socket.is_closing:
             return
-        loop = asyncio.get_running_loop()
-        now = loop.time()
+        now = time.time()
         if now >= self._expires_at:
             self._socket.close_soon(Close.UNAUTHORISED, "token_expired")
             return
@@ -165,12 +166,12 @@ class Authentication:
         warning = self._expires_at - conf.EXPIRING_SECONDS
         if now >= warning and not self._is_expiry_announced:
             self._is_expiry_announced = True
-            expires_at = timezone.now() + timedelta(seconds=self._expires_at - now)
+            expires_at = datetime.fromtimestamp(self._expires_at, UTC)
             self._outbox.send_frame({"type": "auth.expiring", "data": {"expires_at": expires_at}})
-        moments = [self._expires_at, self._closes_at]
+        moments = [self._expires_at, self._closes_at, now + CLOCK_SECONDS]
         if not self._is_expiry_announced:
             moments.append(warning)
-        self._timer = loop.call_at(min(moments), self._set_timer)
+        self._timer = asyncio.get_running_loop().call_later(min(moments) - now, self._set_timer)
 
     def _cancel_timer(self) -> None:
         if self._timer is not None:

@@ -4,6 +4,7 @@ import time
 from datetime import timedelta
 
 import pytest
+import time_machine
 from django.utils import timezone
 
 from accounts.models import Session, User
@@ -129,6 +130,14 @@ def test_expiry_is_announced_and_closes_on_time(open_socket, session, alice):
     assert set(warning["data"]) == {"expires_at"}
     assert phone.closed() == (4401, "token_expired")
     assert 1.5 < time.monotonic() - started < 5
+
+
+def test_a_machine_that_slept_closes_sockets_of_expired_tokens(open_socket, session, alice, monkeypatch):
+    """Meanwhile the clock of the event loop stood still."""
+    monkeypatch.setattr(authentication, "CLOCK_SECONDS", 0.5)
+    phone = open_socket(token_until(alice, session[0], 3600))
+    with time_machine.travel(timezone.now() + timedelta(hours=2)):
+        assert phone.closed(5) == (4401, "token_expired")
 
 
 @pytest.mark.parametrize("by_header", [True, False])
