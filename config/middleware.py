@@ -7,7 +7,6 @@ the admin only.
 import logging
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import asdict
 from http import HTTPStatus
 from tempfile import SpooledTemporaryFile
@@ -36,7 +35,6 @@ from django.middleware.security import SecurityMiddleware
 from django.urls import get_resolver
 from django.utils import translation
 from django.utils.cache import patch_vary_headers
-from django.utils.translation.trans_real import parse_accept_lang_header
 from django_otp.middleware import OTPMiddleware
 
 from config import metrics
@@ -161,21 +159,13 @@ class LanguageMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        language = _requested_language(request)
+        language = request_context.requested_language(request.META.get("HTTP_ACCEPT_LANGUAGE", ""))
         cast(Any, request).language_was_asked_for = language is not None
         with translation.override(language or settings.LANGUAGE_CODE):
             response = self.get_response(request)
             response.setdefault("Content-Language", language_tag(translation.get_language() or settings.LANGUAGE_CODE))
         patch_vary_headers(response, ["Accept-Language"])
         return response
-
-
-def _requested_language(request: HttpRequest) -> str | None:
-    """The first supported language in `Accept-Language`. None when it names no supported language."""
-    for tag, _quality in parse_accept_lang_header(request.META.get("HTTP_ACCEPT_LANGUAGE", "")[:200]):
-        with suppress(LookupError):
-            return translation.get_supported_language_variant(tag)
-    return None
 
 
 class ContentPolicyMiddleware(CSPMiddleware):

@@ -3,11 +3,13 @@
 import ipaddress
 import re
 import secrets
+from contextlib import suppress
 from contextvars import ContextVar, Token
 from dataclasses import dataclass
 
 from django.http import HttpRequest
 from django.utils import translation
+from django.utils.translation.trans_real import parse_accept_lang_header
 
 from core.conf import conf
 from core.text import clean_name
@@ -73,6 +75,14 @@ def identify(*, user_id: int, session_id: int) -> None:
     context = _current.get()
     if context is not None:
         context.user_id, context.session_id = user_id, session_id
+
+
+def requested_language(accept_language: str) -> str | None:
+    """The first supported language of the header `Accept-Language`. None when it names no supported language."""
+    for tag, _quality in parse_accept_lang_header(accept_language[:200]):
+        with suppress(LookupError):
+            return translation.get_supported_language_variant(tag)
+    return None
 
 
 def prefer_language(code: str) -> None:

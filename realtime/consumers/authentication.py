@@ -10,14 +10,13 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
-from django.http import HttpRequest
-from django.utils import translation
 from django.utils.translation import gettext_lazy as _
 
 from accounts.exceptions import TokenInvalid
 from accounts.services import sessions
 from accounts.tokens import SessionClaims, decode_session_token
 from core.exceptions import ApiError
+from core.request_context import requested_language
 from realtime.calls import services as calls
 from realtime.calls.selectors import live_calls_for
 from realtime.calls.serializers import CallSerializer
@@ -66,7 +65,7 @@ class Authentication:
     async def start(self, scope: Scope) -> None:
         """Signs in with the token of the handshake, or waits for one in a frame."""
         self._closes_at = time.time() + conf.LIFE_SECONDS * random.uniform(0.95, 1.0)
-        self._asked_language = _language_of(scope)
+        self._asked_language = requested_language(_header(scope, b"accept-language") or "")
         if self._asked_language:
             self._socket.language = self._asked_language
         token = _bearer_of(scope)
@@ -236,12 +235,3 @@ def _bearer_of(scope: Scope) -> str | None:
 def _has_query_token(scope: Scope) -> bool:
     query = scope.get("query_string", b"")[:8192].decode("latin-1")
     return any(name.lower() in QUERY_TOKENS for name, _ in parse_qsl(query, keep_blank_values=True))
-
-
-def _language_of(scope: Scope) -> str | None:
-    accepted = (_header(scope, b"accept-language") or "")[:200].strip()
-    if not accepted or accepted == "*":
-        return None
-    request = HttpRequest()
-    request.META["HTTP_ACCEPT_LANGUAGE"] = accepted
-    return translation.get_language_from_request(request)

@@ -1,8 +1,11 @@
 """Sign in, hear what happens, say something, come back."""
 
+import json
+
 import pytest
 
 from messaging.services import conversations, messages
+from tests.client import ApiClient
 from tests.factories import sign_in
 
 
@@ -216,6 +219,19 @@ def test_errors_speak_the_readers_language(open_socket, alice, token_of):
     assert client.expect("reply")["message"] == "Der Frame ist kein JSON."
     assert client.command("resume", epoch="e", seq="x")["fields"]["seq"] == ["Eine gültige Ganzzahl ist erforderlich."]
     assert client.command("auth", token="nonsense")["message"] == "Ein gültiges Token ist nötig."
+
+
+@pytest.mark.parametrize(
+    ("accepted", "language"), [("xx", "de"), ("*", "de"), ("xx, fr;q=0.5", "fr"), ("fr-CA", "fr"), ("", "de")]
+)
+def test_the_header_chooses_the_language_as_over_rest(open_socket, alice, token_of, accepted, language):
+    alice.language = "de"
+    alice.save()
+    token = token_of(alice)
+    client = open_socket(token, headers={"Accept-Language": accepted})
+    over_rest = ApiClient(token).raw("DELETE", "/api/v1/messages/messages/1", headers={"Accept-Language": accepted})
+    assert over_rest["Content-Language"] == language
+    assert client.command("message.delete", message_id=1)["message"] == json.loads(over_rest.content)["message"]
 
 
 def test_what_changes_nothing_makes_no_event(open_socket, as_bob, alice, bob, conversation):
