@@ -24,8 +24,9 @@ Data = dict[str, Any]
 
 
 class PositionInput(Serializer):
-    epoch = TextField(max_length=64)
-    seq = StrictIntegerField(min_value=0, max_value=MAX_ID)
+    # Without upper limits: no log has such an epoch or number, so that the client has to reload.
+    epoch = TextField()
+    seq = StrictIntegerField(min_value=0)
 
 
 class AuthInput(Serializer):

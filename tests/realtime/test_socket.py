@@ -127,7 +127,13 @@ def test_a_deleted_message_replays_as_deleted(open_socket, token_of, alice, bob,
 
 @pytest.mark.parametrize(
     ("place", "reason"),
-    [({"epoch": "other", "seq": 1}, "epoch"), ({"seq": 10**9}, "ahead"), ({"seq": 0}, "too_old")],
+    [
+        ({"epoch": "other", "seq": 1}, "epoch"),
+        ({"epoch": "x" * 65, "seq": 1}, "epoch"),
+        ({"seq": 10**9}, "ahead"),
+        ({"seq": 10**400}, "ahead"),
+        ({"seq": 0}, "too_old"),
+    ],
 )
 def test_what_cannot_be_resumed_is_said(open_socket, as_bob, alice, bob, conversation, settings, place, reason):
     from django.utils import timezone
@@ -181,7 +187,6 @@ def test_changes_come_in_pages(as_bob, alice, bob, conversation):
         "since=1.5",
         "since=1.0",
         "since=",
-        f"since={2**63}",
     ):
         assert as_bob.get(f"/api/v1/realtime/changes?{wrong}", status=400)["error"] == "validation_error"
     assert len(as_bob.get("/api/v1/realtime/changes?since=0&limit=100000")["events"]) == len(whole["events"])
