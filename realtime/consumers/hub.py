@@ -175,7 +175,7 @@ class Hub:
                 logger.warning("sweep failed: %s", error.__class__.__name__)
 
     async def sweep(self) -> None:
-        """Closes sockets of ended sessions and wakes sockets whose log has grown without a wake-up."""
+        """Closes sockets of ended sessions and above the limit, and wakes sockets whose log has grown without a wake-up."""
         open_sockets = [
             (socket, socket.caller)
             for sockets in self.sockets.values()
@@ -184,11 +184,13 @@ class Hub:
         ]
         for start in range(0, len(open_sockets), SWEEP_CHUNK):
             chunk = open_sockets[start : start + SWEEP_CHUNK]
-            ended, heads = await in_database(_read_positions, [caller for _, caller in chunk])
+            ended, excess_ids, heads = await in_database(_read_positions, [caller for _, caller in chunk])
             for socket, caller in chunk:
                 # A token that was renewed meanwhile was not read.
                 if caller.token in ended and socket.caller == caller:
                     message: Message = {"type": "end", "session_ids": [caller.session_id], "code": ended[caller.token]}
+                elif caller.socket_id in excess_ids:
+                    message = {"type": "too_many_sockets", "socket_ids": [caller.socket_id]}
                 elif caller.user_id in heads:
                     message = {"type": "new_events", "seq": heads[caller.user_id]}
                 else:
@@ -234,7 +236,8 @@ def keep_until_done(work: Coroutine[Any, Any, Any]) -> None:
     task.add_done_callback(_background.discard)
 
 
-def _read_positions(callers: list[Caller]) -> tuple[dict[tuple[int, int], str], dict[int, int]]:
-    """The ended tokens with their error codes, and the last event of each user's log."""
-    socket_service.still_open(socket_ids=[caller.socket_id for caller in callers])
-    return sessions.ended(caller.token for caller in callers), selectors.heads({caller.user_id for caller in callers})
+def _read_positions(callers: list[Caller]) -> tuple[dict[tuple[int, int], str], set[str], dict[int, int]]:
+    """The ended tokens with their error codes, the sockets above the limit, and the last event of each user's log."""
+    excess_ids = socket_service.still_open(owners={caller.socket_id: caller.user_id for caller in callers})
+    heads = selectors.heads({caller.user_id for caller in callers})
+    return sessions.ended(caller.token for caller in callers), excess_ids, heads

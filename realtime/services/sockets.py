@@ -1,5 +1,6 @@
 """Open sockets of all processes: counts per user, acknowledgements, and which sockets must close."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
@@ -89,9 +90,16 @@ def closed(*, socket_ids: Iterable[str]) -> None:
     Socket.objects.filter(id__in=list(socket_ids)).delete()
 
 
-def still_open(*, socket_ids: Iterable[str]) -> None:
-    """Called by the sweep of a process with its open sockets."""
-    Socket.objects.filter(id__in=list(socket_ids)).update(seen_at=timezone.now())
+def still_open(*, owners: Mapping[str, int]) -> set[str]:
+    """Called by the sweep of a process with its open sockets and their users. Returns those that newer ones replaced."""
+    listed = Socket.objects.filter(id__in=list(owners))
+    if listed.update(seen_at=timezone.now()) == len(owners):
+        return set()
+    unlisted = owners.keys() - set(listed.values_list("id", flat=True))
+    user_ids = {owners[socket_id] for socket_id in unlisted}
+    counts = Counter(Socket.objects.alive().filter(user_id__in=user_ids).values_list("user_id", flat=True))
+    # The row of any other was purged, as its process had not touched it for minutes.
+    return {socket_id for socket_id in unlisted if counts[owners[socket_id]] >= conf.SOCKETS_PER_USER}
 
 
 def purge_dead(*, now: datetime) -> int:

@@ -314,7 +314,11 @@ def test_an_acknowledgement_opens_the_window_again(open_socket, session, alice, 
     assert [frame["seq"] - phone.ready["seq"] for frame in phone.events][:12] == list(range(1, 13))
 
 
-def test_the_eleventh_socket_closes_the_oldest(open_socket, session, alice):
+@pytest.mark.parametrize("wake_up", ["heard", "lost"])
+def test_the_eleventh_socket_closes_the_oldest(open_socket, session, alice, settings, monkeypatch, wake_up):
+    if wake_up == "lost":
+        settings.REALTIME_SWEEP_SECONDS = settings.REALTIME_SWEEP_SECONDS_EMBEDDED = 1
+        monkeypatch.setattr(groups, "publish", lambda messages: None)
     phones = [open_socket(session[1]) for _ in range(10)]
     assert [phone.silence(0.05) for phone in phones] == [[]] * 10
     newest = open_socket(sign_in(alice)[1])
