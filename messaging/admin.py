@@ -46,6 +46,18 @@ def _reveal(by: "User", message: Message, data: dict[str, Any]) -> None:
     audit.record(action="message.revealed", actor=by, target=message.sender, reason=data["reason"], **details)
 
 
+def _page_with(page: admin.ModelAdmin, request: HttpRequest, **revealed: Any) -> HttpResponse:
+    context = {
+        **page.admin_site.each_context(request),
+        "title": _("Reveal the text"),
+        "opts": page.opts,
+        **revealed,
+    }
+    response = TemplateResponse(request, "admin/revealed.html", context)
+    response["Cache-Control"] = "no-store"
+    return response
+
+
 def _show(page: admin.ModelAdmin, request: HttpRequest, rows: list[Message], data: dict[str, Any]) -> HttpResponse:
     """The messages, each with its conversation, the messages around it when they were asked for, and its reports."""
     may_view_reports = request.user.has_perm("messaging.view_report")
@@ -57,15 +69,13 @@ def _show(page: admin.ModelAdmin, request: HttpRequest, rows: list[Message], dat
         }
         for message in rows
     ]
-    context = {
-        **page.admin_site.each_context(request),
-        "title": _("Reveal the text"),
-        "opts": page.opts,
-        "rows": revealed,
-    }
-    response = TemplateResponse(request, "admin/revealed.html", context)
-    response["Cache-Control"] = "no-store"
-    return response
+    return _page_with(page, request, rows=revealed)
+
+
+def _reveal_reported(by: "User", report: Report, data: dict[str, Any]) -> None:
+    audit.record(
+        action="message.revealed", actor=by, target=report.reported, reason=data["reason"], report_id=report.id
+    )
 
 
 @admin.register(Conversation)
@@ -128,9 +138,17 @@ class ReportAdmin(StaffAdmin):
     list_filter = ("state", "reason", "created_at")
     search_fields = ("=id", "=reported__email", "=reporter__email")
     fields = (
-        "id", "state", "reason", "comment", "reported_text", "message", "reported", "reporter", "created_at",
-        "resolution", "resolved_by", "resolved_at",
+        "id", "state", "reason", "comment", "message", "reported", "reporter", "created_at", "resolution",
+        "resolved_by", "resolved_at",
     )  # fmt: skip
+    reveal = ConfirmedAction(
+        label=_("Reveal the text"),
+        permission="messaging.reveal_message",
+        max_rows=50,
+        consequences=[_("Your name and the reason are kept in the audit log.")],
+        perform=_reveal_reported,
+        on_success=lambda page, request, rows, data: _page_with(page, request, reports=rows),
+    )
     resolve = ConfirmedAction(
         label=_("Resolve"),
         permission="messaging.resolve_report",
@@ -147,10 +165,4 @@ class ReportAdmin(StaffAdmin):
         perform=lambda by, report, data: reports.close(report=report, staff=by, state=Report.State.DISMISSED, **data),
         is_offered=lambda report: report.state != Report.State.DISMISSED,
     )
-    actions = ("resolve", "dismiss")
-
-    @admin.display(description=_("reported text"))
-    def reported_text(self, report: Report) -> str:
-        """The text of the message when it was reported, or its kind without a text."""
-        snapshot = report.snapshot
-        return str(snapshot.get("body") or (Message.Kind(snapshot["kind"]).label if snapshot.get("kind") else ""))
+    actions = ("reveal", "resolve", "dismiss")

@@ -234,6 +234,12 @@ class Report(models.Model):
 
     __str__ = row_name
 
+    @property
+    def reported_text(self) -> str:
+        """The text of the message when it was reported, or its kind without a text."""
+        kind = self.snapshot.get("kind")
+        return self.snapshot.get("body") or (str(Message.Kind(kind).label) if kind else "")
+
 
 # Table names and conditions for the hand-written statements of the hot paths, which take a quarter of the ORM's time.
 # The statements are in `selectors` and in `services/storage.py`, and are tested on both databases.

@@ -14,6 +14,7 @@ from tests.factories import make_user
 from tests.staff import admin_client, staff
 
 SECRET = "a very private sentence"
+REPORTS = "/admin/messaging/report/"
 LISTS = [
     "messaging/conversation",
     "messaging/message",
@@ -40,10 +41,23 @@ def moderator(db):
     return admin_client(staff("Moderator"))
 
 
-def test_a_report_shows_the_text_and_not_its_record(written, moderator):
-    page = moderator.get(f"/admin/messaging/report/{Report.objects.get().pk}/change/").content.decode()
-    assert f'<div class="readonly">{SECRET}</div>' in page
-    assert "message_id" not in page
+def test_the_text_of_a_report_is_shown_to_who_may_reveal_it_and_says_why(written, bob, moderator):
+    report = Report.objects.get()
+    chosen = {"action": "reveal", "_selected_action": [report.pk]}
+    revealing = chosen | {"confirmed": "1", "reason": "looking into it"}
+    pages = [moderator.get(f"/admin/messaging/report/{report.pk}/change/"), moderator.post(REPORTS, chosen)]
+    for group in ("Auditor", "Operations", "Support"):
+        client = admin_client(staff(group))
+        pages += [client.get(f"/admin/messaging/report/{report.pk}/change/"), client.post(REPORTS, revealing)]
+    assert {page.status_code for page in pages} == {200, 403}
+    assert not any(SECRET in page.content.decode() for page in pages)
+    assert not AuditEntry.objects.filter(action="message.revealed").exists()
+    messages.delete(user=written.sender, message_id=written.id)
+    shown = moderator.post(REPORTS, revealing)
+    assert f"<blockquote>{SECRET}</blockquote>" in shown.content.decode()
+    assert "no-store" in shown.headers["Cache-Control"]
+    row = AuditEntry.objects.get(action="message.revealed")
+    assert (row.target, row.reason, row.details) == (written.sender, "looking into it", {"report_id": report.pk})
 
 
 def test_the_audit_log_counts_entries(db):
@@ -63,7 +77,7 @@ def test_every_list_and_row_opens_and_hides_what_was_written(written, bob, as_bo
         page = client.get(f"/admin/{name}/")
         assert page.status_code == 200, name
         texts = [page.content.decode()]
-        for model in ("message", "conversation", "notification", "device", "delivery"):
+        for model in ("message", "conversation", "report", "notification", "device", "delivery"):
             if name.endswith(model):
                 row = page.context["cl"].result_list[0]
                 detail = client.get(f"/admin/{name}/{row.pk}/change/")
@@ -73,7 +87,7 @@ def test_every_list_and_row_opens_and_hides_what_was_written(written, bob, as_bo
         for text in texts:
             assert SECRET not in text
             assert "token-that-stays-secret" not in text
-    assert opened == 5
+    assert opened == 6
     assert client.get("/admin/").status_code == 200
 
 

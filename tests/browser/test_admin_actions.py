@@ -107,6 +107,7 @@ WALKS = [
 # Those that answer with a page or a file of their own instead of the list.
 WITH_AN_ANSWER = {
     ("messaging/message", "reveal"),
+    ("messaging/report", "reveal"),
     ("accounts/user", "export"),
     ("accounts/user", "download_csv"),
     ("accounts/user", "download_json"),

@@ -78,12 +78,12 @@ def test_every_form_of_others_is_refused_and_changes_nothing(auditor, staff_serv
         assert "what Ann wrote" not in text
         assert staff_server.everything() == before, (path, fields)
 
-    reveal = ("messaging/message", "reveal", {"reason": "curious"})
+    reveal = [(f"messaging/{model}", "reveal", {"reason": "curious"}) for model in ("message", "report")]
     people = [
         ("accounts/user", action, {"reason": "curious"}) for action in ("download_csv", "download_json", "export")
     ]
     walked = [(walk.model, walk.action, {"reason": "because", "resolution": "done"}) for walk in WALKS]
-    for model, action, fields in [*walked, reveal, *people]:
+    for model, action, fields in [*walked, *reveal, *people]:
         key = staff_server.rows[DETAILS[model]]
         for confirmed in ({}, {"confirmed": "1", **fields}):
             send(f"{model}/", action=action, _selected_action=key, index="0", **confirmed)
