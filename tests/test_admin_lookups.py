@@ -2,6 +2,7 @@
 
 import os
 import re
+from itertools import product
 
 import pytest
 from django.contrib import admin
@@ -151,6 +152,23 @@ def test_odd_rows_and_actions_are_answered(model, db):
         for action in actions if FULL else [actions[number % len(actions)]]:
             done = browser.post(address(model), {"action": action, "_selected_action": value, "index": value})
             assert done.status_code in (200, 302, 400, 403), (action, value)
+
+
+@pytest.mark.parametrize("model", PAGES)
+def test_odd_values_in_forms_are_answered(model, alice):
+    """Also of pages without a form, which refuse them."""
+    user = staff(is_superuser=True)
+    browser = admin_client(user)
+    browser.raise_request_exception = False
+    row = model._default_manager.exclude(pk=user.pk).first()
+    for path in ("add/", f"{row.pk if row else 1}/change/"):
+        context = browser.get(address(model) + path).context or {}
+        fields = context["adminform"].form.fields if "adminform" in context else {}
+        if not fields:
+            assert browser.post(address(model) + path, {"id": "9" * 30}).status_code in (302, 403), path
+        for name, value in product(fields, ODD_VALUES if FULL else ODD_VALUES[7:16]):
+            form = {"name": "odd", "reason": "because", name: value}
+            assert browser.post(address(model) + path, form).status_code in (200, 302), (path, name, value)
 
 
 def test_a_key_with_a_nul_is_unknown(db):

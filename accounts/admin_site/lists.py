@@ -133,11 +133,21 @@ class StaffAdmin(ShownColumnsOnly):
         return False
 
 
+class _ExistingRows(forms.ModelMultipleChoiceField):
+    """Refuses keys that the database cannot compare; Django checks their type only."""
+
+    def clean(self, value: Any) -> Any:
+        for key in value or ():
+            if not can_compare(self.queryset.model._meta.pk, key):
+                raise forms.ValidationError(self.error_messages["invalid_pk_value"], params={"pk": key})
+        return super().clean(value)
+
+
 class AuditedAdmin(StaffAdmin):
     """Rows that a superuser edits in a form, which asks for a reason."""
 
     # Django's widget with two boxes cannot be used with a screen reader.
-    formfield_overrides = {ManyToManyField: {"widget": forms.CheckboxSelectMultiple}}
+    formfield_overrides = {ManyToManyField: {"widget": forms.CheckboxSelectMultiple, "form_class": _ExistingRows}}
 
     def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> Any:
         self._record(request, obj, "added")
