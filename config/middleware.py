@@ -182,6 +182,8 @@ class ContentPolicyMiddleware(CSPMiddleware):
         is_ours = response.status_code == HTTPStatus.NOT_FOUND and not request.path_info.startswith(ADMIN_PREFIX)
         if is_ours and HEADER not in response:
             response[HEADER] = build_policy(**asdict(self.get_policy_parts(request=request, response=response)))
+        if HEADER in response:  # django-csp takes the directives from a set: each process had an order of its own
+            response[HEADER] = "; ".join(sorted(response[HEADER].split("; ")))
         return response
 
 
