@@ -11,6 +11,8 @@ class Defaults:
     BODY_LENGTH: int = 4096
     PREVIEW_LENGTH: int = 200
     REACTIONS_PER_MESSAGE: int = 6
+    # Earlier versions that are kept of an edited message, besides the original.
+    REVISIONS_PER_MESSAGE: int = 20
     REPORT_COMMENT_LENGTH: int = 2000
 
     MESSAGES_PAGE: int = 50

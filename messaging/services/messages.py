@@ -12,6 +12,7 @@ from accounts.services import pictures
 from core.exceptions import ApiError
 from core.transactions import unit_of_work
 from messaging import signals
+from messaging.conf import conf
 from messaging.exceptions import NotMessageOwner
 from messaging.models import Message, MessageRevision
 from messaging.selectors.access import check_can_contact, conversation_for
@@ -193,11 +194,19 @@ def edit(*, editor: "User", message_id: object, body: object) -> MessageRow:
         text = clean_body(body, may_be_empty=message.kind == Message.Kind.IMAGE) or None
         if text != message.body:
             now = timezone.now()
-            MessageRevision.objects.create(message=message, body=message.body or "", created_at=now)
+            _keep_version(message, now)
             message.body, message.body_folded, message.edited_at = text, searchable(text), now
             message.save(update_fields=["body", "body_folded", "edited_at"])
             signals.message_edited.send(Message, message=message, conversation=locked.conversation)
         return messages_for(editor.id, [message.id])[message.id]
+
+
+def _keep_version(message: Message, now: datetime) -> None:
+    """Keeps the text before an edit, and of earlier ones the original and the newest."""
+    MessageRevision.objects.create(message=message, body=message.body or "", created_at=now)
+    newest_first = MessageRevision.objects.filter(message=message).order_by("-id").values_list("id", flat=True)
+    beyond = list(newest_first[conf.REVISIONS_PER_MESSAGE :])
+    MessageRevision.objects.filter(id__any=beyond[:-1]).delete()
 
 
 def delete(*, user: "User", message_id: object) -> int:

@@ -19,6 +19,15 @@ def test_an_edit_shows_for_both_and_keeps_what_was(as_alice, as_bob, send_messag
     assert MessageRevision.objects.get().body == "teh text"
 
 
+def test_of_many_edits_the_original_and_the_newest_versions_are_kept(as_alice, send_message, settings):
+    settings.MESSAGING_REVISIONS_PER_MESSAGE = 3
+    sent = send_message(as_alice, "version 0")
+    for number in range(1, 8):
+        as_alice.patch(message_path(sent["id"]), {"body": f"version {number}"})
+    kept = MessageRevision.objects.order_by("id").values_list("body", flat=True)
+    assert list(kept) == ["version 0", "version 4", "version 5", "version 6"]
+
+
 def test_the_same_text_again_is_no_edit(as_alice, send_message):
     sent = send_message(as_alice, "same")
     assert as_alice.patch(message_path(sent["id"]), {"body": " same "})["message"] == sent
