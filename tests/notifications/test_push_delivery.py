@@ -17,6 +17,7 @@ from notifications.channels.fcm import loopback_endpoint
 from notifications.conf import PUSH_PROVIDERS
 from notifications.models import ChannelPause, Delivery, Device, Notification, Preferences
 from notifications.services import delivery, devices
+from tests.factories import make_user
 from tests.notifications.waiting import wait_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -208,6 +209,23 @@ def test_refused_credentials_pause_the_channel_and_keep_the_rows(fcm, worker, al
     wait_for(done)
     assert states() == ["sent"] * 10
     assert not ChannelPause.objects.exists() and not Device.objects.filter(active=False).exists()
+
+
+def test_an_outage_with_a_wait_pauses_the_channel_and_spares_the_tries(fcm, worker, settings, alice, device_of):
+    settings.NOTIFICATIONS_RETRY_SECONDS = (0.1,) * 5
+    people = [make_user(f"Pat{number}") for number in range(12)]
+    for person in people:
+        device_of(person)
+        push(message_row(person, alice))
+    fcm.script("*", {"kind": "UNAVAILABLE", "retry_after": 1, "forever": True})
+    worker()
+    wait_for(lambda: ChannelPause.objects.filter(failures__gte=2).exists())
+    assert set(states()) <= {"pending", "leased"}
+    fcm.script("*")
+    wait_for(done)
+    assert states() == ["sent"] * 12 and not ChannelPause.objects.exists()
+    # Those that failed before the pause, and in it, and then were sent.
+    assert max(Delivery.objects.values_list("tries", flat=True)) <= 2
 
 
 def test_sign_in_that_fails_pauses_the_channel(fcm, worker, alice, bob, device_of):

@@ -77,9 +77,6 @@ class CircuitBreaker:
         if isinstance(outcome, Unavailable):
             return outcome.error
         if isinstance(outcome, Retry):
-            if outcome.after is not None:
-                # The service limits this row alone.
-                return ""
             self._failed.add(recipient)
             if len(self._failed) >= _FAILURES:
                 self._failed.clear()
