@@ -152,8 +152,8 @@ def send_call_message(
 ) -> MessageRow:
     """The message that an ended call leaves, as the caller sees it; a repeat for the same call adds no second one.
 
-    `counts_as_unread`: the callee has missed the call. The text is for clients without calls: always
-    English.
+    `counts_as_unread`: the callee has missed the call; not counted when one has blocked the other meanwhile. The text
+    is for clients without calls: always English.
     """
     plain = "Video call" if media == "video" else "Voice call"
     body = _CALL_TEXTS.get((media, outcome), plain)
@@ -169,7 +169,7 @@ def send_call_message(
             call_media=media,
             call_outcome=outcome,
             call_duration_s=duration_s,
-            counts_as_unread=counts_as_unread,
+            counts_as_unread=counts_as_unread and not locked.is_blocked,
             created_at=timezone.now(),
         )
         unread_counts = storage.insert(message, locked)

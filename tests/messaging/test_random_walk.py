@@ -91,7 +91,7 @@ class Walk(RuleBasedStateMachine):
             duration_s=None if missed else 5,
             counts_as_unread=missed,
         )
-        conversation.messages.append([made.id, participant, missed, made.body])
+        conversation.messages.append([made.id, participant, missed and not conversation.blocked, made.body])
 
     @rule(conversation=CONVERSATIONS, participant=PARTICIPANTS, index=INDEXES)
     def delete(self, conversation, participant, index):

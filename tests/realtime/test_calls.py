@@ -160,6 +160,16 @@ def test_a_block_during_the_ring_refuses_the_answer(phones, chat, alice, bob):
     assert callee.sees(call_id)["state"] == "ringing"
 
 
+@pytest.mark.parametrize("blocker", ["alice", "bob"])
+def test_a_call_that_is_missed_after_a_block_is_not_unread(phones, chat, alice, bob, as_bob, blocker):
+    call_id = phones[0].invite(chat).id
+    block(*((alice, bob) if blocker == "alice" else (bob, alice)))
+    assert phones[0].cancel(call_id).outcome == "canceled"
+    assert as_bob.get(f"/api/v1/messages/conversations/{chat}/messages")["messages"][0]["kind"] == "call"
+    assert unread(as_bob, chat) == 0
+    assert as_bob.get("/api/v1/notifications")["unread_count"] == 0
+
+
 def test_a_block_ends_a_conversation_that_is_going_on(phones, chat, alice, bob):
     call_id = start_call(*phones, chat)
     block(bob, alice)
