@@ -18,7 +18,7 @@ class ParleyConfig(AppConfig):
         # Django creates the permissions app by app; after the last app all of them exist.
         last = [app for app in apps.get_app_configs() if app.models_module][-1]
         post_migrate.connect(make_groups, sender=last, dispatch_uid="staff groups")
-        name_actions({"purge_expired": _("Expired data deleted")})
+        name_actions({"media.copied": _("Images copied"), "purge_expired": _("Expired data deleted")})
 
 
 class StaffAdminConfig(admin.AdminConfig):

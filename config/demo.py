@@ -17,8 +17,9 @@ from django.contrib.auth import get_user_model
 from django.http import HttpRequest
 from django.utils import timezone
 
-from accounts.services import registration
+from accounts.services import audit, registration
 from config.access import is_developer
+from core.operator import actor
 from core.transactions import unit_of_work
 from messaging.services import conversations, messages
 
@@ -124,7 +125,7 @@ def _create_or_update(demo_user: DemoUser, seed: int | None, joined: datetime) -
     user = get_user_model()._default_manager.filter(email=demo_user.email).first()
     if user is None:
         staff: dict[str, Any] = {"is_staff": True, "is_superuser": True} if demo_user.is_staff else {}
-        registration.create_user(
+        user = registration.create_user(
             email=demo_user.email,
             password=password,
             first_name=demo_user.title,
@@ -134,10 +135,12 @@ def _create_or_update(demo_user: DemoUser, seed: int | None, joined: datetime) -
             created_at=joined,
             **staff,
         )
+        audit.record(action="user.added", actor=actor(), target=user)
     else:
         user.set_password(password)
         user.username = username or user.username
         user.save(update_fields=["password", "username"])
+        audit.record(action="user.changed", actor=actor(), target=user)
     return Login(demo_user.title, demo_user.email, password, demo_user.purpose)
 
 

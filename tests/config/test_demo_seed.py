@@ -6,7 +6,9 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
+from accounts.models import AuditEntry
 from config import demo
+from core.operator import actor
 from tests.client import ApiClient
 
 
@@ -19,6 +21,14 @@ def test_a_seed_gives_the_same_passwords_every_time(db, settings, tmp_path):
     assert [login.password for login in again] == [login.password for login in first]
     login = {"email": again[0].email, "password": again[0].password}
     assert ApiClient().post("/api/v1/auth/login", login)["user"]["first_name"] == "Alice"
+
+
+def test_new_people_and_new_passwords_are_in_the_audit_log(db, settings, tmp_path):
+    settings.VAR_DIR = tmp_path
+    for seed in (7, 7, 8):
+        demo.ensure(report=str, seed=seed)
+    actions = AuditEntry.objects.filter(actor_label=actor()).order_by("id").values_list("action", flat=True)
+    assert list(actions) == ["user.added"] * 3 + ["user.changed"] * 3
 
 
 def test_a_seed_gives_the_same_people_and_messages_every_time(db, settings, tmp_path):

@@ -11,7 +11,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from accounts.models import Image
+from accounts.models import AuditEntry, Image
 from accounts.services import pictures
 from config import environment
 from tests.images import corpus
@@ -87,6 +87,8 @@ def test_move_media_copies_once(bucket, as_alice, tmp_path, transactional_db):
         assert f"copied    {copied}" in out.getvalue()
     copies = {path.relative_to(tmp_path / "media").as_posix() for path in (tmp_path / "media").rglob("*.*")}
     assert copies == bucket.names()
+    [entry] = AuditEntry.objects.filter(action="media.copied")
+    assert entry.actor_label.startswith("cli:") and entry.details == {"copied": 2, "missing": 0}
     bucket.stop()
     with pytest.raises(CommandError, match="Repeat the command to go on"):
         call_command("move_media", "--to", str(tmp_path / "elsewhere"))

@@ -7,9 +7,9 @@ from django.core.files.storage import FileSystemStorage, Storage
 from django.core.management.base import CommandError, CommandParser
 from django.utils.module_loading import import_string
 
-from accounts.services import pictures
+from accounts.services import audit, pictures
 from config import environment
-from core.operator import OperatorCommand, not_blank
+from core.operator import OperatorCommand, actor, not_blank
 
 CHUNK = 50
 
@@ -37,6 +37,9 @@ class Command(OperatorCommand):
                 copied, missing = copied + copied_now, missing + missing_now
         except OSError as error:
             raise CommandError(f"Stopped after {copied} files: {error}. Repeat the command to go on.") from error
+        finally:
+            if copied and not options["dry_run"]:
+                audit.record(action="media.copied", actor=actor(), copied=copied, missing=missing)
         return {"pictures": len(ids), "copied": copied, "missing": missing, "dry_run": options["dry_run"]}
 
 
