@@ -1,5 +1,7 @@
 """Accounts, notifications, mail, calls, languages."""
 
+from pathlib import Path
+
 from django.utils.translation import gettext_lazy as _
 
 from config import environment
@@ -43,8 +45,11 @@ NOTIFICATIONS_PUSH_OUTBOX = VAR_DIR / "push"
 EMAIL_BACKEND = "notifications.services.delivery.mail.QueueingEmailBackend"
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="Parley <no-reply@parley.localhost>")
 EMAIL_TIMEOUT = 10
-MAILBOX_DIR = VAR_DIR / "mail"
-NOTIFICATIONS_MAIL_TRANSPORT = environment.mail("EMAIL_URL", default=f"file://{MAILBOX_DIR}", timeout=EMAIL_TIMEOUT)
+NOTIFICATIONS_MAIL_TRANSPORT = environment.mail(
+    "EMAIL_URL", default=f"file://{VAR_DIR / 'mail'}", timeout=EMAIL_TIMEOUT
+)
+# The folder that `/dev/mail/` shows.
+MAILBOX_DIR = Path(NOTIFICATIONS_MAIL_TRANSPORT["OPTIONS"].get("file_path", VAR_DIR / "mail"))
 
 # --- Calls ----------------------------------------------------------------------------------
 

@@ -153,3 +153,11 @@ def test_a_call_that_would_ring_for_days_is_refused_at_the_start(tmp_path):
         assert done.returncode == 1
         assert f"{name} is a whole number from 1 to 3600, not '86400'." in done.stderr
         assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(("url", "folder"), [("", "mail"), ("file://{}/letters%20out", "letters out")])
+def test_the_mailbox_reads_where_mails_are_written(tmp_path, url, folder):
+    env = {**os.environ, "DEBUG": "1", "VAR_DIR": str(tmp_path), "EMAIL_URL": url.format(tmp_path)}
+    command = [sys.executable, "-c", "from config import settings; print(settings.MAILBOX_DIR)"]
+    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == str(tmp_path / folder)
