@@ -20,7 +20,7 @@ from django.contrib.staticfiles.storage import staticfiles_storage
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
-from django.utils.translation import get_language, get_language_bidi
+from django.utils.translation import get_language, get_language_bidi, gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
@@ -103,6 +103,8 @@ def client(request: HttpRequest, path: str = "") -> HttpResponse:
             "sheets": sheets()[0],
             "preload": [staticfiles_storage.url(name) for name in imported(MAIN)],
             "options": json.dumps(options(request)),
+            "description": gettext("Messages and calls between two people."),
+            "needs_javascript": gettext("This page needs JavaScript."),
             "language": get_language(),
             "direction": "rtl" if get_language_bidi() else "ltr",
         },

@@ -21,9 +21,11 @@ API_PREFIX = "/api/"
 
 
 def page(request: HttpRequest, template: str, *, status: int = 200, **context: Any) -> HttpResponse:
-    """A page outside of the documentation's navigation."""
+    """A page outside of the documentation's navigation; like all pages of it in English."""
     shared = {"developer": is_developer(request), "docs": settings.DOCS}
-    return render(request, f"pages/{template}.html", shared | context, status=status)
+    response = render(request, f"pages/{template}.html", shared | context, status=status)
+    response["Content-Language"] = "en"
+    return response
 
 
 def documented(request: HttpRequest, template: str, name: str, **context: Any) -> HttpResponse:

@@ -116,6 +116,7 @@ def test_the_language_changes_the_page_at_once_and_stays(server, at_settings):
     lara.page.get_by_label("Language of these pages").select_option("ar")
     lara.page.get_by_role("heading", name="الإعدادات").wait_for()
     assert lara.page.evaluate("() => document.documentElement.dir") == "rtl"
+    expect(lara.page.get_by_text("Chrome على Linux", exact=True).first).to_be_visible()
     lara.accessible()
     lara.page.reload()
     lara.page.get_by_role("heading", name="الإعدادات").wait_for()

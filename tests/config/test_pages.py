@@ -277,3 +277,8 @@ def test_an_excerpt_is_whole_words_without_marks(browser, query):
 
 def test_a_search_without_words_finds_nothing(browser):
     assert browser.get("/docs/search.json", {"q": " <> "}).json() == {"ok": True, "hits": []}
+
+
+@pytest.mark.parametrize("path", ["/docs", "/docs/quickstart", "/docs/errors", "/dev/mail/"])
+def test_pages_are_in_english_and_say_so(browser, path):
+    assert browser.get(path, headers={"Accept-Language": "de"})["Content-Language"] == "en"

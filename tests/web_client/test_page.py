@@ -39,6 +39,13 @@ def test_the_page_and_its_policy(browser, path):
     assert not re.search(r"<style|\sstyle=|\son\w+=|(?:src|href)=\"(?:https?:)?//", html)
 
 
+def test_the_page_is_in_the_language_of_the_browser(browser):
+    html = browser.get("/app/", headers={"Accept-Language": "de"}).content.decode()
+    assert '<html lang="de"' in html
+    assert 'content="Nachrichten und Anrufe zwischen zwei Personen."' in html
+    assert "<p>Diese Seite braucht JavaScript." in html
+
+
 def test_every_module_has_a_hashed_name_and_is_kept_for_ever(browser):
     html = browser.get("/app/").content.decode()
     imports = json.loads(re.search(r'<script type="importmap"[^>]*>(.*?)</script>', html)[1])["imports"]

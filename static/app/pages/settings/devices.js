@@ -41,19 +41,16 @@ export function Devices() {
     <h3>${t("Trusted devices")}</h3>
     ${devices.length === 0 && html`<p class="hint">${t("None. Trusted devices do not ask for the second password.")}</p>`}
     <ul class="rows">${devices.map((device) => html`<li key=${device.id}>
-      <span class="row-text"><strong>${device.device_name || t("Unknown device")}</strong>
+      <span class="row-text"><strong>${nameOf(device)}</strong>
         <span class="hint">${t("Trusted until {date}", { date: day(device.expires_at) })}</span></span>
-      <button class="button" aria-label=${t("Remove {name}", { name: device.device_name || t("Unknown device") })}
+      <button class="button" aria-label=${t("Remove {name}", { name: nameOf(device) })}
         onClick=${forget(device)}>${t("Remove")}</button></li>`)}</ul>`;
 }
 
-// "Chrome on Linux" from what a browser says of itself; apps bring a name of their own.
-const BROWSERS = [["Edg/", "Edge"], ["OPR/", "Opera"], ["Firefox/", "Firefox"], ["Chrome/", "Chrome"], ["Safari/", "Safari"]];
-const SYSTEMS = [["Android", "Android"], ["iPhone", "iPhone"], ["iPad", "iPad"], ["Windows", "Windows"], ["Mac OS", "macOS"], ["Linux", "Linux"]];
+// What the server calls a browser is English: "Firefox on Linux". Apps bring a name of their own.
+const BROWSER_ON_SYSTEM = /^(\w+) on (Android|ChromeOS|iPad|iPhone|Linux|macOS|Windows)$/;
 
-function nameOf({ device_name: name, user_agent: agent = "" }) {
-  const find = (table) => table.find(([part]) => agent.includes(part))?.[1];
-  const [browser, system] = [find(BROWSERS), find(SYSTEMS)];
-  if (browser && system && (!name || agent.startsWith(name))) return t("{browser} on {system}", { browser, system });
-  return name || agent || t("Unknown device");
+function nameOf({ device_name: name }) {
+  const [, browser, system] = BROWSER_ON_SYSTEM.exec(name) || [];
+  return browser ? t("{browser} on {system}", { browser, system }) : name || t("Unknown device");
 }
