@@ -33,8 +33,7 @@ def _changes(request: Request, limit: int, since: int | None = None, epoch: str 
     reply = {"epoch": position.epoch, "events": [], "seq": position.head_seq, "has_more": False, "reset": False}
     if since is None:
         return reply
-    is_other_epoch = epoch not in ("", position.epoch)
-    if is_other_epoch or since < position.min_seq or since > position.head_seq:
+    if position.reset_reason(since, epoch or None):
         return reply | {"reset": True}
     if since == position.head_seq:
         return reply

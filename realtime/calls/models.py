@@ -88,6 +88,10 @@ class Call(models.Model):
 
     __str__ = row_name
 
+    def other_id(self, user_id: int) -> int:
+        """The other participant."""
+        return self.callee_id if user_id == self.caller_id else self.caller_id
+
     @property
     def duration_s(self) -> int | None:
         """Whole seconds from the answer to the end; None during the call, 0 without an answer."""

@@ -15,9 +15,10 @@ EXPORTED = (
 )  # fmt: skip
 
 
-def call_for(viewer_id: int, call_id: object) -> Call:
+def call_for(viewer_id: int, call_id: object, *, lock: bool = False) -> Call:
     """A call with its participants, for one of them. NotFound for any other user."""
-    call = Call.objects.of(viewer_id).filter(id=parse_id(call_id)).prefetch_related("participants").first()
+    calls = Call.objects.of(viewer_id).filter(id=parse_id(call_id)).prefetch_related("participants")
+    call = (calls.select_for_update() if lock else calls).first()
     if call is None:
         raise NotFound
     return call

@@ -260,8 +260,8 @@ class LogReader:
     async def _find_position(self) -> None:
         """The next event is missing: it was pruned, or the log has a new epoch."""
         position = await Hub.here().batched(log.positions, self._caller.user_id)
-        if position.min_seq > self.sent or position.head_seq < self.sent:
-            await self._resync("too_old" if position.min_seq > self.sent else "ahead", position.head_seq)
+        if reason := position.reset_reason(self.sent):
+            await self._resync(reason, position.head_seq)
         else:
             self.head = position.head_seq
 
@@ -269,12 +269,8 @@ class LogReader:
         position = await Hub.here().batched(log.positions, self._caller.user_id)
         if self._resume == (epoch, seq):  # else the client has asked for another position meanwhile, which follows
             self._resume = None
-        if epoch is not None and epoch != position.epoch:
-            await self._resync("epoch", position.head_seq)
-        elif seq < position.min_seq:
-            await self._resync("too_old", position.head_seq)
-        elif seq > position.head_seq:
-            await self._resync("ahead", position.head_seq)
+        if reason := position.reset_reason(seq, epoch):
+            await self._resync(reason, position.head_seq)
         else:
             head = max(self.head, position.head_seq)
             self.start_at(seq)

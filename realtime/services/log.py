@@ -49,6 +49,14 @@ class Position(NamedTuple):
     head_seq: int
     min_seq: int
 
+    def reset_reason(self, seq: int, epoch: str | None = None) -> str | None:
+        """Why a client with the events up to `seq` of `epoch` has to reload; None if the next events are there."""
+        if epoch is not None and epoch != self.epoch:
+            return "epoch"
+        if seq < self.min_seq:
+            return "too_old"
+        return "ahead" if seq > self.head_seq else None
+
 
 class PendingEvent(NamedTuple):
     user_id: int

@@ -13,13 +13,12 @@ from django.utils import timezone
 
 from accounts.media import media_path
 from accounts.selectors import users_by_ids
-from core.exceptions import NotFound
-from core.fields import parse_id
 from core.text import json_time
 from notifications.selectors import is_quiet
 from notifications.services import delivery
 from realtime import groups
 from realtime.calls.models import Call, CallParticipant
+from realtime.calls.selectors import call_for
 from realtime.conf import conf
 from realtime.exceptions import CallConflict
 from realtime.kinds import SocketRef
@@ -62,21 +61,11 @@ def lock_call_for(*, user_id: int, call_id: object) -> LockedCall:
 
     CallConflict when the deadline has passed: the call counts as ended.
     """
-    call = call_of(user_id, call_id, lock=True)
+    call = call_for(user_id, call_id, lock=True)
     if call.state in (Call.State.RINGING, Call.State.CONNECTING) and call.expires_at <= timezone.now():
         raise CallConflict
     participants = {participant.user_id: participant for participant in call.participants.all()}
-    other_id = call.callee_id if user_id == call.caller_id else call.caller_id
-    return LockedCall(call=call, mine=participants[user_id], other=participants[other_id])
-
-
-def call_of(user_id: int, call_id: object, *, lock: bool = False) -> Call:
-    """The call with that id if this user is a participant. NotFound."""
-    calls = Call.objects.of(user_id).filter(id=parse_id(call_id))
-    call = (calls.select_for_update() if lock else calls).first()
-    if call is None:
-        raise NotFound
-    return call
+    return LockedCall(call=call, mine=participants[user_id], other=participants[call.other_id(user_id)])
 
 
 def bind(participant: CallParticipant, device: SocketRef) -> None:

@@ -20,12 +20,12 @@ from rest_framework.exceptions import ValidationError
 
 from core.transactions import unit_of_work
 from realtime.calls.models import Call, CallParticipant
+from realtime.calls.selectors import call_for
 from realtime.calls.services.ending import end, end_overdue_of
 from realtime.calls.services.participants import (
     LockedCall,
     announce,
     bind,
-    call_of,
     lock_call_for,
     new_device_of,
     open_sockets,
@@ -215,7 +215,7 @@ def ice(*, label: str, relay_only: bool) -> dict[str, Any]:
 def ice_servers(*, actor: "User", call_id: object) -> dict[str, Any]:
     """`ice_servers` and `ice_transport_policy` of a live call. NotFound, CallConflict once it has ended."""
     end_overdue_of(user_id=actor.id)
-    call = call_of(actor.id, call_id)
+    call = call_for(actor.id, call_id)
     if call.state == Call.State.ENDED:
         raise CallConflict
     return ice_for(actor=actor, call=call)
