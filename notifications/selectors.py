@@ -130,11 +130,6 @@ def quiet_ids(user_ids: Iterable[int]) -> set[int]:
     return set(quiet.values_list("user_id", flat=True))
 
 
-def is_quiet(user_id: int) -> bool:
-    """The same for one user."""
-    return bool(quiet_ids([user_id]))
-
-
 def delivery_lag_seconds() -> float:
     """How long the oldest due mail or push has been waiting; 0 when nothing waits."""
     now = timezone.now()

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from notifications.models import Notification, Preferences
-from notifications.selectors import is_quiet
+from notifications.selectors import quiet_ids
 from notifications.services import feed
 from notifications.signals import notification_changed
 
@@ -116,7 +116,7 @@ def test_quiet_mode_keeps_rows_and_counts_but_makes_no_sound(as_alice, alice, bo
 )
 def test_calls_are_quiet_in_quiet_mode_and_when_all_is_off(as_alice, alice, choice, quiet):
     as_alice.patch(URL, choice)
-    assert is_quiet(alice.id) is quiet
+    assert quiet_ids([alice.id]) == ({alice.id} if quiet else set())
 
 
 @pytest.mark.parametrize("choices", [None, *product((True, False), repeat=3)])

@@ -187,11 +187,3 @@ def test_a_ring_is_pushed_as_data(phones, chat, alice, bobs_phone, as_bob):
     Delivery.objects.update(state="sent")
     phones[0].cancel(call_id)
     assert pushes("call_ended") == [{"type": "call_ended", "call_id": str(call_id), "outcome": "canceled"}]
-
-
-@pytest.mark.parametrize("choice", [{"quiet_mode": True}, {"enabled": False}])
-def test_a_call_arrives_quietly(choice, phones, chat, bobs_phone, as_bob):
-    as_bob.patch("/api/v1/notifications/preferences", choice)
-    start_call(*phones, chat, "ringing")
-    (push,) = pushes("incoming_call")
-    assert push["quiet"] == "1"

@@ -14,7 +14,6 @@ from django.utils import timezone
 from accounts.media import media_path
 from accounts.selectors import users_by_ids
 from core.text import json_time
-from notifications.selectors import is_quiet
 from notifications.services import delivery
 from realtime import groups
 from realtime.calls.models import Call, CallParticipant
@@ -135,7 +134,10 @@ def send_to_socket(participant: CallParticipant, type: str, data: dict[str, Any]
 
 
 def push_incoming(call: Call) -> None:
-    """Sends a data-only push to the callee's devices without an open socket; every value is text."""
+    """Sends a data-only push to the callee's devices without an open socket; every value is text.
+
+    In quiet mode, too: then the delivery adds `quiet`, and the app makes no sound.
+    """
     caller = users_by_ids([call.caller_id])[call.caller_id]
     delivery.enqueue_call_push(
         recipient_id=call.callee_id,
@@ -148,9 +150,7 @@ def push_incoming(call: Call) -> None:
             "caller_avatar_url": media_path(caller.avatar_token) if caller.avatar_token else "",
             "media": call.media,
             "expires_at": json_time(call.expires_at),
-        }
-        # The push is sent in any case; the app respects this flag and makes no sound.
-        | ({"quiet": "1"} if is_quiet(call.callee_id) else {}),
+        },
         expires_at=call.expires_at,
     )
 
