@@ -3,31 +3,25 @@
 The log holds references only; a new message may come with its wake-up. Invariants: a replay never contains a text that
 was deleted since, and an event always carries the current state, so that applying it twice changes nothing.
 
-A new event is one function, one row of EVENTS, and a receiver that appends it. The function gets the event
-and a context, which reads the rows that all events of a batch need in a few queries; it returns the event's
-data, or another type and its data.
+A new event is a serializer, one row of EVENTS, and a receiver that appends it. The serializer renders the data from the
+event and a context, which reads the rows that all events of a batch need in a few queries.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from rest_framework.serializers import Serializer
 
 from accounts.selectors import users_by_ids
-from accounts.serializers import ProfileSerializer
 from messaging import selectors as messaging
-from messaging.serializers import ConversationOutput, LastMessageOutput, ReactionOutput
 from notifications import selectors as notifications
-from notifications.serializers import NotificationSerializer
 from realtime import serializers
 from realtime.calls.models import Call
 from realtime.calls.selectors import calls_for
-from realtime.calls.serializers import CallRingingData, CallSerializer, CallSignalData, CallUpdatedData
+from realtime.calls.serializers import CallRingingData, CallSignalData
 from realtime.kinds import SocketRef
 from realtime.selectors import LoggedEvent
-
-Data = dict[str, Any]
 
 
 class UserEvents(NamedTuple):
@@ -75,6 +69,7 @@ class EventContext:
 
     def __init__(self, part: UserEvents, shared: SharedRows) -> None:
         self.viewer_id = part.user_id
+        self.device = part.device
         self._part = part
         self._shared = shared
 
@@ -85,17 +80,23 @@ class EventContext:
         return self._shared.notifications.get((self.viewer_id, event.object_id or 0))
 
     @property
-    def unread_count(self) -> int:
+    def unread_notifications(self) -> int:
         """Unread rows of the feed."""
         return self._shared.unread_counts.get(self.viewer_id, 0)
 
+    def conversation(self, event: LoggedEvent) -> messaging.ConversationRow | None:
+        return self._conversations.get(event.conversation_id or 0)
+
+    def unread_count(self, event: LoggedEvent) -> int:
+        """Unread messages of the event's conversation."""
+        return self._unread_counts.get(event.conversation_id or 0, 0)
+
     @cached_property
-    def conversations(self) -> dict[int, messaging.ConversationRow]:
+    def _conversations(self) -> dict[int, messaging.ConversationRow]:
         return messaging.conversations_for(self.viewer_id, self._conversation_ids)
 
     @cached_property
-    def unread_counts(self) -> dict[int, int]:
-        """Unread counts by conversation."""
+    def _unread_counts(self) -> dict[int, int]:
         return messaging.unread_counts_for(self.viewer_id, self._conversation_ids)
 
     @property
@@ -106,127 +107,31 @@ class EventContext:
     def calls(self) -> dict[int, Call]:
         return calls_for(self.viewer_id, self._part.objects("call."))
 
-    def render_call(self, call: Call) -> dict[str, Any]:
-        """As the device of this part sees it."""
-        return CallSerializer.render(call, viewer_id=self.viewer_id, device=self._part.device)
-
     @cached_property
-    def profile(self) -> dict[str, Any] | None:
-        user = users_by_ids([self.viewer_id]).get(self.viewer_id)
-        return None if user is None else ProfileSerializer.render(user)
-
-
-def _message(event: LoggedEvent, context: EventContext) -> Data | tuple[str, Data]:
-    """message.new and message.edited: the message in its current state."""
-    if event.data is not None:
-        return event.data
-    seen = context.message(event)
-    if seen is None:
-        return "message.deleted", _message_deleted(event, context)
-    return serializers.MessageData.render(seen, context.viewer_id)
-
-
-def _message_deleted(event: LoggedEvent, context: EventContext) -> Data:
-    """The message was deleted for both participants, or cleared by this user."""
-    conversation = context.conversations.get(event.conversation_id or 0)
-    return {
-        "conversation_id": event.conversation_id,
-        "message_id": event.object_id,
-        "unread_count": _unread_count(event, context),
-        "last_message": LastMessageOutput.render(conversation) if conversation else None,
-    }
-
-
-def _reactions(event: LoggedEvent, context: EventContext) -> Data | tuple[str, Data]:
-    seen = context.message(event)
-    if seen is None:
-        return "message.deleted", _message_deleted(event, context)
-    return {
-        "conversation_id": event.conversation_id,
-        "message_id": event.object_id,
-        "reactions": ReactionOutput.render(seen.message.reactions),
-    }
-
-
-def _conversation_created(event: LoggedEvent, context: EventContext) -> Data:
-    conversation = context.conversations.get(event.conversation_id or 0)
-    return {"conversation": ConversationOutput.render(conversation) if conversation else None}
-
-
-def _conversation_read(event: LoggedEvent, context: EventContext) -> Data:
-    """The user has read messages on another device, or the other participant has."""
-    return {
-        "conversation_id": event.conversation_id,
-        "user_id": event.object_id,
-        "last_read_id": (event.extra or {}).get("last_read_id", 0),
-        "unread_count": _unread_count(event, context),
-    }
-
-
-def _conversation_cleared(event: LoggedEvent, context: EventContext) -> Data:
-    return {
-        "conversation_id": event.conversation_id,
-        "cleared_up_to_id": (event.extra or {}).get("cleared_up_to_id", 0),
-    }
-
-
-def _unread_count(event: LoggedEvent, context: EventContext) -> int:
-    """The current unread count of the log's owner in the conversation."""
-    return context.unread_counts.get(event.conversation_id or 0, 0)
-
-
-def _block(event: LoggedEvent, context: EventContext) -> dict[str, Any]:
-    return {"user_id": event.object_id, "blocked": bool((event.extra or {}).get("blocked"))}
-
-
-def _profile(event: LoggedEvent, context: EventContext) -> dict[str, Any]:
-    return {"user": context.profile}
-
-
-def _notification(event: LoggedEvent, context: EventContext) -> dict[str, Any]:
-    """The current row of the feed; null when it was deleted meanwhile."""
-    row = context.notification(event)
-    data: dict[str, Any] = {
-        "notification_id": event.object_id,
-        "notification": NotificationSerializer.render(row) if row else None,
-        "unread_count": context.unread_count,
-    }
-    if (event.extra or {}).get("silent"):
-        data["silent"] = True
-    return data
-
-
-def _all_read(event: LoggedEvent, context: EventContext) -> dict[str, Any]:
-    return {"unread_count": context.unread_count}
-
-
-def _call(event: LoggedEvent, context: EventContext) -> dict[str, Any]:
-    """The call as this device sees it now."""
-    call = context.calls.get(event.object_id or 0)
-    return {"call": context.render_call(call) if call else None}
+    def viewer(self) -> Any:
+        return users_by_ids([self.viewer_id]).get(self.viewer_id)
 
 
 class EventSpec(NamedTuple):
-    render: Callable[[LoggedEvent, EventContext], Data | tuple[str, Data]]
-    # The shape of the rendered data.
-    data: type[Serializer[Any]]
+    # Renders the data, and describes them.
+    data: type[serializers.EventData]
     # Afterwards the user's counters may have changed.
     moves_badge: bool = False
 
 
 EVENTS = {
-    "message.new": EventSpec(_message, serializers.MessageData, moves_badge=True),
-    "message.edited": EventSpec(_message, serializers.MessageData),
-    "message.deleted": EventSpec(_message_deleted, serializers.MessageDeletedData, moves_badge=True),
-    "message.reactions": EventSpec(_reactions, serializers.ReactionsData),
-    "conversation.created": EventSpec(_conversation_created, serializers.ConversationData),
-    "conversation.read": EventSpec(_conversation_read, serializers.ConversationReadData, moves_badge=True),
-    "conversation.cleared": EventSpec(_conversation_cleared, serializers.ClearedData, moves_badge=True),
-    "block.changed": EventSpec(_block, serializers.BlockData),
-    "profile.updated": EventSpec(_profile, serializers.ProfileData),
-    "notification.new": EventSpec(_notification, serializers.NotificationData, moves_badge=True),
-    "notification.read_all": EventSpec(_all_read, serializers.AllReadData, moves_badge=True),
-    "call.updated": EventSpec(_call, CallUpdatedData),
+    "message.new": EventSpec(serializers.MessageData, moves_badge=True),
+    "message.edited": EventSpec(serializers.MessageData),
+    "message.deleted": EventSpec(serializers.MessageDeletedData, moves_badge=True),
+    "message.reactions": EventSpec(serializers.ReactionsData),
+    "conversation.created": EventSpec(serializers.ConversationData),
+    "conversation.read": EventSpec(serializers.ConversationReadData, moves_badge=True),
+    "conversation.cleared": EventSpec(serializers.ClearedData, moves_badge=True),
+    "block.changed": EventSpec(serializers.BlockData),
+    "profile.updated": EventSpec(serializers.ProfileData),
+    "notification.new": EventSpec(serializers.NotificationData, moves_badge=True),
+    "notification.read_all": EventSpec(serializers.AllReadData, moves_badge=True),
+    "call.updated": EventSpec(serializers.CallUpdatedData),
 }
 
 
@@ -253,10 +158,12 @@ def render(batch: Sequence[UserEvents]) -> list[list[dict[str, Any]]]:
     rendered = []
     for part in batch:
         context = EventContext(part, shared)
-        rendered.append([_frame(event, EVENTS[event.type].render(event, context)) for event in part.events])
+        rendered.append([_frame(event, context) for event in part.events])
     return rendered
 
 
-def _frame(event: LoggedEvent, rendered: Data | tuple[str, Data]) -> dict[str, Any]:
-    kind, data = rendered if isinstance(rendered, tuple) else (event.type, rendered)
+def _frame(event: LoggedEvent, context: EventContext) -> dict[str, Any]:
+    kind, data = event.type, EVENTS[event.type].data.render_event(event, context)
+    if data is None:
+        kind, data = "message.deleted", serializers.MessageDeletedData.render_event(event, context)
     return {"type": kind, "seq": event.seq, "at": event.created_at, "data": data}

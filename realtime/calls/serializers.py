@@ -105,10 +105,6 @@ class DeclineInput(serializers.Serializer):
     reason = OneOf([Call.Outcome.DECLINED.value, Call.Outcome.BUSY.value], default=Call.Outcome.DECLINED.value)
 
 
-class CallUpdatedData(serializers.Serializer):
-    call = CallSerializer(allow_null=True, help_text="null when one of the two has left for good.")
-
-
 class CallRingingData(serializers.Serializer):
     call_id = serializers.IntegerField()
 
