@@ -15,18 +15,32 @@ from rest_framework.views import APIView
 from core.conf import project
 from core.json_schema import is_nullable, parts, resolved, types
 from core.serializers import OkReply
-from realtime import asyncapi_texts, socket_commands
+from realtime.kinds import Close, CommandSpec
 from realtime.serializers import RenewedData
-from realtime.socket_events import EPHEMERAL, EVENTS
+from realtime.socket_commands import COMMANDS, OWN_COMMANDS, OwnCommand
+from realtime.socket_events import EPHEMERAL, EVENTS, EphemeralSpec, EventSpec
 
 CHANNEL = "#/channels/realtime"
+ALL_COMMANDS: dict[str, CommandSpec | OwnCommand] = {**COMMANDS, **OWN_COMMANDS}
+ALL_EVENTS: dict[str, EventSpec | EphemeralSpec] = {**EVENTS, **EPHEMERAL}
 
 MOMENT = "2026-11-20T08:01:00Z"
-CLOSING = "Close codes: " + "; ".join(
-    f"{row.code} {row.meaning[0].lower()}{row.meaning[1:-1]}" for row in asyncapi_texts.CLOSE_CODES
-)
-# The replies to the commands that the connection itself handles.
-OWN_REPLIES = {"auth": ["ready", "reply.auth"], "resume": ["synced", "resync"], "ack": ["reply.ack"], "ping": ["pong"]}
+CLOSING = "Close codes: " + "; ".join(f"{row} {row.meaning[0].lower()}{row.meaning[1:-1]}" for row in Close)
+ABOUT = """The real-time channel. Open one WebSocket per device.
+
+There are three kinds of frames. A *command* goes from the client to the server and carries a `ref`. A *reply* has the
+same `ref`. An *event* has none. Events with a `seq` are durable: they are numbered without gaps, kept in a log, and
+replayed after `resume`. Applying one twice changes nothing. Events without a `seq` are transient and are never replayed.
+
+Sign in with a bearer token in the `Authorization` header, or with the command `auth` as the first frame within 5 seconds.
+Tokens in the query string are refused. Frames are JSON text of at most 65,536 bytes. Send `ping` every 25 seconds, and
+`ack` for the events that you have stored: the server pauses when 200 events or 512 KiB are not acknowledged."""
+
+TAGS = {
+    "commands": "Frames from the client. Each is answered by a reply with the same `ref`.",
+    "durable events": "Events with a `seq`. They are kept in a log and replayed after `resume`.",
+    "transient events": "Events without a `seq`. They are never replayed.",
+}
 
 
 def address() -> str:
@@ -42,24 +56,26 @@ def document() -> dict[str, Any]:
         messages = _messages(shapes)
         schemas = shapes.components()
         for name, message in messages.items():
-            message["summary"] = _summary(name)
             message["examples"] = [{"name": name, "payload": _frame(name, message["payload"], schemas)}]
     return {
         "asyncapi": "3.0.0",
         "info": {
             "title": f"{project.PRODUCT_NAME}, real time",
             "version": "1.0.0",
-            "description": asyncapi_texts.ABOUT,
+            "description": ABOUT,
             "contact": _contact(),
             "license": {"name": settings.SPECTACULAR_SETTINGS["LICENSE"]["name"]},
-            "tags": [{"name": name, "description": text} for name, text in asyncapi_texts.TAGS.items()],
+            "tags": [{"name": name, "description": text} for name, text in TAGS.items()],
         },
         "defaultContentType": "application/json",
         "channels": {
             "realtime": {
                 "address": address(),
                 "description": CLOSING,
-                "x-close-codes": [row._asdict() for row in asyncapi_texts.CLOSE_CODES],
+                "x-close-codes": [
+                    {"code": row.value, "reason": row.reason, "meaning": row.meaning, "remedy": row.remedy}
+                    for row in Close
+                ],
                 "messages": {name: {"$ref": f"#/components/messages/{name}"} for name in messages},
             }
         },
@@ -114,12 +130,6 @@ def _without_description(schema: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in schema.items() if key != "description"}
 
 
-def _summary(name: str) -> str:
-    if name in asyncapi_texts.SUMMARIES:
-        return asyncapi_texts.SUMMARIES[name]
-    return f"The reply to `{name.removeprefix('reply.')}`."
-
-
 def _frame(name: str, payload: dict[str, Any], schemas: dict[str, Any]) -> dict[str, Any]:
     """An example of a message: a frame as it is sent."""
     frame: dict[str, Any] = {"type": payload["properties"]["type"]["const"]}
@@ -131,7 +141,7 @@ def _frame(name: str, payload: dict[str, Any], schemas: dict[str, Any]) -> dict[
         frame["ok"] = True
     if "seq" in payload["properties"]:
         frame |= {"seq": 1018, "at": MOMENT}
-    data = asyncapi_texts.DATA.get(name)
+    data = DATA.get(name)
     return frame | {"data": _example("", payload["properties"]["data"], schemas) if data is None else data}
 
 
@@ -139,7 +149,7 @@ def _example(name: str, schema: dict[str, Any], schemas: dict[str, Any]) -> Any:
     """A value that the schema allows, chosen by the name of the field, then by its type."""
     schema = resolved(schema, schemas)
     choices, kinds = parts(schema), types(schema)
-    example = asyncapi_texts.VALUES.get(name, ...)
+    example = VALUES.get(name, ...)
     if example is not ... and (example is not None or is_nullable(schema)) and "enum" not in schema:
         return example
     if choices:
@@ -155,21 +165,41 @@ def _example(name: str, schema: dict[str, Any], schemas: dict[str, Any]) -> Any:
     return {"integer": 12, "boolean": True, "string": "text", "null": None}[kinds[0]]
 
 
+# Values of the examples by the name of their field. Others follow from the type.
+VALUES: dict[str, Any] = {
+    "conversation_id": 9, "message_id": 118, "last_read_id": 118, "delivered_id": 118, "cleared_up_to_id": 118,
+    "other_last_read_id": 117, "other_delivered_id": 118, "reply_to_id": 117, "user_id": 7, "sender_id": 7, "caller_id": 7,
+    "call_id": 12, "notification_id": 41, "user_ids": [7], "seq": 1018, "min_seq": 1, "unread_count": 1, "count": 1,
+    "message_unread_count": 3, "body": "Hello Bob!", "client_id": "a1b2c3", "emoji": "👍", "username": "alice_k7m2p",
+    "first_name": "Alice", "last_name": "Archer", "title": "Alice Archer", "avatar_url": None, "epoch": "7d1f3c5a9b2e4068",
+    "token": "eyJhbGciOiJIUzI1NiIsImtpZCI6ImsxIn0.eyJzdWIiOiIxIn0.c2lnbmF0dXJl", "ping_s": 25, "window": 200,
+    "retry_ms": 1500, "reason": "too_old", "media_url": None, "media": None, "reply_to": None, "edited_at": None,
+    "call": None, "outcome": None, "answered_at": None, "ended_at": None, "duration_s": None, "silent": False,
+    "is_edited": False, "is_read": False, "is_blocked": False, "urls": ["turn:turn.example.com:3478"],
+    "username_turn": "1795305600:7", "credential": "q8Zr2mV5xT0c", "calls": [],
+    "payload": {"sdp": "v=0"},
+}  # fmt: skip
+# Where the name alone would give the wrong example.
+DATA: dict[str, dict[str, Any]] = {
+    "command.call.invite": {"conversation_id": 9, "media": "video", "client_id": "call-1"},
+    "command.call.decline": {"call_id": 12, "reason": "busy"},
+    "command.message.send": {"conversation_id": 9, "body": "Hello Bob!", "client_id": "a1b2c3"},
+    "command.auth": {"token": VALUES["token"], "resume": {"epoch": VALUES["epoch"], "seq": 1018}},
+}
+
 REF = {"type": ["string", "integer", "null"], "description": "Chosen by the client; the reply carries it back."}
 
 
 def _messages(shapes: _Shapes) -> dict[str, Any]:
-    commands = {name: row.input for name, row in socket_commands.COMMANDS.items()} | socket_commands.OWN_COMMANDS
-    replies = {name: _data_of(row.reply) for name, row in socket_commands.COMMANDS.items()} | {
-        "auth": RenewedData,
-        "ack": _data_of(OkReply),
+    messages = {
+        f"command.{name}": _command(name, command.summary, shapes.ref(command.input, "request"))
+        for name, command in ALL_COMMANDS.items()
     }
-    messages = {f"command.{name}": _command(name, shapes.ref(data, "request")) for name, data in commands.items()}
+    replies = {name: _data_of(command.reply) for name, command in COMMANDS.items()}
+    replies |= {"auth": RenewedData, "ack": _data_of(OkReply)}
     messages |= {f"reply.{name}": _reply(name, shapes.ref(data)) for name, data in replies.items()}
     messages["reply.error"] = ERROR
-    messages |= {name: _event(name, shapes.ref(event.data), durable=True) for name, event in EVENTS.items()}
-    messages |= {name: _event(name, shapes.ref(data), durable=False) for name, data in EPHEMERAL.items()}
-    return messages
+    return messages | {name: _event(name, event, shapes.ref(event.data)) for name, event in ALL_EVENTS.items()}
 
 
 @cache
@@ -178,37 +208,38 @@ def _data_of(reply: type[Serializer[Any]]) -> type[Serializer[Any]]:
     return type(f"{reply.__name__}Data", (reply,), {"ok": None}) if issubclass(reply, OkReply) else reply
 
 
-def _command(name: str, data: dict[str, Any]) -> dict[str, Any]:
+def _command(name: str, summary: str, data: dict[str, Any]) -> dict[str, Any]:
     properties = {"type": {"const": name}, "ref": REF, "data": data}
-    return _message(name, f"Command {name}", properties, ["type"])
+    return _message(name, f"Command {name}", summary, properties, ["type"])
 
 
 def _reply(name: str, data: dict[str, Any]) -> dict[str, Any]:
     properties = {"type": {"const": "reply"}, "ref": REF, "ok": {"const": True}, "data": data}
-    return _message("reply", f"Reply to {name}", properties, ["type", "ref", "ok", "data"])
+    return _message("reply", f"Reply to {name}", f"The reply to `{name}`.", properties, ["type", "ref", "ok", "data"])
 
 
-def _event(name: str, data: dict[str, Any], *, durable: bool) -> dict[str, Any]:
+def _event(name: str, event: EventSpec | EphemeralSpec, data: dict[str, Any]) -> dict[str, Any]:
     properties: dict[str, Any] = {"type": {"const": name}}
     required = ["type", "data"]
-    if durable:
+    if isinstance(event, EventSpec):
         properties["seq"] = {"type": "integer", "minimum": 1}
         properties["at"] = {"type": "string", "format": "date-time"}
         required = ["type", "seq", "at", "data"]
     elif name == "ready":
         properties["ref"] = REF
-    kind = "Durable event" if durable else "Event"
-    return _message(name, f"{kind} {name}", properties | {"data": data}, required)
+    kind = "Durable event" if isinstance(event, EventSpec) else "Event"
+    return _message(name, f"{kind} {name}", event.summary, properties | {"data": data}, required)
 
 
-def _message(name: str, title: str, properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
+def _message(name: str, title: str, summary: str, properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
     payload = {"type": "object", "required": required, "properties": properties}
-    return {"name": name, "title": title, "contentType": "application/json", "payload": payload}
+    return {"name": name, "title": title, "summary": summary, "contentType": "application/json", "payload": payload}
 
 
 ERROR = _message(
     "reply",
     "Reply to a command that failed",
+    "The command failed. The codes are those of the HTTP operations.",
     {
         "type": {"const": "reply"},
         "ref": REF,
@@ -224,26 +255,25 @@ ERROR = _message(
 
 def _operations() -> dict[str, Any]:
     """The operations from the view of the server: it receives commands and sends events."""
-    replies = {name: [f"reply.{name}"] for name in socket_commands.COMMANDS} | OWN_REPLIES
     operations: dict[str, Any] = {}
-    for name, messages in replies.items():
-        operation = {
+    for name, command in ALL_COMMANDS.items():
+        replies = command.replies if isinstance(command, OwnCommand) else (f"reply.{name}",)
+        operations[f"receive.{name}"] = {
             "action": "receive",
             "channel": {"$ref": CHANNEL},
-            "description": _summary(f"command.{name}"),
+            "description": command.summary,
             "tags": [{"name": "commands"}],
             "messages": [_in_channel(f"command.{name}")],
             "reply": {
                 "channel": {"$ref": CHANNEL},
-                "messages": [_in_channel(message) for message in [*messages, "reply.error"]],
+                "messages": [_in_channel(message) for message in (*replies, "reply.error")],
             },
         }
-        operations[f"receive.{name}"] = operation
-    for name in (*EVENTS, *EPHEMERAL):
+    for name, event in ALL_EVENTS.items():
         operations[f"send.{name}"] = {
             "action": "send",
             "channel": {"$ref": CHANNEL},
-            "description": _summary(name),
+            "description": event.summary,
             "tags": [{"name": "durable events" if name in EVENTS else "transient events"}],
             "messages": [_in_channel(name)],
         }

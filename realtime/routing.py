@@ -11,7 +11,8 @@ from django.urls import path, re_path
 
 from core.conf import project
 from realtime.consumers import RealtimeConsumer
-from realtime.consumers.protocol import Close, Receive, Scope, Send
+from realtime.consumers.protocol import Receive, Scope, Send
+from realtime.kinds import Close
 
 
 def websocket_application(prefix: str) -> "SiteOriginValidator":

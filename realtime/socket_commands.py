@@ -5,7 +5,7 @@ A new command is one row: the serializer that validates its data, and a function
 exception becomes the error reply, with the same code as over REST.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from rest_framework.serializers import ListField, Serializer
 
@@ -120,22 +120,66 @@ def watch(caller: CommandContext, data: Data) -> Data:
     return {"presence": presence.watch(viewer=caller.user, device=caller.device, **data)}
 
 
-# Commands that the connection itself handles; all others are rows of COMMANDS.
-OWN_COMMANDS: dict[str, type[Serializer[Any]]] = {
-    "auth": AuthInput,
-    "resume": PositionInput,
-    "ack": AckInput,
-    "ping": PingInput,
+class OwnCommand(NamedTuple):
+    """A command that the connection itself handles."""
+
+    summary: str
+    input: type[Serializer[Any]]
+    # The messages of the AsyncAPI document that answer it.
+    replies: tuple[str, ...]
+
+
+OWN_COMMANDS = {
+    "auth": OwnCommand(
+        "Signs the socket in, or renews its token. With `resume`, continues from a position in the log.",
+        AuthInput,
+        ("ready", "reply.auth"),
+    ),
+    "resume": OwnCommand(
+        "Replays the events after `seq`, then sends `synced`; or `resync` when that is not possible.",
+        PositionInput,
+        ("synced", "resync"),
+    ),
+    "ack": OwnCommand("Confirms that all events up to `seq` are stored.", AckInput, ("reply.ack",)),
+    "ping": OwnCommand("Keeps the connection open. The server answers with `pong`.", PingInput, ("pong",)),
 }
 
 COMMANDS: dict[str, CommandSpec] = {
-    "message.send": CommandSpec(SendInput, send, messaging.MessageReply, rate="send"),
-    "message.edit": CommandSpec(EditInput, edit, messaging.MessageReply, rate="edit"),
-    "message.delete": CommandSpec(DeleteInput, delete, messaging.DeletedReply, for_verified=False, rate="writes"),
-    "message.react": CommandSpec(ReactInput, react, messaging.ReactionsReply, rate="react"),
-    "message.unreact": CommandSpec(ReactInput, unreact, messaging.ReactionsReply, rate="react"),
-    "conversation.read": CommandSpec(ReadInput, read, messaging.ReadReply, for_verified=False, rate="writes"),
-    "typing": CommandSpec(TypingInput, typing, NothingData),
-    "presence.watch": CommandSpec(WatchInput, watch, PresenceReplyData, for_verified=False),
+    "message.send": CommandSpec("Sends a text message.", SendInput, send, messaging.MessageReply, rate="send"),
+    "message.edit": CommandSpec(
+        "Replaces the text of the user's own message.", EditInput, edit, messaging.MessageReply, rate="edit"
+    ),
+    "message.delete": CommandSpec(
+        "Deletes the user's own message for both users.",
+        DeleteInput,
+        delete,
+        messaging.DeletedReply,
+        for_verified=False,
+        rate="writes",
+    ),
+    "message.react": CommandSpec(
+        "Adds an emoji to a message.", ReactInput, react, messaging.ReactionsReply, rate="react"
+    ),
+    "message.unreact": CommandSpec(
+        "Removes an emoji of the user from a message.", ReactInput, unreact, messaging.ReactionsReply, rate="react"
+    ),
+    "conversation.read": CommandSpec(
+        "Marks messages as read, up to the given one or the newest one.",
+        ReadInput,
+        read,
+        messaging.ReadReply,
+        for_verified=False,
+        rate="writes",
+    ),
+    "typing": CommandSpec(
+        "Tells the other user that this user types or has stopped.", TypingInput, typing, NothingData
+    ),
+    "presence.watch": CommandSpec(
+        "Returns the online status of the given users and sends `presence` events from now on.",
+        WatchInput,
+        watch,
+        PresenceReplyData,
+        for_verified=False,
+    ),
     **calls.COMMANDS,
 }

@@ -113,6 +113,7 @@ class EventContext:
 
 
 class EventSpec(NamedTuple):
+    summary: str
     # Renders the data, and describes them.
     data: type[serializers.EventData]
     # Afterwards the user's counters may have changed.
@@ -120,35 +121,58 @@ class EventSpec(NamedTuple):
 
 
 EVENTS = {
-    "message.new": EventSpec(serializers.MessageData, moves_badge=True),
-    "message.edited": EventSpec(serializers.MessageData),
-    "message.deleted": EventSpec(serializers.MessageDeletedData, moves_badge=True),
-    "message.reactions": EventSpec(serializers.ReactionsData),
-    "conversation.created": EventSpec(serializers.ConversationData),
-    "conversation.read": EventSpec(serializers.ConversationReadData, moves_badge=True),
-    "conversation.cleared": EventSpec(serializers.ClearedData, moves_badge=True),
-    "block.changed": EventSpec(serializers.BlockData),
-    "profile.updated": EventSpec(serializers.ProfileData),
-    "notification.new": EventSpec(serializers.NotificationData, moves_badge=True),
-    "notification.read_all": EventSpec(serializers.AllReadData, moves_badge=True),
-    "call.updated": EventSpec(serializers.CallUpdatedData),
+    "message.new": EventSpec("There is a new message in a conversation.", serializers.MessageData, moves_badge=True),
+    "message.edited": EventSpec("The text of a message was changed.", serializers.MessageData),
+    "message.deleted": EventSpec(
+        "A message was deleted for both users.", serializers.MessageDeletedData, moves_badge=True
+    ),
+    "message.reactions": EventSpec(
+        "The reactions to a message have changed. Contains all of them.", serializers.ReactionsData
+    ),
+    "conversation.created": EventSpec("There is a new conversation.", serializers.ConversationData),
+    "conversation.read": EventSpec(
+        "One of the two users has read a conversation.", serializers.ConversationReadData, moves_badge=True
+    ),
+    "conversation.cleared": EventSpec(
+        "The user has cleared a conversation, here or on another device.", serializers.ClearedData, moves_badge=True
+    ),
+    "block.changed": EventSpec("The user has blocked or unblocked another user.", serializers.BlockData),
+    "profile.updated": EventSpec("The profile of a user has changed.", serializers.ProfileData),
+    "notification.new": EventSpec(
+        "There is a new notification, or an existing one has changed.", serializers.NotificationData, moves_badge=True
+    ),
+    "notification.read_all": EventSpec(
+        "All notifications were marked read.", serializers.AllReadData, moves_badge=True
+    ),
+    "call.updated": EventSpec("The state of a call has changed.", serializers.CallUpdatedData),
 }
 
 
-# The shapes of the events without a number, which are not in the log.
-EPHEMERAL: dict[str, type[Serializer[Any]]] = {
-    "ready": serializers.ReadyData,
-    "synced": serializers.PositionData,
-    "resync": serializers.ResyncData,
-    "pong": serializers.PositionData,
-    "typing": serializers.TypingData,
-    "presence": serializers.PresenceData,
-    "conversation.delivered": serializers.DeliveredData,
-    "badge": serializers.BadgeData,
-    "auth.expiring": serializers.ExpiringData,
-    "goaway": serializers.GoAwayData,
-    "call.ringing": CallRingingData,
-    "call.signal": CallSignalData,
+class EphemeralSpec(NamedTuple):
+    summary: str
+    data: type[Serializer[Any]]
+
+
+# The events without a number, which are not in the log.
+EPHEMERAL = {
+    "ready": EphemeralSpec(
+        "The socket is signed in. Contains the position of the log and the live calls.", serializers.ReadyData
+    ),
+    "synced": EphemeralSpec("Everything that was missed has been sent.", serializers.PositionData),
+    "resync": EphemeralSpec(
+        "The position is too old or unknown. Load the state again and continue from `seq`.", serializers.ResyncData
+    ),
+    "pong": EphemeralSpec("Answers `ping` with the current position of the log.", serializers.PositionData),
+    "typing": EphemeralSpec("The other user types or has stopped.", serializers.TypingData),
+    "presence": EphemeralSpec("The online status of a watched user has changed.", serializers.PresenceData),
+    "conversation.delivered": EphemeralSpec(
+        "Messages have arrived on a device of the other user.", serializers.DeliveredData
+    ),
+    "badge": EphemeralSpec("The unread counts have changed.", serializers.BadgeData),
+    "auth.expiring": EphemeralSpec("The token expires soon. Send `auth` with a new one.", serializers.ExpiringData),
+    "goaway": EphemeralSpec("The server restarts soon. Connect again after `retry_ms`.", serializers.GoAwayData),
+    "call.ringing": EphemeralSpec("A device of the other user rings.", CallRingingData),
+    "call.signal": EphemeralSpec("An offer, an answer or an ICE candidate of the other device.", CallSignalData),
 }
 
 

@@ -62,12 +62,25 @@ def _render_call(caller: CommandContext, call: Call) -> Data:
 
 
 COMMANDS = {
-    "call.invite": CommandSpec(InviteInput, invite, CallRouteReply),
-    "call.ringing": CommandSpec(CallInput, _by_user(services.ringing), CallReply),
-    "call.accept": CommandSpec(CallInput, accept, CallRouteReply),
-    "call.decline": CommandSpec(CallDeclineInput, _by_user(services.decline), CallReply, rate="writes"),
-    "call.cancel": CommandSpec(CallInput, _by_user(services.cancel), CallReply),
-    "call.signal": CommandSpec(SignalInput, _by_device(services.signal), CallReply),
-    "call.connected": CommandSpec(CallInput, _by_device(services.connected), CallReply),
-    "call.hangup": CommandSpec(CallInput, _by_device(services.hangup), CallReply),
+    "call.invite": CommandSpec("Starts a call in a conversation.", InviteInput, invite, CallRouteReply),
+    "call.ringing": CommandSpec(
+        "Tells the caller that this device rings.", CallInput, _by_user(services.ringing), CallReply
+    ),
+    "call.accept": CommandSpec("Accepts a ringing call on this device.", CallInput, accept, CallRouteReply),
+    "call.decline": CommandSpec(
+        "Declines a ringing call.", CallDeclineInput, _by_user(services.decline), CallReply, rate="writes"
+    ),
+    "call.cancel": CommandSpec(
+        "Cancels the user's own call while it rings.", CallInput, _by_user(services.cancel), CallReply
+    ),
+    "call.signal": CommandSpec(
+        "Passes an offer, an answer or an ICE candidate to the other device.",
+        SignalInput,
+        _by_device(services.signal),
+        CallReply,
+    ),
+    "call.connected": CommandSpec(
+        "Tells the server that media flows.", CallInput, _by_device(services.connected), CallReply
+    ),
+    "call.hangup": CommandSpec("Ends a call.", CallInput, _by_device(services.hangup), CallReply),
 }

@@ -24,8 +24,8 @@ from realtime.conf import conf
 from realtime.consumers.database import in_database
 from realtime.consumers.hub import Hub
 from realtime.consumers.outbox import Outbox
-from realtime.consumers.protocol import Caller, Close, Message, OpenSocket, Ref, Scope
-from realtime.kinds import SocketRef
+from realtime.consumers.protocol import Caller, Message, OpenSocket, Ref, Scope
+from realtime.kinds import Close, SocketRef
 from realtime.services import log, presence, sockets
 
 logger = logging.getLogger("parley.realtime")

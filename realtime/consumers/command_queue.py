@@ -24,8 +24,8 @@ from realtime.consumers.authentication import Authentication
 from realtime.consumers.database import in_database
 from realtime.consumers.hub import Hub
 from realtime.consumers.outbox import Outbox
-from realtime.consumers.protocol import BadFrame, Caller, Close, CommandFrame, OpenSocket, Ref, read, reply
-from realtime.kinds import CommandContext
+from realtime.consumers.protocol import BadFrame, Caller, CommandFrame, OpenSocket, Ref, read, reply
+from realtime.kinds import Close, CommandContext
 from realtime.services.presence import TypingNotice, relay_typing_batch
 from realtime.socket_commands import COMMANDS, AckInput, AuthInput, PositionInput
 

@@ -18,7 +18,8 @@ from realtime.consumers import protocol
 from realtime.consumers.database import in_database
 from realtime.consumers.hub import Hub
 from realtime.consumers.log_reader import LogReader
-from realtime.consumers.protocol import Close, OpenSocket, Ref
+from realtime.consumers.protocol import OpenSocket, Ref
+from realtime.kinds import Close
 from realtime.services import log
 
 logger = logging.getLogger("parley.realtime")

@@ -1,10 +1,9 @@
-"""What goes over a socket: the frames of clients and server, and the close codes. What its parts share: who is signed in,
-and the consumer as they see it.
+"""What goes over a socket: the frames of clients and server. What its parts share: who is signed in, and the consumer as
+they see it.
 """
 
 import json
 from collections.abc import Awaitable, Callable
-from enum import IntEnum
 from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
@@ -88,17 +87,8 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
 
-class Close(IntEnum):
-    """The close codes of the socket; clients act on them."""
-
-    BAD_FRAME = 4400
-    UNAUTHORISED = 4401
-    FORBIDDEN = 4403
-    SLOW = 4408
-    TOO_MANY = 4409
-    FLOODING = 4429
-    RESTART = 4503
-    TOO_BIG = 1009
+# The close code of the WebSocket protocol for a message that is too big.
+TOO_BIG = 1009
 
 
 class Caller(NamedTuple):

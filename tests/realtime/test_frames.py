@@ -102,7 +102,9 @@ def test_commands_with_wrong_data_are_answered(phone):
 def test_an_error_may_quote_half_a_character(phone):
     """Every field of every command: the reply to what UTF-8 cannot encode can be encoded itself."""
     fields = [(name, field) for name, command in COMMANDS.items() for field in command.input().fields]
-    fields += [(name, field) for name, command in OWN_COMMANDS.items() for field in command().fields if name != "auth"]
+    fields += [
+        (name, field) for name, command in OWN_COMMANDS.items() for field in command.input().fields if name != "auth"
+    ]
     assert len(fields) > 25
     frames_sent = [{"type": "\ud800"}, {"type": "ping", "data": {"\ud800": "\ud800"}}]
     frames_sent += [{"type": name, "data": {field: "\ud800"}} for name, field in fields]
