@@ -1,13 +1,13 @@
 """Middleware for every request: request id, access log and metrics, language, security headers, error envelope.
 
-The API uses a bearer token and needs neither cookies nor CSRF protection, so the middleware of the admin runs for
-the admin only.
+The API uses a bearer token and needs neither cookies nor CSRF protection: the admin's middleware runs for the admin only.
 """
 
 import logging
 import time
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from http import HTTPStatus
 from tempfile import SpooledTemporaryFile
 from typing import Any, cast
@@ -44,8 +44,7 @@ from core.text import language_tag
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 
-# How many bytes of a refused body are still read.
-REFUSED_BODY_READ = 16 * 1024 * 1024
+REFUSED_BODY_READ = 16 * 1024 * 1024  # so much of a refused body is still read
 PATHS_BY_ADDRESS = frozenset({"/healthz", "/readyz", "/metrics"})
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
@@ -65,7 +64,9 @@ class RequestContextMiddleware:
         token = request_context.enter(request_id=request_id, request=request)
         try:
             _read_chunked_body(request)
-            response = self.get_response(request) if _host_is_allowed(request) else errors.bad_request(request)
+            response = self.get_response(request)
+        except OSError as error:  # the disk is full, or the client has disconnected
+            response = _in_layers(request, partial(errors.plain_envelope, error))
         finally:
             request_context.leave(token)
         response["X-Request-Id"] = request_id
@@ -100,19 +101,6 @@ def _read_the_rest(request: HttpRequest) -> None:
             remaining -= len(piece)
     except (OSError, ValueError):
         return  # the client has disconnected, or the stream is closed
-
-
-def _host_is_allowed(request: HttpRequest) -> bool:
-    """ALLOWED_HOSTS applies to every path except health checks and metrics, which are requested by IP address."""
-    if request.path_info in PATHS_BY_ADDRESS:
-        return True
-    try:
-        request.get_host()
-    except DisallowedHost:
-        # Otherwise a wrong ALLOWED_HOSTS would be a 400 for everyone without a trace.
-        logger.warning("refused: the host %r is not in ALLOWED_HOSTS", request.META.get("HTTP_HOST", "")[:100])
-        return False
-    return True
 
 
 class AccessLogMiddleware:
@@ -188,7 +176,10 @@ class ContentPolicyMiddleware(CSPMiddleware):
 
 
 class SecurityHeadersMiddleware(SecurityMiddleware):
-    """Django's own headers, and the two that it leaves to views."""
+    """Django's own headers, and the two that it leaves to views; and the check of the host."""
+
+    def process_request(self, request: HttpRequest) -> HttpResponse | None:  # type: ignore[override]
+        return super().process_request(request) if _host_is_allowed(request) else errors.bad_request(request)
 
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
         response = super().process_response(request, response)
@@ -196,6 +187,19 @@ class SecurityHeadersMiddleware(SecurityMiddleware):
         if response.get("Content-Type") == "application/json":
             response.setdefault("Cache-Control", "no-store")  # tokens and texts of users
         return response
+
+
+def _host_is_allowed(request: HttpRequest) -> bool:
+    """ALLOWED_HOSTS applies to every path except health checks and metrics, which are requested by IP address."""
+    if request.path_info in PATHS_BY_ADDRESS:
+        return True
+    try:
+        request.get_host()
+    except DisallowedHost:
+        # Otherwise a wrong ALLOWED_HOSTS would be a 400 for everyone without a trace.
+        logger.warning("refused: the host %r is not in ALLOWED_HOSTS", request.META.get("HTTP_HOST", "")[:100])
+        return False
+    return True
 
 
 class EnvelopeMiddleware:
@@ -231,6 +235,18 @@ class CrossOriginMiddleware(CorsMiddleware):
         return response
 
 
+def reply_without_view(request: HttpRequest, make_response: Callable[[], HttpResponse]) -> HttpResponse:
+    """The reply to a request that reaches no view, with what middleware adds to every other one."""
+    return RequestContextMiddleware(lambda request: _in_layers(request, make_response))(request)
+
+
+def _in_layers(request: HttpRequest, make_response: Callable[[], HttpResponse]) -> HttpResponse:
+    handler: Any = lambda _request: make_response()  # noqa: E731
+    for layer in (LanguageMiddleware, CrossOriginMiddleware, SecurityHeadersMiddleware, ContentPolicyMiddleware):
+        handler = layer(handler)
+    return AccessLogMiddleware(handler)(request)
+
+
 class _AdminOnly:
     """Limits a middleware to the admin: other requests skip it and the admin middleware that follows it."""
 
@@ -255,11 +271,7 @@ class AdminSessionMiddleware(_AdminOnly, SessionMiddleware):
 
 class AdminCsrfMiddleware(_AdminOnly, CsrfViewMiddleware):
     def process_view(
-        self,
-        request: HttpRequest,
-        callback: Any,
-        callback_args: Any,
-        callback_kwargs: Any,
+        self, request: HttpRequest, callback: Any, callback_args: Any, callback_kwargs: Any
     ) -> HttpResponseForbidden | None:
         if request.path_info.startswith(ADMIN_PREFIX):
             return super().process_view(request, callback, callback_args, callback_kwargs)

@@ -8,16 +8,19 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
 from functools import partial
+from io import BytesIO
 from tempfile import SpooledTemporaryFile
 from typing import Any
 from urllib.parse import quote
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
+from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpRequest, HttpResponse
 from rest_framework.exceptions import MethodNotAllowed
 
-from core import errors, request_context
+from config.middleware import reply_without_view
+from core import errors
 from core.parsers import MAX_FORM_BYTES
 
 Message = dict[str, Any]
@@ -73,6 +76,9 @@ class BodiesFirst:
             except TimeoutError:
                 await _refuse(scope, receive, send, UNREADABLE, read=False)
                 return
+            except OSError as error:
+                await _refuse(scope, receive, send, partial(errors.plain_envelope, error))
+                return
             except _ClientDisconnected:
                 return
             if not is_complete:
@@ -88,17 +94,8 @@ class BodiesFirst:
 
 
 def reply_without_thread(scope: dict[str, Any], make_response: Callable[[], HttpResponse]) -> HttpResponse:
-    """Sends the reply that `make` returns, with the request's id, without a thread."""
-    sent_id = dict(scope["headers"]).get(b"x-request-id", b"")
-    request_id = request_context.id_for(sent_id.decode("latin-1"))
-    context_token = request_context.enter(request_id=request_id)
-    try:
-        response = make_response()
-    finally:
-        request_context.leave(context_token)
-    response["X-Request-Id"] = request_id
-    response["Content-Length"] = str(len(response.content))
-    return response
+    """The reply to a request that gets no thread, with the headers of every other one."""
+    return reply_without_view(ASGIRequest(_with_length(scope, 0), BytesIO()), make_response)
 
 
 def start_of(response: HttpResponse) -> Message:
@@ -158,6 +155,7 @@ async def _receive_into(body: Any, receive: Receive, limit: int) -> bool:
         if body.tell() > limit:
             return False
         more = message.get("more_body", False)
+    body.flush()
     return True
 
 

@@ -21,6 +21,8 @@ from core.text import encodable
 logger = logging.getLogger("parley.errors")
 
 DATABASE_RETRY_SECONDS = 2
+# A full disk or too many open files, which take longer to pass.
+DISK_RETRY_SECONDS = 60
 ADMIN_PREFIX = "/admin/"
 
 # DRF's own exceptions under the codes of the contract.
@@ -91,6 +93,9 @@ def envelope(error: Exception, context: dict[str, Any] | None = None) -> Respons
     if isinstance(error, OperationalError | InterfaceError):
         logger.error("database unavailable: %s", error.__class__.__name__, exc_info=error)
         return envelope(_busy())
+    if isinstance(error, OSError):
+        logger.error("the machine refuses: %s", error, exc_info=error)
+        return envelope(ServiceUnavailable(retry_after=DISK_RETRY_SECONDS))
     if isinstance(error, ImproperlyConfigured):
         raise error
     logger.exception("unhandled error", exc_info=error)

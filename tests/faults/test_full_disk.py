@@ -89,5 +89,28 @@ def test_a_full_disk(server, settle, tiny_disk):
     assert [m["body"] for m in pair.second.messages(pair.conversation_id)] == ["words says 1"]
 
 
+@pytest.mark.timeout(150)
+def test_a_full_disk_for_bodies_that_arrive(server, settle, tiny_disk):
+    server.environment["TMPDIR"] = str(tiny_disk)
+    server.start()
+    pair = settle(server, 1).pairs[0]
+    path = f"/messages/conversations/{pair.conversation_id}/media"
+    headers = {"Authorization": f"Bearer {pair.first.token}"}
+
+    def upload(data):
+        files = {"file": ("photo.jpg", data, "image/jpeg")}
+        return pair.first.http.request("POST", path, files=files, headers=headers)
+
+    small, large = noise(1), noise(1) + bytes(400_000)
+    assert upload(small).status_code == 201
+    (tiny_disk / "filler").write_bytes(bytes(KILOBYTES * 1024))
+    for data in (small, large):  # one that the parser writes, and one that is written before a thread takes it
+        answer = upload(data)
+        assert (answer.status_code, answer.json()["error"]) == (503, "service_unavailable"), answer.text[:300]
+        assert answer.headers["Retry-After"] == str(answer.json()["retry_after"])
+    (tiny_disk / "filler").unlink()
+    assert upload(small).status_code == 201
+
+
 def files_in(folder: Path) -> list[Path]:
     return [path for path in folder.rglob("*") if path.is_file()]

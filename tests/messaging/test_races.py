@@ -4,12 +4,12 @@ from functools import partial
 
 import pytest
 
-from messaging.models import Conversation, Message, Participant
+from messaging.models import Conversation, Message, Participant, Report
 from messaging.services import conversations, messages
 from realtime.models import Event
 from tests.client import ApiClient
 from tests.factories import sign_in
-from tests.messaging.conftest import API, conversation_path
+from tests.messaging.conftest import API, conversation_path, message_path
 from tests.parallel import run_parallel
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -185,3 +185,11 @@ def test_first_messages_at_once_show_a_conversation_once(round_number, alice, bo
     run_parallel([send] * 6)
     created = Event.objects.filter(type="conversation.created").values_list("user_id", flat=True)
     assert sorted(created) == sorted([alice.id, bob.id])
+
+
+@pytest.mark.parametrize("_try", range(3))
+def test_reports_at_once_make_one(alice, bob, as_alice, send_message, _try):
+    path = message_path(send_message(as_alice)["id"], "/report")
+    replies = run_parallel([lambda c=c: any_status(c, path, {"reason": "spam"}) for c in clients(bob, 12)])
+    assert [status for status, _ in replies] == [201] * 12
+    assert Report.objects.count() == 1
