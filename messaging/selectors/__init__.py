@@ -4,7 +4,6 @@ from messaging.selectors.access import (
     check_can_contact,
     conversation_for,
     has_written,
-    message_for,
     message_image_is_visible,
     presence_viewers_of,
     presence_visible_to,

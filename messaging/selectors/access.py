@@ -11,7 +11,7 @@ from accounts.exceptions import EmailNotVerified, UserBlocked
 from core.database import row, rows, rows_unprepared
 from core.exceptions import ApiError
 from core.fields import parse_id
-from messaging.exceptions import ConversationNotFound, MessageNotFound, MessagePermissionDenied
+from messaging.exceptions import ConversationNotFound, MessagePermissionDenied
 from messaging.models import PARTICIPANT, Conversation, Message, Participant
 
 if TYPE_CHECKING:
@@ -58,15 +58,6 @@ def watermark_for(user_id: int, conversation_id: object) -> tuple[int, int]:
     if not number or not columns:
         raise ConversationNotFound
     return number, columns[0]
-
-
-def message_for(user_id: int, message_id: object) -> Message:
-    """A message that this user can see. MessageNotFound: deleted, cleared, of other users or nonexistent."""
-    number = parse_id(message_id)
-    message = Message.objects.visible_to(user_id).filter(id=number).first() if number else None
-    if message is None:
-        raise MessageNotFound
-    return message
 
 
 def check_can_contact(actor: "User", conversation: Conversation) -> None:

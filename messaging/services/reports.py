@@ -10,7 +10,7 @@ from accounts.services import audit
 from core.transactions import unit_of_work
 from messaging.conf import conf
 from messaging.models import Report
-from messaging.selectors.access import message_for
+from messaging.services import storage
 from messaging.text import too_long
 
 if TYPE_CHECKING:
@@ -22,14 +22,16 @@ REASON_LENGTH = 100
 def report(*, reporter: "User", message_id: object, reason: str, comment: str = "") -> Report:
     """A report with a snapshot of the message. One per user and message: a second one replaces reason and
     comment of the first while that is open. MessageNotFound, ValidationError (reason, comment)."""
-    message = message_for(reporter.id, message_id)
-    reason, comment = reason.strip(), comment.strip()
-    if not reason:
-        raise ValidationError({"reason": [_("This may not be blank.")]})
-    for name, text, max_length in (("reason", reason, REASON_LENGTH), ("comment", comment, conf.REPORT_COMMENT_LENGTH)):
-        if len(text) > max_length:
-            raise ValidationError({name: [too_long(max_length)]})
     with unit_of_work():
+        # Locked: otherwise a message that is erased or purged at this moment would leave its text, or fail the insert.
+        _locked, message = storage.lock_message(message_id, reporter.id)
+        reason, comment = reason.strip(), comment.strip()
+        if not reason:
+            raise ValidationError({"reason": [_("This may not be blank.")]})
+        limits = (("reason", reason, REASON_LENGTH), ("comment", comment, conf.REPORT_COMMENT_LENGTH))
+        for name, text, max_length in limits:
+            if len(text) > max_length:
+                raise ValidationError({name: [too_long(max_length)]})
         row, created = Report.objects.get_or_create(
             message=message,
             reporter_id=reporter.id,

@@ -1,11 +1,12 @@
 """Many at once, with real threads on both databases."""
 
 from functools import partial
+from threading import Thread
 
 import pytest
 
 from messaging.models import Conversation, Message, Participant, Report
-from messaging.services import conversations, messages
+from messaging.services import conversations, erasure, messages, reports
 from realtime.models import Event
 from tests.client import ApiClient
 from tests.factories import sign_in
@@ -193,3 +194,20 @@ def test_reports_at_once_make_one(alice, bob, as_alice, send_message, _try):
     replies = run_parallel([lambda c=c: any_status(c, path, {"reason": "spam"}) for c in clients(bob, 12)])
     assert [status for status, _ in replies] == [201] * 12
     assert Report.objects.count() == 1
+
+
+def test_a_report_beside_an_erasure_keeps_no_text(alice, bob, as_alice, send_message, monkeypatch):
+    sent = send_message(as_alice, "private")
+    erasing = Thread(target=run_parallel, args=([lambda: erasure.erase_user(alice.id)],))
+    store = Report.objects.get_or_create
+
+    def store_late(**values):
+        erasing.start()
+        erasing.join(1)
+        return store(**values)
+
+    monkeypatch.setattr(Report.objects, "get_or_create", store_late)
+    report = reports.report(reporter=bob, message_id=sent["id"], reason="spam")
+    erasing.join()
+    report.refresh_from_db()
+    assert report.snapshot == {}
