@@ -138,7 +138,7 @@ class _ExistingRows(forms.ModelMultipleChoiceField):
 
     def clean(self, value: Any) -> Any:
         for key in value or ():
-            if not can_compare(self.queryset.model._meta.pk, key):
+            if not can_compare(cast(QuerySet, self.queryset).model._meta.pk, key):
                 raise forms.ValidationError(self.error_messages["invalid_pk_value"], params={"pk": key})
         return super().clean(value)
 
