@@ -3,11 +3,13 @@
 import re
 import secrets
 import unicodedata
+from contextlib import suppress
 from datetime import datetime
 from functools import lru_cache
 
 from django.conf import settings
 from django.db.models import Model
+from django.utils.translation import get_supported_language_variant
 from email_validator import SPECIAL_USE_DOMAIN_NAMES, EmailNotValidError, validate_email
 
 # The library would refuse names such as `.test` and `.local`. A private network may have mail servers for them.
@@ -81,18 +83,13 @@ def normalise_address(text: str) -> str:
     return address
 
 
-def supported_language(tag: object) -> str:
-    """The supported language code for a BCP 47 tag: itself, else its base, else the default."""
-    default = str(settings.LANGUAGE_CODE)
-    if not isinstance(tag, str) or len(tag) > MAX_LANGUAGE_TAG:
-        return default
-    supported = [code for code, _ in settings.LANGUAGES]
-    normalized = tag.strip().lower().replace("_", "-")
-    base = normalized.split("-", 1)[0]
-    for candidate in (normalized, base):
-        if candidate in supported:
-            return candidate
-    return next((code for code in supported if base and code.split("-", 1)[0] == base), default)
+def supported_language(*tags: object) -> str:
+    """The supported language of the first of these BCP 47 tags that has one (`de-AT` is `de`), else the default."""
+    for tag in tags:
+        if isinstance(tag, str) and len(tag) <= MAX_LANGUAGE_TAG:
+            with suppress(LookupError):
+                return get_supported_language_variant(tag.strip().lower().replace("_", "-"))
+    return str(settings.LANGUAGE_CODE)
 
 
 def language_tag(code: str) -> str:

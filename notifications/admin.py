@@ -88,11 +88,7 @@ class DeliveryAdmin(StaffAdmin):
     task = Task.DELIVERY
     leads_task = True
     figures = (
-        Figure(
-            _("Pending deliveries"),
-            lambda: Delivery.objects.filter(state=Delivery.State.PENDING),
-            "?state__exact=pending",
-        ),
+        Figure(_("Pending deliveries"), Delivery.objects.pending, "?state__exact=pending"),
         Figure(
             _("Failed deliveries"), lambda: Delivery.objects.filter(state=Delivery.State.DEAD), "?state__exact=dead"
         ),

@@ -166,7 +166,7 @@ def _ingest_event(source: Source, event: _Event) -> str:
         if not is_new:
             stored = IngestedEvent.objects.filter(source=source.name, event_id=event.event_id).first()
             return "duplicate" if stored is None or stored.digest == digest else "rejected:conflict"
-        outcome = feed.apply_event(
+        result = feed.apply_event(
             action=event.action,
             kind=event.kind,
             recipient_id=event.recipient_id,
@@ -176,7 +176,7 @@ def _ingest_event(source: Source, event: _Event) -> str:
             comment_id=event.comment_id,
             occurred_at=event.occurred_at,
         )
-    return f"rejected:{outcome}" if outcome is feed.Outcome.NOT_FOUND else str(outcome)
+    return f"rejected:{result}" if result is feed.EventResult.NOT_FOUND else str(result)
 
 
 def _read(raw: object, source: Source) -> _Event | str:

@@ -8,11 +8,11 @@ from django.core.management.base import CommandError, CommandParser
 
 from accounts.management.user_commands import find_user
 from core.operator import NothingMatched, OperatorCommand, actor, positive
+from core.text import supported_language
 from notifications.channels import Dead, Failed, push_channel
 from notifications.conf import conf
 from notifications.models import Device
 from notifications.services import delivery
-from notifications.services.delivery.push_handler import reading_language
 from notifications.services.delivery.push_messages import test_message
 
 
@@ -46,7 +46,7 @@ class Command(OperatorCommand):
             raise CommandError(str(error)) from error
         results = []
         for device in devices:
-            language = reading_language(device.locale, device.user.language)
+            language = supported_language(device.locale, device.user.language)
             message = test_message(device.registration_id, language=language)
             outcome = channel.send(message, dry_run=True) if channel else Dead("push is switched off")
             error = outcome.error if isinstance(outcome, Failed) else ""

@@ -4,16 +4,14 @@ import logging
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum, auto
-from functools import lru_cache
 from typing import Any, NamedTuple
 
-from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
-from django.utils.translation import get_supported_language_variant
 
 from accounts.selectors import signed_in_sessions
+from core.text import supported_language
 from notifications.channels import Outcome, PushChannel, push_channel
 from notifications.conf import conf
 from notifications.models import Delivery, Device
@@ -183,33 +181,33 @@ class _Batch:
         self,
         row: Claimed,
         status: SocketStatus,
-        last_push: tuple[datetime, dict[str, Any]] | None,
+        last_push: "_LastPush | None",
         sent_payload: dict[str, Any],
     ) -> DeliveryResult | None:
         """The result of a push that is not sent now: seen on the socket, nothing new, or too early."""
         if status == SocketStatus.SEEN:
             return row.result(State.CANCELLED, "seen on the socket")
-        if last_push is not None and last_push[1] == sent_payload:
+        if last_push is not None and last_push.payload == sent_payload:
             return row.result(State.CANCELLED, "nothing new since the last push")
         if status == SocketStatus.CONNECTED:
             socket_deadline = row.touched_at + timedelta(seconds=conf.PUSH_SOCKET_SECONDS)
             if socket_deadline > self.now:
                 return row.result(State.PENDING, row.last_error, due_at=socket_deadline, count_attempt=False)
         if last_push is not None:
-            next_push_at = last_push[0] + timedelta(seconds=conf.PUSH_GROUP_SECONDS)
+            next_push_at = last_push.sent_at + timedelta(seconds=conf.PUSH_GROUP_SECONDS)
             if next_push_at > self.now:
                 return row.result(State.PENDING, row.last_error, due_at=next_push_at, count_attempt=False)
         return None
 
-    def _last_pushes(self) -> dict[tuple[int | None, int | None], tuple[datetime, dict[str, Any]]]:
-        """The last push to each device about each of these notifications: the time, and the payload of its row."""
+    def _last_pushes(self) -> dict[tuple[int | None, int | None], "_LastPush"]:
+        """The last push to each device about each of these notifications."""
         sent = Delivery.objects.filter(
             device__id__any={row.device_id for row in self.notifications if row.device_id},
             notification__id__any={row.notification_id for row in self.notifications if row.notification_id},
             state=State.SENT,
         ).order_by("finished_at")
         return {
-            (device_id, notification_id): (finished_at, payload)
+            (device_id, notification_id): _LastPush(finished_at, payload)
             for device_id, notification_id, finished_at, payload in sent.values_list(
                 "device_id", "notification_id", "finished_at", "payload"
             )
@@ -236,7 +234,12 @@ class _Batch:
 
     def _language(self, row: Claimed) -> str:
         device = self._device(row)
-        return reading_language(device.locale, device.language)
+        return supported_language(device.locale, device.language)
+
+
+class _LastPush(NamedTuple):
+    sent_at: datetime
+    payload: dict[str, Any]
 
 
 class _Target(NamedTuple):
@@ -266,14 +269,3 @@ def _targets(ids: set[int]) -> dict[int, _Target]:
         Exists(get_user_model().objects.active().filter(id=OuterRef("user_id"))),
     )
     return {values[0]: _Target(*values) for values in rows}
-
-
-@lru_cache(maxsize=1000)
-def reading_language(*preferred: str) -> str:
-    """The first supported one of these languages (`de-AT` is `de`), else the site's default."""
-    for language in preferred:
-        try:
-            return get_supported_language_variant(language.lower().replace("_", "-"))
-        except LookupError:
-            continue
-    return settings.LANGUAGE_CODE

@@ -9,4 +9,4 @@ from notifications.services.feed.rows import (
     remove_user,
     remove_users_from_each_others_feed,
 )
-from notifications.services.feed.social import Outcome, apply_event, notify, retract
+from notifications.services.feed.social import EventResult, apply_event, notify, retract

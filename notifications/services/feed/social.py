@@ -20,7 +20,7 @@ from notifications.services.feed.rows import remove_actors
 from notifications.signals import notification_changed
 
 
-class Outcome(StrEnum):
+class EventResult(StrEnum):
     CREATED = "created"
     AGGREGATED = "aggregated"
     SUPPRESSED_SELF = "suppressed:self"
@@ -30,7 +30,7 @@ class Outcome(StrEnum):
     NOT_FOUND = "not_found"
 
 
-def apply_event(*, action: str, title: str = "", occurred_at: datetime | None = None, **occurrence: Any) -> Outcome:
+def apply_event(*, action: str, title: str = "", occurred_at: datetime | None = None, **occurrence: Any) -> EventResult:
     """Adds or retracts an occurrence that an app or another service reports; `occurrence` as `retract` takes it."""
     if action == "create":
         return notify(title=title, occurred_at=occurred_at, **occurrence)
@@ -48,7 +48,7 @@ def notify(
     title: str = "",
     comment_id: int | None = None,
     occurred_at: datetime | None = None,
-) -> Outcome:
+) -> EventResult:
     """Adds one occurrence for one user: a new row, or one more in the open group.
 
     `target_id` and `title` (cut at 120 characters) are the post's; kinds whose target is the actor
@@ -56,17 +56,17 @@ def notify(
     """
     kind_row = KINDS[kind]
     if recipient_id == actor_id:
-        return Outcome.SUPPRESSED_SELF
+        return EventResult.SUPPRESSED_SELF
     now = timezone.now()
     at = min(occurred_at or now, now)
     with unit_of_work():
         rows.lock_pair_shared(recipient_id, actor_id)
         preferences = _preferences_of_recipient(recipient_id, actor_id, now)
         if preferences is None:
-            return Outcome.SUPPRESSED_BLOCKED
+            return EventResult.SUPPRESSED_BLOCKED
         is_silent = preferences.is_silent(kind_row.switch)
         if not preferences.wants(kind_row.switch) and not kind_row.is_always_stored:
-            return Outcome.SUPPRESSED_PREFERENCE
+            return EventResult.SUPPRESSED_PREFERENCE
         row = Notification(
             recipient_id=recipient_id,
             kind=kind,
@@ -85,7 +85,7 @@ def notify(
         if is_new and not is_silent:
             delivery.enqueue_push(recipient_id=recipient_id, notification_id=row.id)
         notification_changed.send(Notification, recipient_id=recipient_id, notification_id=row.id, silent=is_silent)
-    return Outcome.CREATED if is_first else Outcome.AGGREGATED
+    return EventResult.CREATED if is_first else EventResult.AGGREGATED
 
 
 def retract(
@@ -95,7 +95,7 @@ def retract(
     actor_id: int,
     target_id: int | None = None,
     comment_id: int | None = None,
-) -> Outcome:
+) -> EventResult:
     """Retracts the latest matching occurrence; NOT_FOUND without one."""
     kind_row = KINDS[kind]
     matches = Q(
@@ -109,9 +109,9 @@ def retract(
         while True:
             member = Member.objects.filter(matches).order_by("-occurred_at", "-id").first()
             if member is None:
-                return Outcome.NOT_FOUND
+                return EventResult.NOT_FOUND
             if _withdraw(member):
-                return Outcome.RETRACTED
+                return EventResult.RETRACTED
 
 
 class _AlreadyRemoved(Exception):
