@@ -149,6 +149,12 @@ class AuditedAdmin(StaffAdmin):
     # Django's widget with two boxes cannot be used with a screen reader.
     formfield_overrides = {ManyToManyField: {"widget": forms.CheckboxSelectMultiple, "form_class": _ExistingRows}}
 
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        """Writes the columns that the form changes, and no other: the row was read before, and a password or a block may
+        have been set since."""
+        columns = {field.name for field in self.opts.concrete_fields}
+        obj.save(update_fields=columns.intersection(form.changed_data) if change else None)
+
     def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> Any:
         self._record(request, obj, "added")
 

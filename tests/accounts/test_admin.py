@@ -6,6 +6,7 @@ import pytest
 from django.test import Client
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
+from accounts.admin.people import UserAdmin
 from accounts.models import AuditEntry, Session, TrustedDevice, User
 from accounts.services import account_status
 from tests.factories import PASSWORD, make_user, sign_in
@@ -113,6 +114,22 @@ def test_rights_of_the_own_and_of_an_erased_account_stay(alice, whose):
     before = User.objects.filter(id=person.id).values().get()
     assert client.post(address, {"is_staff": "on", "reason": "by mistake"}).status_code == 403
     assert User.objects.filter(id=person.id).values().get() == before
+
+
+def test_rights_are_granted_while_the_account_changes(alice, monkeypatch):
+    """The form writes its own columns: what others wrote since it read the row stays."""
+    save_form = UserAdmin.save_form
+
+    def later(*args, **options):
+        account_status.block(user=alice, actor="test", reason="spam")
+        User.objects.filter(id=alice.id).update(password="new")
+        return save_form(*args, **options)
+
+    monkeypatch.setattr(UserAdmin, "save_form", later)
+    address = f"/admin/accounts/user/{alice.id}/change/"
+    assert admin_client(staff(is_superuser=True)).post(address, {"is_staff": "on", "reason": "new"}).status_code == 302
+    alice.refresh_from_db()
+    assert alice.is_staff and alice.password == "new" and alice.blocked_at is not None
 
 
 def test_blocking_asks_first_then_ends_every_sign_in(support, alice, anonymous):
