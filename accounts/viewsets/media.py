@@ -62,7 +62,8 @@ class MediaViewSet(ViewSet):
             raise NotFound
         name = pictures.file_name(picture.token, picture.mime, thumb=thumb)
         response = _file(name, picture.mime)
-        response["Cache-Control"] = "private, max-age=86400"
+        # The link of a redirect is valid for a minute only.
+        response["Cache-Control"] = "no-store" if response.status_code == 302 else "private, max-age=86400"
         response["X-Content-Type-Options"] = "nosniff"
         response["Content-Security-Policy"] = "sandbox; default-src 'none'"
         response["Content-Disposition"] = f'inline; filename="{name.rsplit("/", 1)[-1]}"'

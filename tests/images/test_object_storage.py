@@ -50,7 +50,7 @@ def test_a_redirect_is_signed_and_short(bucket, as_alice, settings, transactiona
     reply = as_alice.raw("GET", set_avatar(as_alice)["avatar_url"])
     assert reply.status_code == 302
     assert reply["Location"].startswith(f"http://127.0.0.1:{bucket.port}/pictures/")
-    assert "X-Amz-Expires=60" in reply["Location"]
+    assert "X-Amz-Expires=60" in reply["Location"] and reply["Cache-Control"] == "no-store"
     assert httpx.get(reply["Location"], trust_env=False).content.startswith(b"\x89PNG")
 
 
