@@ -14,8 +14,8 @@ from messaging import signals as messaging_signals
 from messaging.selectors import SeenMessage, conversations_for
 from notifications import signals as notification_signals
 from realtime.calls import services as calls
-from realtime.serializers import MessageData
 from realtime.services import log, presence, sockets
+from realtime.socket_events import MessageData
 
 # Of a message that is sent with the wake-up, so that a wake-up stays below 8 KiB.
 INLINE_CHARACTERS = 1_400

@@ -8,169 +8,228 @@ event and a context, which reads the rows that all events of a batch need in a f
 """
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any, NamedTuple
 
-from rest_framework.serializers import Serializer
+from rest_framework import serializers
 
-from accounts.selectors import users_by_ids
-from messaging import selectors as messaging
-from notifications import selectors as notifications
-from realtime import serializers
-from realtime.calls.models import Call
-from realtime.calls.selectors import calls_for
-from realtime.calls.serializers import CallRingingData, CallSignalData
-from realtime.kinds import SocketRef
+from accounts.serializers.users import ProfileSerializer
+from messaging.selectors import SeenMessage
+from messaging.serializers import ConversationOutput, LastMessageOutput, MessageOutput, ReactionOutput
+from notifications.serializers import NotificationSerializer
+from realtime import serializers as shapes
+from realtime.calls.serializers import CallRingingData, CallSerializer, CallSignalData
+from realtime.event_rows import EventContext, SharedRows, UserEvents
 from realtime.selectors import LoggedEvent
 
-
-class UserEvents(NamedTuple):
-    """Events of a user's log, for one device of the user."""
-
-    user_id: int
-    events: Sequence[LoggedEvent]
-    device: SocketRef
-
-    def objects(self, prefix: str) -> set[int]:
-        """The ids of the objects of all events whose type starts like this."""
-        return {e.object_id for e in self.events if e.object_id is not None and e.type.startswith(prefix)}
+Data = dict[str, Any]
 
 
-class SharedRows:
-    """What the events of several users need most, each read in one query and only when an event asks for it."""
+class EventData(serializers.Serializer):
+    """The data of an event of the log."""
 
-    def __init__(self, batch: Sequence[UserEvents]) -> None:
-        self._batch = batch
-
-    def _of(self, prefix: str) -> tuple[set[int], set[int]]:
-        """The users who have events whose type starts like this, and the objects of these events."""
-        parts = [part for part in self._batch if any(event.type.startswith(prefix) for event in part.events)]
-        return {part.user_id for part in parts}, {id_ for part in parts for id_ in part.objects(prefix)}
-
-    @cached_property
-    def messages(self) -> dict[tuple[int, int], messaging.SeenMessage]:
-        """By user and message, as they see them now; deleted and cleared ones are missing."""
-        return messaging.messages_for_each(*self._of("message."))
-
-    @cached_property
-    def notifications(self) -> dict[tuple[int, int], notifications.FeedRow]:
-        """By user and row of the feed; deleted ones are missing."""
-        return notifications.notifications_for_each(*self._of("notification."))
-
-    @cached_property
-    def unread_counts(self) -> dict[int, int]:
-        """Unread rows of the feed, by user; users without are missing."""
-        user_ids, _ = self._of("notification.")
-        return notifications.unread_counts(user_ids)
+    @classmethod
+    def render_event(cls, event: LoggedEvent, context: EventContext) -> Data | None:
+        """The current state of what the event is about. None for a message that has gone: then it was deleted."""
+        raise NotImplementedError
 
 
-class EventContext:
-    """The rows behind the events of one user, read in bulk and only when an event asks for them."""
+class MessageData(shapes.InConversation, EventData):
+    message = MessageOutput()
+    unread_count = serializers.IntegerField(help_text="What the reader of this event has left unread here.")
 
-    def __init__(self, part: UserEvents, shared: SharedRows) -> None:
-        self.viewer_id = part.user_id
-        self.device = part.device
-        self._part = part
-        self._shared = shared
+    @classmethod
+    def render_event(cls, event: LoggedEvent, context: EventContext) -> Data | None:
+        if event.data is not None:
+            return event.data
+        seen = context.message(event)
+        return None if seen is None else cls.render(seen, context.viewer_id)
 
-    def message(self, event: LoggedEvent) -> messaging.SeenMessage | None:
-        return self._shared.messages.get((self.viewer_id, event.object_id or 0))
+    @classmethod
+    def render(cls, seen: SeenMessage, viewer_id: int) -> Data:
+        return {
+            "conversation_id": seen.message.conversation_id,
+            "message": MessageOutput.render(seen.message, viewer_id),
+            "unread_count": seen.unread_count,
+        }
 
-    def notification(self, event: LoggedEvent) -> notifications.FeedRow | None:
-        return self._shared.notifications.get((self.viewer_id, event.object_id or 0))
 
-    @property
-    def unread_notifications(self) -> int:
-        """Unread rows of the feed."""
-        return self._shared.unread_counts.get(self.viewer_id, 0)
+class MessageDeletedData(shapes.InConversation, EventData):
+    """The message was deleted for both participants, or cleared by this user."""
 
-    def conversation(self, event: LoggedEvent) -> messaging.ConversationRow | None:
-        return self._conversations.get(event.conversation_id or 0)
+    message_id = serializers.IntegerField()
+    unread_count = serializers.IntegerField()
+    last_message = LastMessageOutput(allow_null=True)
 
-    def unread_count(self, event: LoggedEvent) -> int:
-        """Unread messages of the event's conversation."""
-        return self._unread_counts.get(event.conversation_id or 0, 0)
+    @classmethod
+    def render_event(cls, event: LoggedEvent, context: EventContext) -> Data:
+        conversation = context.conversation(event)
+        return {
+            "conversation_id": event.conversation_id,
+            "message_id": event.object_id,
+            "unread_count": context.unread_count(event),
+            "last_message": LastMessageOutput.render(conversation) if conversation else None,
+        }
 
-    @cached_property
-    def _conversations(self) -> dict[int, messaging.ConversationRow]:
-        return messaging.conversations_for(self.viewer_id, self._conversation_ids)
 
-    @cached_property
-    def _unread_counts(self) -> dict[int, int]:
-        return messaging.unread_counts_for(self.viewer_id, self._conversation_ids)
+class ReactionsData(shapes.InConversation, EventData):
+    message_id = serializers.IntegerField()
+    reactions = ReactionOutput(many=True)
 
-    @property
-    def _conversation_ids(self) -> set[int]:
-        return {e.conversation_id for e in self._part.events if e.conversation_id is not None}
+    @classmethod
+    def render_event(cls, event: LoggedEvent, context: EventContext) -> Data | None:
+        seen = context.message(event)
+        if seen is None:
+            return None
+        return {
+            "conversation_id": event.conversation_id,
+            "message_id": event.object_id,
+            "reactions": ReactionOutput.render(seen.message.reactions),
+        }
 
-    @cached_property
-    def calls(self) -> dict[int, Call]:
-        return calls_for(self.viewer_id, self._part.objects("call."))
 
-    @cached_property
-    def viewer(self) -> Any:
-        return users_by_ids([self.viewer_id]).get(self.viewer_id)
+class ConversationData(EventData):
+    conversation = ConversationOutput(allow_null=True, help_text="null when it has gone meanwhile.")
+
+    @classmethod
+    def render_event(cls, event: LoggedEvent, context: EventContext) -> Data:
+        conversation = context.conversation(event)
+        return {"conversation": ConversationOutput.render(conversation) if conversation else None}
+
+
+class ConversationReadData(shapes.InConversation, EventData):
+    """The user has read messages on another device, or the other participant has."""
+
+    user_id = serializers.IntegerField(help_text="Who has read.")
+    last_read_id = serializers.IntegerField()
+    unread_count = serializers.IntegerField(help_text="Of the reader of this event.")
+
+    @classmethod
+    def render_event(cls, event: LoggedEvent, context: EventContext) -> Data:
+        return {
+            "conversation_id": event.conversation_id,
+            "user_id": event.object_id,
+            "last_read_id": (event.extra or {}).get("last_read_id", 0),
+            "unread_count": context.unread_count(event),
+        }
+
+
+class ClearedData(shapes.InConversation, EventData):
+    cleared_up_to_id = serializers.IntegerField()
+
+    @classmethod
+    def render_event(cls, event: LoggedEvent, context: EventContext) -> Data:
+        return {
+            "conversation_id": event.conversation_id,
+            "cleared_up_to_id": (event.extra or {}).get("cleared_up_to_id", 0),
+        }
+
+
+class BlockData(EventData):
+    user_id = serializers.IntegerField()
+    blocked = serializers.BooleanField()
+
+    @classmethod
+    def render_event(cls, event: LoggedEvent, context: EventContext) -> Data:
+        return {"user_id": event.object_id, "blocked": bool((event.extra or {}).get("blocked"))}
+
+
+class ProfileData(EventData):
+    user = ProfileSerializer(allow_null=True)
+
+    @classmethod
+    def render_event(cls, event: LoggedEvent, context: EventContext) -> Data:
+        return {"user": ProfileSerializer.render(context.viewer) if context.viewer else None}
+
+
+class NotificationData(EventData):
+    notification_id = serializers.IntegerField()
+    notification = NotificationSerializer(allow_null=True, help_text="null when it has gone meanwhile.")
+    unread_count = serializers.IntegerField()
+    silent = serializers.BooleanField(required=False, help_text="Quiet mode: show, but make no sound.")
+
+    @classmethod
+    def render_event(cls, event: LoggedEvent, context: EventContext) -> Data:
+        row = context.notification(event)
+        data = {
+            "notification_id": event.object_id,
+            "notification": NotificationSerializer.render(row) if row else None,
+            "unread_count": context.unread_notifications,
+        }
+        return data | {"silent": True} if (event.extra or {}).get("silent") else data
+
+
+class AllReadData(EventData):
+    unread_count = serializers.IntegerField()
+
+    @classmethod
+    def render_event(cls, event: LoggedEvent, context: EventContext) -> Data:
+        return {"unread_count": context.unread_notifications}
+
+
+class CallUpdatedData(EventData):
+    call = CallSerializer(allow_null=True, help_text="null when one of the two has left for good.")
+
+    @classmethod
+    def render_event(cls, event: LoggedEvent, context: EventContext) -> Data:
+        call = context.calls.get(event.object_id or 0)
+        return {
+            "call": CallSerializer.render(call, viewer_id=context.viewer_id, device=context.device) if call else None
+        }
 
 
 class EventSpec(NamedTuple):
     summary: str
     # Renders the data, and describes them.
-    data: type[serializers.EventData]
+    data: type[EventData]
     # Afterwards the user's counters may have changed.
     moves_badge: bool = False
 
 
 EVENTS = {
-    "message.new": EventSpec("There is a new message in a conversation.", serializers.MessageData, moves_badge=True),
-    "message.edited": EventSpec("The text of a message was changed.", serializers.MessageData),
-    "message.deleted": EventSpec(
-        "A message was deleted for both users.", serializers.MessageDeletedData, moves_badge=True
-    ),
-    "message.reactions": EventSpec(
-        "The reactions to a message have changed. Contains all of them.", serializers.ReactionsData
-    ),
-    "conversation.created": EventSpec("There is a new conversation.", serializers.ConversationData),
+    "message.new": EventSpec("There is a new message in a conversation.", MessageData, moves_badge=True),
+    "message.edited": EventSpec("The text of a message was changed.", MessageData),
+    "message.deleted": EventSpec("A message was deleted for both users.", MessageDeletedData, moves_badge=True),
+    "message.reactions": EventSpec("The reactions to a message have changed. Contains all of them.", ReactionsData),
+    "conversation.created": EventSpec("There is a new conversation.", ConversationData),
     "conversation.read": EventSpec(
-        "One of the two users has read a conversation.", serializers.ConversationReadData, moves_badge=True
+        "One of the two users has read a conversation.", ConversationReadData, moves_badge=True
     ),
     "conversation.cleared": EventSpec(
-        "The user has cleared a conversation, here or on another device.", serializers.ClearedData, moves_badge=True
+        "The user has cleared a conversation, here or on another device.", ClearedData, moves_badge=True
     ),
-    "block.changed": EventSpec("The user has blocked or unblocked another user.", serializers.BlockData),
-    "profile.updated": EventSpec("The profile of a user has changed.", serializers.ProfileData),
+    "block.changed": EventSpec("The user has blocked or unblocked another user.", BlockData),
+    "profile.updated": EventSpec("The profile of a user has changed.", ProfileData),
     "notification.new": EventSpec(
-        "There is a new notification, or an existing one has changed.", serializers.NotificationData, moves_badge=True
+        "There is a new notification, or an existing one has changed.", NotificationData, moves_badge=True
     ),
-    "notification.read_all": EventSpec(
-        "All notifications were marked read.", serializers.AllReadData, moves_badge=True
-    ),
-    "call.updated": EventSpec("The state of a call has changed.", serializers.CallUpdatedData),
+    "notification.read_all": EventSpec("All notifications were marked read.", AllReadData, moves_badge=True),
+    "call.updated": EventSpec("The state of a call has changed.", CallUpdatedData),
 }
 
 
 class EphemeralSpec(NamedTuple):
     summary: str
-    data: type[Serializer[Any]]
+    data: type[serializers.Serializer[Any]]
 
 
 # The events without a number, which are not in the log.
 EPHEMERAL = {
     "ready": EphemeralSpec(
-        "The socket is signed in. Contains the position of the log and the live calls.", serializers.ReadyData
+        "The socket is signed in. Contains the position of the log and the live calls.", shapes.ReadyData
     ),
-    "synced": EphemeralSpec("Everything that was missed has been sent.", serializers.PositionData),
+    "synced": EphemeralSpec("Everything that was missed has been sent.", shapes.PositionData),
     "resync": EphemeralSpec(
-        "The position is too old or unknown. Load the state again and continue from `seq`.", serializers.ResyncData
+        "The position is too old or unknown. Load the state again and continue from `seq`.", shapes.ResyncData
     ),
-    "pong": EphemeralSpec("Answers `ping` with the current position of the log.", serializers.PositionData),
-    "typing": EphemeralSpec("The other user types or has stopped.", serializers.TypingData),
-    "presence": EphemeralSpec("The online status of a watched user has changed.", serializers.PresenceData),
+    "pong": EphemeralSpec("Answers `ping` with the current position of the log.", shapes.PositionData),
+    "typing": EphemeralSpec("The other user types or has stopped.", shapes.TypingData),
+    "presence": EphemeralSpec("The online status of a watched user has changed.", shapes.PresenceData),
     "conversation.delivered": EphemeralSpec(
-        "Messages have arrived on a device of the other user.", serializers.DeliveredData
+        "Messages have arrived on a device of the other user.", shapes.DeliveredData
     ),
-    "badge": EphemeralSpec("The unread counts have changed.", serializers.BadgeData),
-    "auth.expiring": EphemeralSpec("The token expires soon. Send `auth` with a new one.", serializers.ExpiringData),
-    "goaway": EphemeralSpec("The server restarts soon. Connect again after `retry_ms`.", serializers.GoAwayData),
+    "badge": EphemeralSpec("The unread counts have changed.", shapes.BadgeData),
+    "auth.expiring": EphemeralSpec("The token expires soon. Send `auth` with a new one.", shapes.ExpiringData),
+    "goaway": EphemeralSpec("The server restarts soon. Connect again after `retry_ms`.", shapes.GoAwayData),
     "call.ringing": EphemeralSpec("A device of the other user rings.", CallRingingData),
     "call.signal": EphemeralSpec("An offer, an answer or an ICE candidate of the other device.", CallSignalData),
 }
@@ -189,5 +248,5 @@ def render(batch: Sequence[UserEvents]) -> list[list[dict[str, Any]]]:
 def _frame(event: LoggedEvent, context: EventContext) -> dict[str, Any]:
     kind, data = event.type, EVENTS[event.type].data.render_event(event, context)
     if data is None:
-        kind, data = "message.deleted", serializers.MessageDeletedData.render_event(event, context)
+        kind, data = "message.deleted", MessageDeletedData.render_event(event, context)
     return {"type": kind, "seq": event.seq, "at": event.created_at, "data": data}

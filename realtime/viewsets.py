@@ -14,10 +14,10 @@ from rest_framework.viewsets import ViewSet
 from core.fields import checked
 from realtime import asyncapi, selectors, socket_events
 from realtime.calls import services as calls
+from realtime.event_rows import UserEvents
 from realtime.kinds import SocketRef
 from realtime.serializers import ChangesQuery, ChangesReply
 from realtime.services import log
-from realtime.socket_events import UserEvents
 
 
 class ChangesViewSet(ViewSet):

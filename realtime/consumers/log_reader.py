@@ -19,10 +19,10 @@ from realtime.consumers import protocol
 from realtime.consumers.database import in_database
 from realtime.consumers.hub import Hub, keep_until_done
 from realtime.consumers.protocol import Caller, OpenSocket
+from realtime.event_rows import UserEvents
 from realtime.kinds import SocketRef
 from realtime.selectors import LoggedEvent
 from realtime.services import log, sockets
-from realtime.socket_events import UserEvents
 
 logger = logging.getLogger("parley.realtime")
 

@@ -18,7 +18,7 @@ from notifications.models import Notification
 from notifications.serializers import NotificationSerializer, PreferencesInput
 from realtime.calls.selectors import call_history
 from realtime.calls.serializers import CallSerializer
-from realtime.serializers import MessageData
+from realtime.socket_events import MessageData
 from tests.factories import sign_in
 from tests.messaging.conftest import message_path
 from tests.messaging.test_images import upload
