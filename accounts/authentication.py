@@ -15,10 +15,10 @@ def bearer_token(request: Request) -> str | None:
     header = request.META.get("HTTP_AUTHORIZATION", "")
     if not header:
         return None
-    scheme, _, token = header.partition(" ")
-    if scheme.lower() != "bearer" or not token.strip() or " " in token.strip():
+    token = request_context.bearer_of(header)
+    if not token or " " in token:
         raise TokenInvalid
-    return token.strip()
+    return token
 
 
 class BearerAuthentication(BaseAuthentication):

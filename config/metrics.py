@@ -21,6 +21,7 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from config.health import OK, channel_layer
+from core.request_context import bearer_of
 from notifications.selectors import deliveries_by_state, delivery_lag_seconds
 from realtime.calls.selectors import calls_by_outcome
 from realtime.selectors import sockets_open
@@ -95,6 +96,5 @@ def may_read(request: HttpRequest) -> bool:
     """Whether the request may read metrics: only with METRICS_TOKEN as the bearer token; never while it is unset."""
     if not settings.METRICS_TOKEN:
         return False
-    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
-    sent_token, expected = token.strip().encode(), settings.METRICS_TOKEN.encode()
-    return scheme.lower() == "bearer" and hmac.compare_digest(sent_token, expected)
+    token = bearer_of(request.headers.get("Authorization", ""))
+    return hmac.compare_digest(token.encode(), settings.METRICS_TOKEN.encode())

@@ -113,6 +113,12 @@ def address_of(request: HttpRequest) -> str | None:
     return _address(forwarded[-conf.TRUSTED_PROXIES]) or peer
 
 
+def bearer_of(header: str) -> str:
+    """The token of an Authorization header; an empty text for another scheme."""
+    scheme, _, token = header.partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""
+
+
 def network_of(address: str | None) -> str:
     """The network that limits count as one client: an IPv4 address, or the /64 of an IPv6 address."""
     if address is None:
@@ -143,11 +149,14 @@ def _address(text: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The client behind a request."""
+    """The client behind a request; the texts are as long as the columns of a session at most."""
 
     ip: str | None = None
     user_agent: str = ""
     device_name: str = ""
+
+
+UNKNOWN = Caller()
 
 
 def caller_of(request: HttpRequest) -> Caller:

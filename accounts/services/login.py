@@ -80,25 +80,13 @@ def complete(
     deletion; a new device or network is announced by mail.
     """
     _welcome(user, caller, announce=announce)
-    return sessions.start(
-        user=user,
-        ip=caller.ip,
-        user_agent=caller.user_agent,
-        device_name=caller.device_name,
-        trusted_device=trusted_device,
-    )
+    return sessions.start(user=user, caller=caller, trusted_device=trusted_device)
 
 
 def complete_in_admin(*, user: User, caller: Caller, lifetime: timedelta) -> Session:
     """A session without a token, for the admin's own cookie; otherwise as `complete`. AccountBlocked."""
     _welcome(user, caller, announce=True)
-    return sessions.start_in_admin(
-        user=user,
-        ip=caller.ip,
-        user_agent=caller.user_agent,
-        device_name=caller.device_name,
-        lifetime=lifetime,
-    )
+    return sessions.start_in_admin(user=user, caller=caller, lifetime=lifetime)
 
 
 def _after_password(
@@ -211,8 +199,8 @@ def _welcome(user: User, caller: Caller, *, announce: bool) -> None:
 def _is_new(user: User, caller: Caller) -> bool:
     """There were sign-ins before, and none by this program from this network."""
     latest = _latest(user.id)
-    program, network = caller.user_agent[:400], network_of(caller.ip)
-    return bool(latest) and not any(agent == program and network_of(ip) == network for ip, agent in latest)
+    network = network_of(caller.ip)
+    return bool(latest) and not any(agent == caller.user_agent and network_of(ip) == network for ip, agent in latest)
 
 
 @compiled

@@ -17,29 +17,21 @@ from accounts.tokens import SessionClaims, decode_session_token, encode_session_
 from core import request_context
 from core.database import compiled, insert
 from core.exceptions import ApiError, NotFound
+from core.request_context import UNKNOWN, Caller
 from core.transactions import unit_of_work
 
 # What a new token changes.
 _TOKEN_FIELDS = ("generation", "oldest_generation", "generation_used_at", "last_used_at", "token_expires_at")
 
 
-def start(
-    *,
-    user: User,
-    ip: str | None = None,
-    user_agent: str = "",
-    device_name: str = "",
-    trusted_device: TrustedDevice | None = None,
-) -> tuple[Session, str]:
+def start(*, user: User, caller: Caller = UNKNOWN, trusted_device: TrustedDevice | None = None) -> tuple[Session, str]:
     """Creates a session of `user` and its first token. The caller has completed all checks."""
     now = timezone.now()
     expires_at = now + timedelta(days=conf.SESSION_DAYS)
     session = _create(
         user,
+        caller,
         now,
-        ip=ip,
-        user_agent=user_agent,
-        device_name=device_name,
         trusted_device=trusted_device,
         token_expires_at=_token_expiry(now, expires_at),
         expires_at=expires_at,
@@ -48,25 +40,16 @@ def start(
     return session, _token(session, now)
 
 
-def start_in_admin(*, user: User, ip: str | None, user_agent: str, device_name: str, lifetime: timedelta) -> Session:
+def start_in_admin(*, user: User, caller: Caller, lifetime: timedelta) -> Session:
     """Creates a session of the admin: it has no token and is not renewed."""
     now = timezone.now()
     ends = now + lifetime
-    return _create(
-        user,
-        now,
-        kind=Session.Kind.ADMIN,
-        ip=ip,
-        user_agent=user_agent,
-        device_name=device_name,
-        token_expires_at=ends,
-        expires_at=ends,
-    )
+    return _create(user, caller, now, kind=Session.Kind.ADMIN, token_expires_at=ends, expires_at=ends)
 
 
-def _create(user: User, now: datetime, *, user_agent: str, device_name: str, **values: Any) -> Session:
-    """A session used now; the values from the client are cut to the columns' lengths."""
-    values |= {"user_agent": user_agent[:400], "device_name": device_name[:200]}
+def _create(user: User, caller: Caller, now: datetime, **values: Any) -> Session:
+    """A session used now."""
+    values |= {"ip": caller.ip, "user_agent": caller.user_agent, "device_name": caller.device_name}
     return insert(Session(user=user, generation_used_at=now, created_at=now, last_used_at=now, **values))
 
 

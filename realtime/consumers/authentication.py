@@ -16,7 +16,7 @@ from accounts.exceptions import TokenInvalid
 from accounts.services import sessions
 from accounts.tokens import SessionClaims, decode_session_token
 from core.exceptions import ApiError
-from core.request_context import requested_language
+from core.request_context import bearer_of, requested_language
 from realtime.calls import services as calls
 from realtime.calls.selectors import live_calls_for
 from realtime.calls.serializers import CallSerializer
@@ -226,10 +226,7 @@ def _header(scope: Scope, name: bytes) -> str | None:
 def _bearer_of(scope: Scope) -> str | None:
     """The token of the Authorization header; an empty text for anything but a bearer token."""
     header = _header(scope, b"authorization")
-    if header is None:
-        return None
-    scheme, _, token = header.partition(" ")
-    return token.strip() if scheme.lower() == "bearer" else ""
+    return None if header is None else bearer_of(header)
 
 
 def _has_query_token(scope: Scope) -> bool:

@@ -51,7 +51,7 @@ def attempt(address, path, **body):
 
 def at(user, address, **fields):
     """A session of the user that began at an address."""
-    return sessions.start(user=user, ip=address, user_agent="tests", **fields)[0]
+    return sessions.start(user=user, caller=Caller(address, "tests"), **fields)[0]
 
 
 # --- the wait after wrong passwords ------------------------------------------------------------
