@@ -99,7 +99,11 @@ def envelope(error: Exception, context: dict[str, Any] | None = None) -> Respons
     if isinstance(error, ImproperlyConfigured):
         raise error
     logger.exception("unhandled error", exc_info=error)
-    return _response(500, body_of("server_error", _("Something went wrong on our side.")))
+    return _response(500, _server_error())
+
+
+def _server_error() -> dict[str, Any]:
+    return body_of("server_error", _("Something went wrong on our side."))
 
 
 def _busy() -> ServiceUnavailable:
@@ -171,5 +175,4 @@ def rate_limited(request: HttpRequest, error: RateLimited) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    page = _for_staff(request, 500, "broken")
-    return page or JsonResponse(body_of("server_error", _("Something went wrong on our side.")), status=500)
+    return _for_staff(request, 500, "broken") or JsonResponse(_server_error(), status=500)

@@ -25,6 +25,7 @@ _VOWEL_POINTS = re.compile(r"[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\
 _UNPRINTABLE = re.compile(
     r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]"
 )
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def normalise(text: str) -> str:
@@ -35,6 +36,11 @@ def normalise(text: str) -> str:
 def encodable(text: str) -> str:
     """The text without lone surrogates, which UTF-8 cannot encode: an error may quote what the client sent."""
     return text.encode("utf-8", "replace").decode()
+
+
+def is_encodable(text: str) -> bool:
+    """Whether the text has no lone surrogates, which UTF-8 cannot encode and databases refuse."""
+    return _SURROGATE.search(text) is None
 
 
 def clean_name(text: str) -> str:

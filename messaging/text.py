@@ -7,11 +7,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from rest_framework.exceptions import ValidationError
 
-from core.text import fold, normalise
+from core.text import fold, is_encodable, normalise
 from messaging.conf import conf
 
 _CLIENT_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_SURROGATE = re.compile("[\ud800-\udfff]")
 # Invisible: white space, and zero-width characters that some clients send for an empty line.
 _INVISIBLE = re.compile(
     r"[\s\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0]*"
@@ -28,7 +27,7 @@ def _clean_text(field: str, value: object) -> str:
         raise ValidationError({field: [_("This must be text.")]})
     if "\x00" in value:
         raise ValidationError({field: [_("Null characters are not allowed.")]})
-    if _SURROGATE.search(value):
+    if not is_encodable(value):
         raise ValidationError({field: [_("This is not valid Unicode text.")]})
     return normalise(value)
 

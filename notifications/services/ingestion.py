@@ -19,7 +19,7 @@ from accounts.exceptions import TokenInvalid
 from accounts.selectors import existing_user_ids
 from core.database import as_parameter
 from core.fields import MAX_ID
-from core.text import clean_name
+from core.text import clean_name, is_encodable
 from core.transactions import unit_of_work
 from notifications.conf import conf
 from notifications.kinds import ACTIONS, EVENT_ID_LENGTH, EVENT_KINDS, KINDS, TITLE_LENGTH
@@ -29,7 +29,6 @@ from notifications.services import feed
 # With a shorter key nothing starts (notifications.E011).
 MIN_KEY_BYTES = 32
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 # INSERT … ON CONFLICT: a concurrent second insert waits for the first, and then finds the conflict.
 # An id is free again when its time is over, whether its row has been deleted or not.
@@ -229,7 +228,7 @@ def _id(value: object) -> int:
 def _title(value: object) -> str:
     if value is None:
         return ""
-    if not isinstance(value, str) or "\0" in value or _SURROGATE.search(value):
+    if not isinstance(value, str) or "\0" in value or not is_encodable(value):
         raise _Rejected("validation_error")
     return clean_name(value)[:TITLE_LENGTH]
 

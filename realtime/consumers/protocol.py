@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from rest_framework.utils.encoders import JSONEncoder
 
 from core.parsers import parse_json
+from core.text import is_encodable
 from realtime.kinds import SocketRef
 
 MAX_REF = 64
@@ -69,16 +70,8 @@ def reply(ref: Ref, data: dict[str, Any]) -> str:
 
 def _is_ref(ref: Any) -> bool:
     if isinstance(ref, str):
-        return len(ref) <= MAX_REF and _is_text(ref)
+        return len(ref) <= MAX_REF and is_encodable(ref)
     return ref is None or (isinstance(ref, int) and not isinstance(ref, bool) and abs(ref) < 2**63)
-
-
-def _is_text(value: str) -> bool:
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 Message = dict[str, Any]
