@@ -5,9 +5,9 @@ from typing import Any
 from django.dispatch import receiver
 
 from accounts import signals as accounts
-from messaging.services import erasure
+from messaging.services import retention
 
 
 @receiver(accounts.account_erased)
 def account_erased(sender: Any, user_id: int, **kwargs: Any) -> None:
-    erasure.erase_user(user_id)
+    retention.erase_user(user_id)

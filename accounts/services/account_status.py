@@ -12,9 +12,9 @@ from rest_framework.exceptions import PermissionDenied
 from accounts.models import Session, TrustedDevice, User
 from accounts.services import (
     audit,
-    erasure,
     login_lockout,
     registration,
+    retention,
     second_password,
     sessions,
     trusted_devices,
@@ -111,7 +111,7 @@ def erase(*, user: User, actor: Actor, reason: str = "") -> None:
 
     def work() -> None:
         with unit_of_work():
-            erasure.erase(user_id=_locked(user, actor).id)
+            retention.erase(user_id=_locked(user, actor).id)
             audit.record(action="user.erased", actor=actor, target_label=f"user {user.id}", reason=reason)
 
     again_after_deadlock(work)

@@ -40,7 +40,7 @@ from accounts.serializers.security import (
     TwoStepStatusOutput,
 )
 from accounts.serializers.users import NoticeOutput
-from accounts.services import email_change, erasure, export, password, second_password, step_up
+from accounts.services import email_change, export, password, retention, second_password, step_up
 from core import ratelimits
 from core.conf import project
 from core.exceptions import NotFound, RateLimited
@@ -100,7 +100,7 @@ class SecurityViewSet(ViewSet):
     @extend_schema(operation_id="auth_delete_account", request=None, responses=AccountDeletionOutput)
     @needs_action_token(step_up.Action.DELETE_ACCOUNT)
     def delete_account(self, request: Request, action_token: OneTimeToken) -> Response:
-        erase_after = erasure.schedule(user=request.user, action_token=action_token)
+        erase_after = retention.schedule_erasure(user=request.user, action_token=action_token)
         message = _("Your account will be deleted. Sign in before then to keep it.")
         return Response({"message": message, "erase_after": erase_after})
 

@@ -10,7 +10,7 @@ from rest_framework.exceptions import PermissionDenied
 from accounts import signals
 from accounts.exceptions import EmailTaken, UsernameTaken
 from accounts.models import AuditEntry, OneTimeToken, TrustedDevice, User
-from accounts.services import account_status, erasure, registration, trusted_devices
+from accounts.services import account_status, registration, retention, trusted_devices
 from tests.client import ApiClient
 from tests.factories import PASSWORD, make_user, sign_in
 
@@ -135,7 +135,7 @@ ERASED_CHANGES = {
 
 @pytest.mark.parametrize("change", ERASED_CHANGES.values(), ids=ERASED_CHANGES)
 def test_the_status_of_an_erased_account_stays(change, alice, bob, mailoutbox):
-    erasure.erase(user_id=alice.id)
+    retention.erase(user_id=alice.id)
     before = User.objects.filter(id=alice.id).values().get()
     with pytest.raises(PermissionDenied, match="already been erased"):
         change(alice, bob)

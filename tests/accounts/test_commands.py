@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 
 from accounts.models import AuditEntry, Session, User
-from accounts.services import erasure
+from accounts.services import retention
 from tests.factories import make_user, sign_in
 
 
@@ -216,7 +216,7 @@ def test_a_key_is_rotated_without_ending_sessions(settings, capsys, alice, tmp_p
 
 @pytest.mark.parametrize("name", [*COMMANDS, "export_user", "send_test_push"])
 def test_an_erased_account_is_exit_code_3(name, alice):
-    erasure.erase(user_id=alice.id)
+    retention.erase(user_id=alice.id)
     before = state(alice)
     for words in ([], ["--dry-run"]):
         with pytest.raises(CommandError, match=f"The account {alice.id} has been erased.") as raised:
@@ -227,5 +227,5 @@ def test_an_erased_account_is_exit_code_3(name, alice):
 
 def test_show_user_tells_that_an_account_is_erased(alice, capsys):
     assert run(capsys, "show_user", str(alice.id))["erased_at"] is None
-    erasure.erase(user_id=alice.id)
+    retention.erase(user_id=alice.id)
     assert run(capsys, "show_user", str(alice.id))["erased_at"] is not None

@@ -12,9 +12,9 @@ from accounts.models import EmailChange, OneTimeToken, RecoveryCode, Session, Us
 from accounts.services import (
     codes,
     email_change,
-    erasure,
     password,
     profile,
+    retention,
     second_password,
     sessions,
     step_up,
@@ -129,7 +129,7 @@ def test_of_two_changes_of_the_address_begun_at_once_one_waits_for_its_code():
 def test_an_erased_account_stays_empty():
     for _ in range(ROUNDS):
         ann = make_user("Ann")
-        jobs = [lambda ann=ann: erasure.erase(user_id=ann.id)]
+        jobs = [lambda ann=ann: retention.erase(user_id=ann.id)]
         jobs += [lambda ann=ann: profile.update(user=ann, bio="Still here")] * 2
         jobs += [lambda ann=ann: profile.set_privacy(user=ann, who_can_message="nobody")]
         assert unexpected(at_once(*jobs), TokenRevoked) == []
@@ -142,7 +142,7 @@ def test_an_action_begun_while_the_account_is_erased_is_refused():
         ann = make_user("Ann")
         session, _ = sign_in(ann)
         begin = partial(step_up.challenge, user=ann, session=session, action="export_data")
-        outcomes = at_once(partial(erasure.erase, user_id=ann.id), begin, begin)
+        outcomes = at_once(partial(retention.erase, user_id=ann.id), begin, begin)
         assert unexpected(outcomes, TokenRevoked) == []
 
 

@@ -14,7 +14,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from accounts.models import OneTimeToken, Session, TrustedDevice, User
-from accounts.services import account_status, erasure, sessions, trusted_devices
+from accounts.services import account_status, retention, sessions, trusted_devices
 from tests.client import ApiClient
 from tests.contract.routes import OPEN, address, all_routes, protected_routes
 from tests.factories import make_user, sign_in
@@ -108,7 +108,7 @@ def row_gone(user: User) -> str:
 
 def of_an_erased_person(user: User) -> str:
     token = fresh(user)
-    erasure.erase(user_id=user.id)
+    retention.erase(user_id=user.id)
     return token
 
 

@@ -6,7 +6,7 @@ from threading import Thread
 import pytest
 
 from messaging.models import Conversation, Message, Participant, Report
-from messaging.services import conversations, erasure, messages, reports
+from messaging.services import conversations, messages, reports, retention
 from realtime.models import Event
 from tests.client import ApiClient
 from tests.factories import sign_in
@@ -137,7 +137,7 @@ def test_seven_reactions_at_once_leave_six(alice, bob, conversation):
 
 
 def test_an_account_is_erased_while_others_write_to_it(alice, bob, conversation):
-    from accounts.services import erasure
+    from accounts.services import retention
 
     path = conversation_path(conversation, "/messages")
 
@@ -145,7 +145,7 @@ def test_an_account_is_erased_while_others_write_to_it(alice, bob, conversation)
         return {any_status(client, path, {"body": "x"})[0] for _ in range(15)}
 
     *statuses, erased = run_parallel(
-        [*(lambda c=c: write(c) for c in clients(alice, 4)), lambda: erasure.erase(user_id=bob.id)]
+        [*(lambda c=c: write(c) for c in clients(alice, 4)), lambda: retention.erase(user_id=bob.id)]
     )
     assert erased
     # Refused as soon as the account is gone, and never a 500 because two waited for each other.
@@ -198,7 +198,7 @@ def test_reports_at_once_make_one(alice, bob, as_alice, send_message, _try):
 
 def test_a_report_beside_an_erasure_keeps_no_text(alice, bob, as_alice, send_message, monkeypatch):
     sent = send_message(as_alice, "private")
-    erasing = Thread(target=run_parallel, args=([lambda: erasure.erase_user(alice.id)],))
+    erasing = Thread(target=run_parallel, args=([lambda: retention.erase_user(alice.id)],))
     store = Report.objects.get_or_create
 
     def store_late(**values):

@@ -10,9 +10,9 @@ from django.core.files.storage import default_storage
 from django.utils import timezone
 
 from accounts.models import Image
-from accounts.services import erasure as accounts_erasure
 from accounts.services import export as accounts_export
 from accounts.services import pictures
+from accounts.services import retention as accounts_retention
 from core.database import run_first_batches
 from messaging.models import Conversation, Message, MessageRevision, Participant, Reaction, Report
 from messaging.services import retention
@@ -73,7 +73,7 @@ def test_the_texts_of_an_erased_account_are_erased_for_both(
     as_alice.post(message_path(his["id"], "/reactions"), {"emoji": "👍"})
     as_bob.post(message_path(hers["id"], "/reactions"), {"emoji": "🎉"})
     as_bob.post(message_path(hers["id"], "/report"), {"reason": "spam"}, status=201)
-    assert accounts_erasure.erase(user_id=alice.id)
+    assert accounts_retention.erase(user_id=alice.id)
     assert [m["body"] for m in thread(as_bob)["messages"]] == ["his question"]
     assert thread(as_bob)["messages"][0]["reactions"] == []
     seen = as_bob.get(f"{API}/conversations")["conversations"]
