@@ -142,6 +142,8 @@ KINDS: dict[str, Kind] = {kind.name: kind for kind in _KINDS}
 SWITCHES = ("likes", "comments", "follows", "messages")
 # All choices in notification preferences.
 PREFERENCE_FIELDS = ("enabled", "quiet_mode", *SWITCHES)
+# Pushes about calls; they have no row in the feed.
+CALL_KINDS = ("incoming_call", "call_ended")
 # Of an event that an app or another service reports.
 ACTIONS = ("create", "retract")
 TITLE_LENGTH = 120

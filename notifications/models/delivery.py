@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from core.text import row_name
+from notifications.kinds import CALL_KINDS
 
 
 class DeviceQuerySet(models.QuerySet["Device"]):
@@ -79,6 +80,21 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
     def due(self, now: datetime) -> Self:
         """Pending deliveries that should have left by `now` and have not expired."""
         return self.pending().filter(due_at__lte=now, expires_at__gt=now)
+
+    def retriable(self, state: str) -> Self:
+        """Deliveries in this state that can be sent again: failed, or waiting for their next attempt.
+
+        Failed mails and calls are left out: the content of a failed mail is deleted, and the call is over.
+        """
+        rows = self.filter(state=state).exclude(kind__in=CALL_KINDS)
+        if state == Delivery.State.PENDING:
+            return rows.filter(due_at__gt=timezone.now())
+        return rows.exclude(channel=Delivery.Channel.MAIL)
+
+    def cancel(self, reason: str, **cleared: None) -> int:
+        """Cancels the pending ones and sets the references in `cleared` to null. Returns how many."""
+        values = {"state": Delivery.State.CANCELLED, "last_error": reason[:300], "finished_at": timezone.now()}
+        return self.pending().update(payload={}, **values, **cleared)
 
 
 class Delivery(models.Model):

@@ -5,6 +5,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from core.operator import NothingMatched, OperatorCommand, actor, moment, positive
+from notifications.models import Delivery
 from notifications.services import delivery
 
 
@@ -20,13 +21,14 @@ class Command(OperatorCommand):
         parser.add_argument("--reason", default="", help="kept in the audit log")
 
     def act(self, **options: Any) -> dict[str, Any]:
-        rows = delivery.retriable(
-            state=options["state"],
-            channel=options["channel"],
-            ids=options["ids"] or None,
-            since=options["since"],
-        )
-        ids = list(rows.values_list("id", flat=True)[: options["limit"]])
+        rows = Delivery.objects.retriable(options["state"])
+        if options["channel"]:
+            rows = rows.filter(channel=options["channel"])
+        if options["ids"]:
+            rows = rows.filter(id__in=options["ids"])
+        if options["since"]:
+            rows = rows.filter(created_at__gte=options["since"])
+        ids = list(rows.order_by("id").values_list("id", flat=True)[: options["limit"]])
         if not ids:
             raise NothingMatched("No delivery matches that can be sent again.")
         if not options["dry_run"]:

@@ -5,7 +5,6 @@ from notifications.services.delivery.outbox import (
     enqueue_call_push,
     enqueue_push,
     enqueue_test_push,
-    retriable,
     retry,
     send_test_push,
 )

@@ -14,7 +14,7 @@ from accounts.services import audit
 from core.database import as_parameter, on_postgresql, prepared
 from core.transactions import unit_of_work
 from notifications.conf import conf
-from notifications.kinds import KINDS
+from notifications.kinds import CALL_KINDS, KINDS
 from notifications.models import Delivery, Device
 from notifications.services.delivery.wakeups import wake_on_commit
 
@@ -25,7 +25,6 @@ State = Delivery.State
 # The most ids that an audit row names.
 IDS_IN_AUDIT = 100
 
-CALL_KINDS = ("incoming_call", "call_ended")
 # A phone that was offline while the call rang still gets the end of the call for this long.
 _CALL_ENDED_SECONDS = 120
 
@@ -96,9 +95,9 @@ def enqueue_call_push(*, recipient_id: int, data: Mapping[str, str], expires_at:
     devices = Device.objects.active().filter(user_id=recipient_id)
     if kind == "call_ended":
         expires_at = max(expires_at, now + timedelta(seconds=_CALL_ENDED_SECONDS))
-        rings = Q(group_key=group, kind="incoming_call", recipient_id=recipient_id)
-        _cancel(rings, "the call is over")
-        rung = Delivery.objects.filter(rings, Q(state__in=(State.SENT, State.LEASED)) | Q(tries__gt=0))
+        rings = Delivery.objects.filter(group_key=group, kind="incoming_call", recipient_id=recipient_id)
+        rings.cancel("the call is over")
+        rung = rings.filter(Q(state__in=(State.SENT, State.LEASED)) | Q(tries__gt=0))
         devices = devices.filter(id__in=rung.values("device_id"))
     return _enqueue(
         devices,
@@ -157,17 +156,17 @@ def cancel(
     a second update of the row, PostgreSQL would check all its references at the commit, and could wait there for another
     transaction that has locked one of them.
     """
-    which = Q(channel=Delivery.Channel.PUSH)
+    rows = Delivery.objects.filter(channel=Delivery.Channel.PUSH)
     references: dict[str, None] = {}
     if device_ids is not None:
-        which &= Q(device_id__in=list(device_ids))
+        rows = rows.filter(device_id__in=list(device_ids))
         references["device"] = None
     if notification_ids is not None:
-        which &= Q(notification_id__in=list(notification_ids))
+        rows = rows.filter(notification_id__in=list(notification_ids))
         references["notification"] = None
     if queued_since is not None:
-        which &= Q(created_at__gte=queued_since)
-    return _cancel(which, reason, **(references if before_deletion else {}))
+        rows = rows.filter(created_at__gte=queued_since)
+    return rows.cancel(reason, **(references if before_deletion else {}))
 
 
 def switch_off(device_id: int) -> None:
@@ -176,38 +175,14 @@ def switch_off(device_id: int) -> None:
     cancel(reason="the token is dead", device_ids=[device_id])
 
 
-def retriable(
-    *,
-    state: str = State.DEAD,
-    channel: str | None = None,
-    ids: Iterable[int] | None = None,
-    since: datetime | None = None,
-) -> QuerySet[Delivery]:
-    """Rows that can be sent again, oldest first: failed, or waiting for their next try.
-
-    Failed mails and calls are left out: the content of a failed mail is deleted, and the call is over.
-    """
-    rows = Delivery.objects.filter(state=state).exclude(kind__in=CALL_KINDS)
-    if state != State.PENDING:
-        rows = rows.exclude(channel=Delivery.Channel.MAIL)
-    else:
-        rows = rows.filter(due_at__gt=timezone.now())
-    if channel is not None:
-        rows = rows.filter(channel=channel)
-    if ids is not None:
-        rows = rows.filter(id__in=list(ids))
-    if since is not None:
-        rows = rows.filter(created_at__gte=since)
-    return rows.order_by("id")
-
-
 def retry(*, ids: Iterable[int], actor: "User | str", reason: str = "") -> int:
     """Send these rows now, with a full number of attempts, where they can be sent again. Returns how many."""
     now = timezone.now()
     with unit_of_work():
         delivery_ids = list(ids)
-        pending = retriable(state=State.PENDING, ids=delivery_ids).update(due_at=now)
-        failed = retriable(state=State.DEAD, ids=delivery_ids).update(
+        rows = Delivery.objects.filter(id__in=delivery_ids)
+        pending = rows.retriable(State.PENDING).update(due_at=now)
+        failed = rows.retriable(State.DEAD).update(
             state=State.PENDING,
             due_at=now,
             tries=0,
@@ -224,14 +199,6 @@ def retry(*, ids: Iterable[int], actor: "User | str", reason: str = "") -> int:
             )
             wake_on_commit()
     return pending + failed
-
-
-def _cancel(which: Q, reason: str, **cleared: None) -> int:
-    return (
-        Delivery.objects.pending()
-        .filter(which)
-        .update(state=State.CANCELLED, last_error=reason[:300], finished_at=timezone.now(), payload={}, **cleared)
-    )
 
 
 def _enqueue(devices: QuerySet[Device], now: datetime, *, key: str, **values: Any) -> int:

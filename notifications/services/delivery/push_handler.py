@@ -14,10 +14,10 @@ from accounts.selectors import signed_in_sessions
 from core.text import supported_language
 from notifications.channels import Outcome, PushChannel, push_channel
 from notifications.conf import conf
+from notifications.kinds import CALL_KINDS
 from notifications.models import Delivery, Device
 from notifications.selectors import quiet_ids, unread_counts
 from notifications.services.delivery.claims import Claimed, DeliveryResult
-from notifications.services.delivery.outbox import CALL_KINDS
 from notifications.services.delivery.push_messages import (
     call_message,
     notification_message,
