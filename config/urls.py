@@ -5,7 +5,7 @@ from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 
 from accounts.viewsets.security import email_undo_page
-from config import client_catalog, health, metrics, web_client
+from config import health, metrics, web_client
 from config.site import contents, mailbox, shell
 from config.site import views as site
 
@@ -22,7 +22,7 @@ urlpatterns = [
     path("readyz", health.readyz, name="readyz"),
     path("metrics", metrics.metrics, name="metrics"),
     path("", web_client.client, name="landing"),
-    path("app/catalog/<str:language>.json", client_catalog.client_catalog, name="client-catalog"),
+    path("app/catalog/<str:language>.json", web_client.client_catalog, name="client-catalog"),
     path("app", RedirectView.as_view(url="/app/")),
     path("app/", web_client.client, name="client"),
     path("app/<path:path>", web_client.client, name="client-page"),

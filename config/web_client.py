@@ -1,4 +1,4 @@
-"""The page of the web client: one document for `/` and every path under `/app/`.
+"""The web client: its page, one document for `/` and every path under `/app/`, and its translations as JSON.
 
 The client itself is in static/app and talks to the public API only. The page brings an import map with hashed
 names, and, for a browser on this machine, the logins of the demo users.
@@ -6,10 +6,14 @@ names, and, for a browser on this machine, the logins of the demo users.
 
 from __future__ import annotations
 
+import gettext
 import gzip
 import json
 import posixpath
 import re
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +23,14 @@ from django.conf import settings
 from django.contrib.staticfiles.storage import staticfiles_storage
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils.cache import patch_vary_headers
-from django.utils.translation import get_language, get_language_bidi, gettext
+from django.urls import reverse
+from django.utils.cache import get_conditional_response, patch_vary_headers
+from django.utils.translation import get_language, get_language_bidi, to_locale
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from config import client_catalog, demo
+from config import demo
 from config.access import is_developer
 from config.site import views as site
 
@@ -80,7 +86,7 @@ def options(request: HttpRequest) -> dict[str, Any]:
     return {
         "developer": is_developer(request),
         "demo": demo.client_logins(request),
-        "catalogs": client_catalog.addresses(),
+        "catalogs": catalog_addresses(),
         "sheets": sheets()[1],
     }
 
@@ -103,8 +109,8 @@ def client(request: HttpRequest, path: str = "") -> HttpResponse:
             "sheets": sheets()[0],
             "preload": [staticfiles_storage.url(name) for name in imported(MAIN)],
             "options": json.dumps(options(request)),
-            "description": gettext("Messages and calls between two people."),
-            "needs_javascript": gettext("This page needs JavaScript."),
+            "description": _("Messages and calls between two people."),
+            "needs_javascript": _("This page needs JavaScript."),
             "language": get_language(),
             "direction": "rtl" if get_language_bidi() else "ltr",
         },
@@ -114,4 +120,87 @@ def client(request: HttpRequest, path: str = "") -> HttpResponse:
         response["Content-Encoding"] = "gzip"
         response["Content-Length"] = str(len(response.content))
     patch_vary_headers(response, ["Accept-Encoding"])
+    return response
+
+
+# --- Translations: `/app/catalog/<language>.json` --------------------------------------------------
+
+# The CLDR names of the plural forms of a catalog, in gettext's order. A browser selects by these names
+# (Intl.PluralRules); any other name (fractions, millions) takes the last form.
+PLURAL_CATEGORIES = {
+    "ru": ("one", "few", "many"),
+    "uk": ("one", "few", "many"),
+    # Babel's formula counts 100, 101 and 102 before 11 to 99.
+    "ar": ("zero", "one", "two", "few", "other", "many"),
+    "tr": ("other",),
+    "zh-hans": ("other",),
+}
+ONE_AND_MANY = ("one", "other")
+# Portuguese as our catalog counts it: "0 mensagens".
+PLURAL_LOCALES = {"pt": "pt-PT"}
+YEAR = 31_536_000
+
+
+@dataclass(frozen=True, slots=True)
+class ClientCatalog:
+    """The JSON of a language and its hash."""
+
+    content: bytes
+    fingerprint: str
+
+
+def catalog_path(language: str) -> Path:
+    return settings.BASE_DIR / "config" / "locale" / to_locale(language) / "LC_MESSAGES" / "client.mo"
+
+
+def catalog(language: str) -> ClientCatalog:
+    """The current catalog; an empty one for English."""
+    path = catalog_path(language)
+    return _read(language, path.stat().st_mtime_ns if path.exists() else 0)
+
+
+@lru_cache(maxsize=2 * 16)
+def _read(language: str, _changed_at: int) -> ClientCatalog:
+    texts: dict[str, str | list[str]] = {}
+    path = catalog_path(language)
+    if path.exists():
+        with path.open("rb") as file:
+            # As in Django's own JSONCatalog: the standard library has no public way to list a catalog.
+            rows = gettext.GNUTranslations(file)._catalog  # type: ignore[attr-defined]
+        for key, text in sorted(rows.items(), key=str):
+            if not isinstance(key, tuple):
+                texts[key] = text
+            elif key[1] == 0:
+                texts[key[0]] = [rows.get((key[0], form), "") for form in range(len(plural_categories(language)))]
+    texts.pop("", None)
+    data = {
+        "language": language,
+        "plural_locale": PLURAL_LOCALES.get(language, language),
+        "plural_categories": plural_categories(language),
+        "texts": texts,
+    }
+    content = json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode()
+    return ClientCatalog(content, sha256(content).hexdigest()[:16])
+
+
+def plural_categories(language: str) -> tuple[str, ...]:
+    return PLURAL_CATEGORIES.get(language, ONE_AND_MANY)
+
+
+def catalog_addresses() -> dict[str, str]:
+    """The URL of each language's catalog; it changes with the content, so clients may cache it for ever."""
+    languages = [code for code, _name in settings.LANGUAGES if code != settings.LANGUAGE_CODE]
+    return {code: f"{reverse('client-catalog', args=[code])}?v={catalog(code).fingerprint}" for code in languages}
+
+
+@require_safe
+def client_catalog(request: HttpRequest, language: str) -> HttpResponse:
+    if language not in dict(settings.LANGUAGES):
+        raise Http404
+    current = catalog(language)
+    etag = f'"{current.fingerprint}"'
+    response = get_conditional_response(request, etag=etag) or HttpResponse(current.content, "application/json")
+    response["ETag"] = etag
+    is_current = request.GET.get("v") == current.fingerprint
+    response["Cache-Control"] = f"public, max-age={YEAR}, immutable" if is_current else "public, no-cache"
     return response

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from config.openapi import constraints, errors, security, texts
+from config.openapi import errors, security, texts
 
 JSON = "application/json"
 ERROR = {"$ref": "#/components/schemas/Error"}
@@ -14,6 +14,41 @@ STATUS_TEXTS = {
     "202": "Accepted.",
     "304": "Nothing has changed since the `ETag` in `If-None-Match`.",
 }
+# The views take ids as text, so that an invalid one gets the same reply as an unknown one.
+ID = {"type": "integer", "format": "int64", "minimum": 1}
+
+# --- Limits of fields that services check, so that a client can check them before it sends -----------
+
+NEW_PASSWORD = {"minLength": 8}
+TEXT = {"minLength": 1, "maxLength": 4096}
+CLIENT_ID = {"maxLength": 64, "pattern": "^[A-Za-z0-9_-]*$"}
+PICTURE = {"description": "JPEG, PNG, WebP or GIF, at most 5 MB (5,242,880 bytes)."}
+
+# Request schema or `*` → field → what is added to it.
+FIELDS: dict[str, dict[str, dict[str, Any]]] = {
+    "*": {"new_password": NEW_PASSWORD},
+    "SignUpRequest": {"password": NEW_PASSWORD},
+    "TwoStepEnableRequest": {"password": NEW_PASSWORD},
+    "UpdateProfileRequest": {"username": {"minLength": 3, "maxLength": 32}},
+    "SendMessageRequest": {"body": TEXT, "client_id": CLIENT_ID},
+    "SendImageRequest": {
+        "body": {"maxLength": 4096},
+        "client_id": CLIENT_ID,
+        "file": PICTURE,
+    },
+    "EditMessageRequest": {"body": {"maxLength": 4096}},
+    "SetAvatarRequest": {"file": PICTURE},
+    "ReactionRequest": {"emoji": {"minLength": 1, "maxLength": 32}},
+    "ReportRequest": {"reason": {"maxLength": 100}, "comment": {"maxLength": 2000}},
+    "PushTokenRequest": {
+        "token": {"pattern": "^[!-~]+$"},
+        "platform": {"enum": ["android", "ios", "web"]},
+        "locale": {"pattern": "^([A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*)?$"},
+    },
+    "RemovePushTokenRequest": {"token": {"pattern": "^[!-~]+$"}},
+}
+
+# --- The document -----------------------------------------------------------------------------------
 
 
 def complete(result: dict[str, Any], generator: Any, **kwargs: Any) -> dict[str, Any]:
@@ -23,7 +58,7 @@ def complete(result: dict[str, Any], generator: Any, **kwargs: Any) -> dict[str,
     schemas = components["schemas"]
     schemas["Error"] = error_schema()
     describe_schemas(schemas)
-    constraints.apply(schemas)
+    add_limits(schemas)
     components.setdefault("securitySchemes", {})["webhook"] = security.WEBHOOK
     result["tags"] = [
         {"name": name, "description": text.description, "x-displayName": text.title}
@@ -94,6 +129,19 @@ def describe_schemas(schemas: dict[str, Any]) -> None:
                 inner.setdefault("format", "int64")
 
 
+def add_limits(schemas: dict[str, Any]) -> None:
+    """Adds the limits of `FIELDS` to the request schemas."""
+    for name, schema in schemas.items():
+        if not name.endswith("Request"):
+            continue
+        rules = FIELDS["*"] | FIELDS.get(name, {})
+        for field, inner in schema.get("properties", {}).items():
+            inner.update(rules.get(field, {}))
+            if inner.get("format") == "binary":
+                # OpenAPI 3.1's type of a file.
+                inner["contentMediaType"] = "application/octet-stream"
+
+
 def describe_operation(operation: dict[str, Any]) -> None:
     """Security, limits of parameters, error replies and examples of one operation."""
     name = operation["operationId"]
@@ -101,8 +149,7 @@ def describe_operation(operation: dict[str, Any]) -> None:
     operation["security"] = schemes
     for parameter in operation.get("parameters", []):
         if parameter["in"] == "path" and parameter["name"].endswith("_id"):
-            # The views take ids as text, so that an invalid one gets the same reply as an unknown one.
-            parameter["schema"] = dict(constraints.ID)
+            parameter["schema"] = dict(ID)
     if "requestBody" in operation and name not in ("messages_unreact",):
         operation["requestBody"]["required"] = True
     recorded = texts.examples().get(name, {})

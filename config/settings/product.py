@@ -5,8 +5,7 @@ from pathlib import Path
 from django.utils.translation import gettext_lazy as _
 
 from config import environment
-from config.settings.base import BASE_DIR, TRUSTED_PROXIES, VAR_DIR, env
-from config.settings.data import EMBEDDED, REDIS_URL
+from config.settings.base import BASE_DIR, EMBEDDED, REDIS_URL, TRUSTED_PROXIES, VAR_DIR, env
 from notifications.conf import PUSH_PROVIDERS
 
 PRODUCT_NAME = "Parley"

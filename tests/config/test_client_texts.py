@@ -12,7 +12,7 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from config import client_catalog, client_texts, translations
+from config import client_texts, translations, web_client
 from tests.node import needs_node
 
 LANGUAGES = [code for code, _name in settings.LANGUAGES if code != "en"]
@@ -74,12 +74,12 @@ def one_text(monkeypatch, tmp_path):
         buffer = io.BytesIO()
         write_mo(buffer, catalog)
         path.write_bytes(buffer.getvalue())
-        monkeypatch.setattr(client_catalog, "path_of", lambda _language: path)
-        client_catalog._read.cache_clear()
+        monkeypatch.setattr(web_client, "catalog_path", lambda _language: path)
+        web_client._read.cache_clear()
         return path
 
     yield make
-    client_catalog._read.cache_clear()
+    web_client._read.cache_clear()
 
 
 def next_po(language):
@@ -92,7 +92,7 @@ def test_a_browser_takes_the_plural_form_that_gettext_takes(one_text, language):
     path = one_text(language)
     script = f"""
       import {{setCatalog, formIndex}} from {json.dumps(I18N.as_uri())};
-      setCatalog({client_catalog.catalog(language).content.decode()});
+      setCatalog({web_client.catalog(language).content.decode()});
       console.log(JSON.stringify({json.dumps(NUMBERS)}.map(formIndex)));
     """
     command = ["node", "--input-type=module", "--no-warnings", "-e", script]
@@ -108,7 +108,7 @@ def test_texts_are_filled_in_and_counted(one_text):
     script = f"""
       import {{setCatalog, t, tn, duration, supported}} from {json.dumps(I18N.as_uri())};
       const before = [t("Hello {{name}}, {{other}}", {{name: "Ann"}}), tn("{{n}} day", "{{n}} days", 1)];
-      setCatalog({client_catalog.catalog("ru").content.decode()});
+      setCatalog({web_client.catalog("ru").content.decode()});
       console.log(JSON.stringify([...before, t("Send"), t("Nothing"), tn("{{n}} message", "{{n}} messages", 1001),
         tn("{{n}} day", "{{n}} days", 3), duration(3723), ["pt-BR", "zh_CN", "xx", null].map(supported)]));
     """
@@ -128,7 +128,7 @@ def test_texts_are_filled_in_and_counted(one_text):
 
 def test_a_catalog_is_served_so_that_browsers_keep_it(one_text):
     one_text("ru")
-    address = client_catalog.addresses()["ru"]
+    address = web_client.catalog_addresses()["ru"]
     first = Client().get(address)
     assert first.json() == {
         "language": "ru",
@@ -144,4 +144,4 @@ def test_a_catalog_is_served_so_that_browsers_keep_it(one_text):
 
 def test_english_is_what_the_sources_say():
     assert Client().get("/app/catalog/en.json").json()["texts"] == {}
-    assert "en" not in client_catalog.addresses()
+    assert "en" not in web_client.catalog_addresses()
