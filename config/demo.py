@@ -14,11 +14,9 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
-from django.http import HttpRequest
 from django.utils import timezone
 
 from accounts.services import audit, registration
-from config.access import is_developer
 from core.operator import actor
 from core.transactions import unit_of_work
 from messaging.services import conversations, messages
@@ -79,21 +77,6 @@ def current() -> list[Login]:
         return [Login(**entry) for entry in entries]
     except (OSError, ValueError, TypeError):
         return []
-
-
-def logins_for(request: HttpRequest) -> list[Login]:
-    """The logins that a page may show: for a browser on this machine only."""
-    return current() if is_developer(request) else []
-
-
-def client_logins(request: HttpRequest) -> list[dict[str, str]]:
-    """The logins that the web client offers."""
-    names = {demo_user.title for demo_user in DEMO_USERS if not demo_user.is_staff}
-    return [
-        {"name": login.title, "email": login.email, "password": login.password}
-        for login in logins_for(request)
-        if login.title in names
-    ]
 
 
 def ensure(*, report: Callable[[str], object], seed: int | None = None) -> list[Login]:

@@ -31,8 +31,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from config import demo
-from config.access import is_developer
 from config.site import views as site
+from config.site.shell import demo_logins, is_developer
 
 MAIN = "app/main.js"
 # Trusted Types: the client's code must not turn text into HTML or script.
@@ -41,9 +41,9 @@ PACKAGES = {"preact": "vendor/preact.mjs", "preact/hooks": "vendor/preact-hooks.
 FIRST_SHEETS = ("css/tokens.css", "app/css/base.css", "app/css/shell.css", "app/css/pages.css")
 FOLDERS = ("app", "sdk", "vendor")
 IMPORT = re.compile(r"""^\s*(?:import|export)\b[^"';]*?from\s*["']([^"']+)["']|^\s*import\s*["']([^"']+)["']""", re.M)
-
-
 ROOT = settings.BASE_DIR / "static"
+# The demo users that the page offers to sign in as.
+DEMO_TITLES = {user.title for user in demo.DEMO_USERS if not user.is_staff}
 
 
 def modules() -> list[str]:
@@ -85,7 +85,11 @@ def options(request: HttpRequest) -> dict[str, Any]:
     """Options for the client, embedded in the page; they are public, so they contain no secrets."""
     return {
         "developer": is_developer(request),
-        "demo": demo.client_logins(request),
+        "demo": [
+            {"name": login.title, "email": login.email, "password": login.password}
+            for login in demo_logins(request)
+            if login.title in DEMO_TITLES
+        ],
         "catalogs": catalog_addresses(),
         "sheets": sheets()[1],
     }

@@ -18,11 +18,9 @@ from drf_spectacular.renderers import (
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework.request import Request
 
-from config import demo
-from config.access import is_developer
 from config.openapi import errors, texts
 from config.site import contents, markdown, realtime, reference, search
-from config.site.shell import document, documentation, documented
+from config.site.shell import demo_logins, document, documentation, documented, is_developer
 
 QUICK_START = "From sign-up to the first message"
 README_ADDRESS = "http://127.0.0.1:8000"
@@ -32,7 +30,7 @@ ELSEWHERE = "\n> This walk reads the mailed codes from the local mailbox. This s
 
 @documentation
 def index(request: HttpRequest) -> HttpResponse:
-    return documented(request, "documents", "documents", logins=demo.logins_for(request))
+    return documented(request, "documents", "documents", logins=demo_logins(request))
 
 
 @documentation
@@ -90,7 +88,7 @@ def reference_operation(request: HttpRequest, operation_id: str) -> HttpResponse
 @documentation
 def api_docs(request: HttpRequest) -> HttpResponse:
     schema = reverse("schema") + "?format=json"
-    logins = demo.logins_for(request)
+    logins = demo_logins(request)
     return documented(request, "console", "api-docs", tags=reference.by_tag(), schema_url=schema, logins=logins)
 
 
