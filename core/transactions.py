@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from django.db import OperationalError, transaction
+from django.db.models import QuerySet
 
 R = TypeVar("R")
 Callback = Callable[[], None]
@@ -90,6 +91,12 @@ def before_commit(callback: Callback) -> None:
 def collect(flush: Flush, item: Any) -> None:
     """Call `flush` once, after all callbacks, with every item collected for it. RuntimeError outside of a unit."""
     _innermost().items_by_flush.setdefault(flush, []).append(item)
+
+
+def lock_in_order(rows: QuerySet[Any, Any]) -> list[int]:
+    """Locks these rows, the lowest id first, until the transaction ends; returns their ids. Two transactions that change
+    the same rows in different orders would wait for each other."""
+    return list(rows.select_for_update(no_key=True).order_by("id").values_list("id", flat=True))
 
 
 def _innermost() -> _Unit:

@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from core.text import row_name
+from core.transactions import lock_in_order, unit_of_work
 from notifications.kinds import CALL_KINDS
 
 
@@ -93,8 +94,11 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
 
     def cancel(self, reason: str, **cleared: None) -> int:
         """Cancels the pending ones and sets the references in `cleared` to null. Returns how many."""
+        pending = self.pending()
         values = {"state": Delivery.State.CANCELLED, "last_error": reason[:300], "finished_at": timezone.now()}
-        return self.pending().update(payload={}, **values, **cleared)
+        with unit_of_work(savepoint=False):
+            lock_in_order(pending)
+            return pending.update(payload={}, **values, **cleared)
 
 
 class Delivery(models.Model):

@@ -1,8 +1,12 @@
 """Many at once, on both databases: nothing lost, nothing doubled, every number right."""
 
 import random
+from datetime import timedelta
+from threading import Thread
+from time import sleep
 
 import pytest
+from django.db import connection, connections, transaction
 from django.utils import timezone
 
 from accounts.exceptions import TokenRevoked
@@ -12,8 +16,10 @@ from messaging.services import conversations, messages
 from notifications import selectors
 from notifications.models import Delivery, Device, Member, Notification
 from notifications.services import delivery, devices, feed
+from notifications.services.delivery import claims
 from tests.factories import make_user, sign_in
 from tests.parallel import parallel_outcomes
+from tests.server import ON_POSTGRES
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -135,6 +141,70 @@ def test_a_row_is_read_or_removed_while_its_pushes_lose_their_devices(act, alice
         jobs += [lambda row=row: act(user_id=bob.id, notification_id=row.id)]
         assert failures(parallel_outcomes(len(jobs), lambda index, jobs=jobs: jobs[index]())) == []
     assert set(Delivery.objects.values_list("state", "device_id")) == {("cancelled", None)}
+
+
+def is_free_while(act, waited_for, row):
+    """Whether `act`, which waits for another transaction that has locked one row, has left this other row unlocked."""
+
+    def run():
+        try:
+            act()
+        finally:
+            connections.close_all()
+
+    thread = Thread(target=run)
+    with transaction.atomic():
+        type(waited_for).objects.select_for_update().get(id=waited_for.id)
+        thread.start()
+        waiting = "SELECT 1 FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))"
+        with connection.cursor() as cursor:
+            while thread.is_alive() and not cursor.execute(waiting).fetchone():
+                sleep(0.01)
+        is_free = type(row).objects.select_for_update(skip_locked=True).filter(id=row.id).exists()
+    thread.join(20)
+    return is_free
+
+
+@pytest.mark.skipif(not ON_POSTGRES, reason="SQLite has one writer")
+@pytest.mark.parametrize("act", ["finish", "read", "delete", "delete-sent", "remove-devices"])
+def test_deliveries_are_locked_in_the_order_of_their_ids(act, alice, bob, like, device_of):
+    """A worker that stores its results and a reader who changes the same rows would wait for each other."""
+    for _ in range(2):
+        device_of(bob)
+    like(alice, bob)
+    row = Notification.objects.get()
+    first, second = Delivery.objects.order_by("id")
+    claimed = claims.claim(channel="push", limit=2) if act == "finish" else []
+    if act == "delete-sent":
+        Delivery.objects.update(state=Delivery.State.SENT)
+    # Now the first row is the last one of the table.
+    Delivery.objects.filter(id=first.id).update(finished_at=timezone.now())
+    jobs = {
+        "finish": lambda: claims.finish([one.result("sent") for one in sorted(claimed, key=lambda one: -one.id)]),
+        "read": lambda: feed.mark_read(user_id=bob.id, notification_id=row.id),
+        "remove-devices": lambda: devices.remove_all(user_id=bob.id),
+    }
+    assert is_free_while(jobs.get(act, lambda: feed.delete(user_id=bob.id, notification_id=row.id)), first, second)
+    assert not Delivery.objects.filter(state__in=["pending", "leased"]).exists()
+
+
+@pytest.mark.skipif(not ON_POSTGRES, reason="SQLite has one writer")
+def test_the_end_of_a_call_locks_devices_before_their_deliveries(bob, device_of):
+    """As a registration does."""
+    rung, waiting = device_of(bob), device_of(bob)
+    later = timezone.now() + timedelta(seconds=30)
+    delivery.enqueue_call_push(recipient_id=bob.id, data={"type": "incoming_call", "call_id": "7"}, expires_at=later)
+    Delivery.objects.filter(device=rung).update(state=Delivery.State.SENT)
+    ring = Delivery.objects.get(device=waiting)
+
+    @transaction.atomic
+    def end():
+        ended = {"type": "call_ended", "call_id": "7"}
+        delivery.enqueue_call_push(recipient_id=bob.id, data=ended, expires_at=later)
+
+    assert is_free_while(end, rung, ring)
+    ring.refresh_from_db()
+    assert ring.state == "cancelled"
 
 
 def register(user, session, token, device_id=None):

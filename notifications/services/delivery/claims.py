@@ -141,7 +141,7 @@ def _claimed(*columns: Any) -> Claimed:
 
 
 def finish(results: Sequence[DeliveryResult]) -> None:
-    """Write the results of leased rows, in one statement.
+    """Write the results of leased rows, in one statement, which locks them in the order of their ids (`lock_in_order`).
 
     A sent row is recorded as sent even if another worker holds it now. Any other result is recorded only
     while the lease is still the worker's own.
@@ -162,11 +162,15 @@ def finish(results: Sequence[DeliveryResult]) -> None:
         }
         for result in results
     ]
+    values: list[Any] = [now, json.dumps(rows)]
     if on_postgresql():
         source = (
             "SELECT * FROM jsonb_to_recordset(%s::jsonb) AS x(id bigint, lease timestamptz, state text,"
             " error text, due_at timestamptz, back int, provider_id text, payload jsonb)"
+            " JOIN (SELECT id FROM notifications_delivery WHERE id = ANY(%s) ORDER BY id FOR NO KEY UPDATE) AS locked"
+            " USING (id)"
         )
+        values.append([result.id for result in results])
     else:
         names = ("id", "lease", "state", "error", "due_at", "back", "provider_id", "payload")
         columns = ", ".join(f"json_extract(value, '$.{name}') AS {name}" for name in names)
@@ -185,7 +189,7 @@ def finish(results: Sequence[DeliveryResult]) -> None:
                 OR (d.state = 'leased' AND d.lease_until = v.lease)
             )
             """,
-            [now, json.dumps(rows)],
+            values,
         )
 
 

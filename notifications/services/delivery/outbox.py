@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from accounts.services import audit
 from core.database import as_parameter, on_postgresql, prepared
-from core.transactions import unit_of_work
+from core.transactions import lock_in_order, unit_of_work
 from notifications.conf import conf
 from notifications.kinds import CALL_KINDS, KINDS
 from notifications.models import Delivery, Device
@@ -93,23 +93,26 @@ def enqueue_call_push(*, recipient_id: int, data: Mapping[str, str], expires_at:
         raise ValueError(f"{kind} is not a push about a call")
     now = timezone.now()
     devices = Device.objects.active().filter(user_id=recipient_id)
-    if kind == "call_ended":
-        expires_at = max(expires_at, now + timedelta(seconds=_CALL_ENDED_SECONDS))
-        rings = Delivery.objects.filter(group_key=group, kind="incoming_call", recipient_id=recipient_id)
-        rings.cancel("the call is over")
-        rung = rings.filter(Q(state__in=(State.SENT, State.LEASED)) | Q(tries__gt=0))
-        devices = devices.filter(id__in=rung.values("device_id"))
-    return _enqueue(
-        devices,
-        now,
-        kind=kind,
-        group_key=group,
-        key=f"{group}:{kind}",
-        priority=Delivery.Priority.CALL,
-        recipient_id=recipient_id,
-        payload={"data": {name: str(value) for name, value in data.items()}},
-        expires_at=expires_at,
-    )
+    with unit_of_work(savepoint=False):
+        if kind == "call_ended":
+            expires_at = max(expires_at, now + timedelta(seconds=_CALL_ENDED_SECONDS))
+            rings = Delivery.objects.filter(group_key=group, kind="incoming_call", recipient_id=recipient_id)
+            # Devices before their deliveries, as a registration locks them.
+            lock_in_order(devices)
+            rings.cancel("the call is over")
+            rung = rings.filter(Q(state__in=(State.SENT, State.LEASED)) | Q(tries__gt=0))
+            devices = devices.filter(id__in=rung.values("device_id"))
+        return _enqueue(
+            devices,
+            now,
+            kind=kind,
+            group_key=group,
+            key=f"{group}:{kind}",
+            priority=Delivery.Priority.CALL,
+            recipient_id=recipient_id,
+            payload={"data": {name: str(value) for name, value in data.items()}},
+            expires_at=expires_at,
+        )
 
 
 def enqueue_test_push(*, recipient_id: int, device_ids: Iterable[int] | None = None) -> int:
@@ -166,7 +169,11 @@ def cancel(
         references["notification"] = None
     if queued_since is not None:
         rows = rows.filter(created_at__gte=queued_since)
-    return rows.cancel(reason, **(references if before_deletion else {}))
+    with unit_of_work(savepoint=False):
+        if before_deletion:
+            # The deletion clears the references of rows that are not pending, too.
+            lock_in_order(rows)
+        return rows.cancel(reason, **(references if before_deletion else {}))
 
 
 def switch_off(device_id: int) -> None:
@@ -181,6 +188,7 @@ def retry(*, ids: Iterable[int], actor: "User | str", reason: str = "") -> int:
     with unit_of_work():
         delivery_ids = list(ids)
         rows = Delivery.objects.filter(id__in=delivery_ids)
+        lock_in_order(rows)
         pending = rows.retriable(State.PENDING).update(due_at=now)
         failed = rows.retriable(State.DEAD).update(
             state=State.PENDING,
@@ -205,8 +213,8 @@ def _enqueue(devices: QuerySet[Device], now: datetime, *, key: str, **values: An
     """Queues a row for each device, unless it has one with this key already."""
     values |= {"channel": Delivery.Channel.PUSH, "due_at": now, "created_at": now, "touched_at": now}
     with unit_of_work(savepoint=False):
-        # Locked, in the order in which removals lock them: a device that is removed meanwhile must not fail this.
-        device_ids = devices.select_for_update(no_key=True).order_by("id").values_list("id", flat=True)
+        # A device that is removed meanwhile must not fail this.
+        device_ids = lock_in_order(devices)
         rows = [Delivery(device_id=device_id, dedupe_key=f"{key}:{device_id}", **values) for device_id in device_ids]
         Delivery.objects.bulk_create(rows, ignore_conflicts=True)
         if rows:
