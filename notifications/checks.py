@@ -20,20 +20,24 @@ def push(**options: Any) -> list[checks.CheckMessage]:
     if conf.PUSH_BACKEND not in PUSH_PROVIDERS:
         hint = f"Choose one of {', '.join(PUSH_PROVIDERS)}."
         return [checks.Error(f"PUSH_BACKEND is {conf.PUSH_BACKEND!r}.", hint=hint, id="notifications.E001")]
-    problems: list[checks.CheckMessage] = []
-    if conf.PUSH_BACKEND != "fcm":
-        return problems
-    if not _is_service_account(conf.FCM_CREDENTIALS):
+    if conf.PUSH_BACKEND == "fcm" and not _is_service_account(conf.FCM_CREDENTIALS):
         text = "PUSH_BACKEND=fcm without a service-account file."
         hint = "Point PUSH_FCM_CREDENTIALS to the JSON file of a service account of your project."
-        problems.append(checks.Error(text, hint=hint, id="notifications.E002"))
-    if conf.FCM_ENDPOINT:
-        try:
-            loopback_endpoint(conf.FCM_ENDPOINT)
-        except ImproperlyConfigured as error:
-            hint = "Leave PUSH_FCM_ENDPOINT unset to reach FCM itself."
-            problems.append(checks.Error(str(error), hint=hint, id="notifications.E003"))
-    return problems
+        return [checks.Error(text, hint=hint, id="notifications.E002")]
+    return []
+
+
+@checks.register(checks.Tags.security)
+def push_endpoint(**options: Any) -> list[checks.CheckMessage]:
+    """Access tokens and pushes would go there: with another host no server starts."""
+    if not conf.FCM_ENDPOINT:
+        return []
+    try:
+        loopback_endpoint(conf.FCM_ENDPOINT)
+    except ImproperlyConfigured as error:
+        hint = "Leave PUSH_FCM_ENDPOINT unset to reach FCM itself."
+        return [checks.Error(str(error), hint=hint, id="notifications.E003")]
+    return []
 
 
 @checks.register()

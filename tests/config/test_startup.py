@@ -57,6 +57,7 @@ def start(process, folder, environment):
         ({"TOKEN_KEYS": f"k1:{KEY},k1:{KEY}"}, "twice"),
         ({"EVENT_SOURCES": "blog:Zx9,kQ2vLw8rT5yU1pA7:post_like,comment"}, "EVENT_SOURCES holds a key of less than 32"),
         ({"EVENT_SOURCES": "blog"}, "EVENT_SOURCES is name:key:type"),
+        ({"PUSH_FCM_ENDPOINT": "https://fcm.example.com"}, "PUSH_FCM_ENDPOINT may only point to this machine"),
         ({"SITE_URL": ""}, "SITE_URL must be set when DEBUG=0."),
         ({"SITE_URL": "chat.example.com"}, "SITE_URL is https://chat.example.com"),
         ({"DEBUG": "1", "TOKEN_KEYS": "k1:short"}, "TOKEN_KEYS is kid:secret"),
