@@ -17,11 +17,11 @@ unused = ["requests", "cryptography", "jinja2", "pygments"] + ([] if traces else
 with process.without_modules(*unused):
     application = get_wsgi_application()
     import config.urls  # noqa: F401  (all views are loaded now, not by the first request)
-    from core import image_processes
+    from core import images
     from core.startup import refuse_unsafe_settings
 
 refuse_unsafe_settings()
-image_processes.expect_few_threads()
+images.expect_few_threads()
 if traces:
     from config.telemetry import traced
 

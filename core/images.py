@@ -1,18 +1,29 @@
-"""Images: validation of uploads.
+"""Images: validation of uploads, and the processes that decode them: two, started on demand.
 
-Every upload is decoded, pasted into a new image and encoded again, so that no metadata and no
-trailing byte of the upload survives. Limits are checked before anything is decoded (image_structure), and
-decoding happens in a process of its own with limits of time and memory (image_processes, image_decoder).
+Every upload is decoded, pasted into a new image and encoded again, so that no metadata and no trailing byte of the upload
+survives. Limits are checked before anything is decoded (image_structure). Decoding happens in another process
+(image_decoder), because a thread cannot be stopped and its memory cannot be limited. A process above its limits is killed,
+and the next image gets a new one.
 """
 
+from __future__ import annotations
+
+import atexit
+import contextlib
 import hashlib
+import json
+import os
 import secrets
+import subprocess
+import sys
+import threading
+import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO
 
-from core import image_processes
-from core.exceptions import FileTooLarge, InvalidImage, UnsupportedMediaType
-from core.image_structure import LimitExceeded, examine, kind_of
+from core.exceptions import FileTooLarge, InvalidImage, ServiceUnavailable, UnsupportedMediaType
+from core.image_structure import REPLY, REQUEST, LimitExceeded, examine, kind_of
 
 MAX_BYTES = 5_242_880
 
@@ -57,7 +68,7 @@ def picture(data: bytes, *, avatar: bool = False) -> Picture:
         examine(data, first_only=avatar)
     except LimitExceeded as error:
         raise InvalidImage from error
-    decoded = image_processes.convert(data, avatar=avatar)
+    decoded = _convert(data, avatar=avatar)
     return Picture(
         mime=MIMES[decoded.kind],
         width=decoded.width,
@@ -72,3 +83,166 @@ def picture(data: bytes, *, avatar: bool = False) -> Picture:
 def new_token() -> str:
     """A name of 128 random bits."""
     return secrets.token_urlsafe(16)
+
+
+MAX_DECODERS = 2
+# An upload occupies a thread while it waits, so few uploads wait, and only for a short time. Of the four threads of a
+# WSGI worker two decode, one waits, and one answers other requests.
+MAX_WAITING = 12
+MAX_WAITING_ON_FEW_THREADS = 1
+WAIT_SECONDS = 1.8
+RETRY_SECONDS = 3
+# Wall-clock time: a busy machine needs longer than the allowed processor time.
+DEADLINE_SECONDS = 40.0
+
+# A process that ends within this time had ended before the request, because it was idle.
+IDLE_EXIT_SECONDS = 1.0
+
+_PROGRAM = str(Path(__file__).with_name("image_decoder.py"))
+# Large blocks go back to the system at once: a process that waits stays small.
+_MALLOC = {"MALLOC_MMAP_THRESHOLD_": "262144", "MALLOC_TRIM_THRESHOLD_": "262144", "MALLOC_ARENA_MAX": "1"}
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    kind: str
+    width: int
+    height: int
+    blurhash: str
+    content: bytes
+    thumbnail: bytes
+
+
+class _ProcessEnded(Exception):
+    """The process ended before it answered."""
+
+
+class _Decoder:
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-I", _PROGRAM],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={"PATH": os.environ.get("PATH", ""), **_MALLOC},
+        )
+        self.has_answered = False
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def convert(self, data: bytes, *, avatar: bool) -> Decoded:
+        """InvalidImage for what the process refuses; _ProcessEnded when it was killed, by a limit or at the deadline."""
+        source, target = self._process.stdin, self._process.stdout
+        assert source is not None and target is not None
+        guard = threading.Timer(DEADLINE_SECONDS, self._process.kill)
+        guard.daemon = True
+        guard.start()
+        try:
+            source.write(REQUEST.pack(avatar, len(data)))
+            source.write(data)
+            source.flush()
+            lengths = REPLY.unpack(_read(target, REPLY.size))
+            head, content, thumbnail = (_read(target, length) for length in lengths)
+        except OSError as error:
+            raise _ProcessEnded from error
+        finally:
+            guard.cancel()
+        self.has_answered = True
+        details = json.loads(head)
+        if "refused" in details:
+            raise InvalidImage
+        return Decoded(**details, content=content, thumbnail=thumbnail)
+
+    def end(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            with contextlib.suppress(OSError):
+                if pipe is not None:
+                    pipe.close()
+
+
+def _read(source: IO[bytes], length: int) -> bytes:
+    data = source.read(length)
+    if len(data) < length:
+        raise _ProcessEnded
+    return data
+
+
+class _Pool:
+    """The decoders of this process; a process that was forked from it makes its own."""
+
+    def __init__(self, waiting: int = MAX_WAITING) -> None:
+        self.pid = os.getpid()
+        self.waiting = waiting
+        self.idle: list[_Decoder] = []
+        self.slots = threading.BoundedSemaphore(MAX_DECODERS)
+        self.queue = threading.BoundedSemaphore(MAX_DECODERS + waiting)
+        atexit.register(self.close)
+
+    def convert(self, data: bytes, *, avatar: bool) -> Decoded:
+        if not self.queue.acquire(blocking=False):
+            raise ServiceUnavailable(retry_after=RETRY_SECONDS)
+        try:
+            if not self.slots.acquire(timeout=WAIT_SECONDS):
+                raise ServiceUnavailable(retry_after=RETRY_SECONDS)
+            try:
+                return self._convert(data, avatar=avatar)
+            finally:
+                self.slots.release()
+        finally:
+            self.queue.release()
+
+    def close(self) -> None:
+        """Ends the idle processes."""
+        while self.idle and self.pid == os.getpid():
+            self.idle.pop().end()
+
+    def _convert(self, data: bytes, *, avatar: bool) -> Decoded:
+        while True:
+            try:
+                decoder = self.idle.pop() if self.idle else _Decoder()
+            except OSError as error:
+                raise ServiceUnavailable(retry_after=RETRY_SECONDS) from error
+            is_new, started = not decoder.has_answered, time.monotonic()
+            try:
+                decoded = decoder.convert(data, avatar=avatar)
+            except _ProcessEnded:
+                decoder.end()
+                if not is_new and time.monotonic() - started < IDLE_EXIT_SECONDS:
+                    continue  # it had ended because it was idle: try a new one
+                raise InvalidImage from None
+            except InvalidImage:
+                self.idle.append(decoder)
+                raise
+            except BaseException:
+                decoder.end()
+                raise
+            self.idle.append(decoder)
+            return decoded
+
+
+_pool = _Pool()
+_pool_lock = threading.Lock()
+
+
+def _convert(data: bytes, *, avatar: bool) -> Decoded:
+    """The image in `data`, decoded and re-encoded. InvalidImage, ServiceUnavailable (too many are waiting)."""
+    global _pool
+    if _pool.pid != os.getpid():
+        with _pool_lock:
+            if _pool.pid != os.getpid():
+                _pool = _Pool(_pool.waiting)
+    return _pool.convert(data, avatar=avatar)
+
+
+def expect_few_threads() -> None:
+    """For a server with few threads, called before the first upload: fewer uploads wait."""
+    global _pool
+    _pool = _Pool(MAX_WAITING_ON_FEW_THREADS)
+
+
+def decoder_pids() -> list[int]:
+    return [decoder.pid for decoder in _pool.idle]

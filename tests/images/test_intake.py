@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 from accounts import media
-from core import image_processes, images
+from core import images
 from core.exceptions import ApiError, InvalidImage, ServiceUnavailable
 from tests.images import corpus
 
@@ -84,8 +84,8 @@ def peak_mb(pid: int) -> int:
 @pytest.fixture
 def pool(monkeypatch):
     """Decoding processes of this test alone."""
-    fresh = image_processes._Pool()
-    monkeypatch.setattr(image_processes, "_pool", fresh)
+    fresh = images._Pool()
+    monkeypatch.setattr(images, "_pool", fresh)
     yield fresh
     fresh.close()
 
@@ -104,7 +104,7 @@ def test_bombs_take_no_memory(pool):
         with pytest.raises(ApiError):
             pool.convert(data, avatar=False)
     assert peak_mb(os.getpid()) - before < 50
-    assert max(peak_mb(pid) for pid in image_processes.decoder_pids()) < 250
+    assert max(peak_mb(pid) for pid in images.decoder_pids()) < 250
 
 
 LARGEST = {
@@ -131,7 +131,7 @@ def test_the_largest_pictures_take_no_more_than_is_said(name, pool):
         tall = Image.new(mode, tall.size, (10, 20, 30, 40))
     data = corpus.encoded(tall, kind, **options, **({} if kind == "GIF" else {"exif": exif}))
     assert images.picture(data).width in ((6_000, 3_000) if kind == "GIF" else (4_000, 2_000))
-    assert max(peak_mb(pid) for pid in image_processes.decoder_pids()) < 250
+    assert max(peak_mb(pid) for pid in images.decoder_pids()) < 250
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads memory from /proc")
@@ -152,7 +152,7 @@ def test_animations_with_the_most_pixels_of_all_frames_are_accepted(kind, frames
         stored.seek(frames - 1)
         stored.load()
         assert stored.info["duration"] == 70
-    assert max(peak_mb(pid) for pid in image_processes.decoder_pids()) < 250
+    assert max(peak_mb(pid) for pid in images.decoder_pids()) < 250
 
 
 def test_what_is_stored_does_not_grow_beyond_eight_megabytes(pool):
@@ -164,7 +164,7 @@ def test_what_is_stored_does_not_grow_beyond_eight_megabytes(pool):
     assert (picture.width, picture.height) == (3_000, 2_000)
     assert len(picture.content) <= 8 * 1024 * 1024
     if os.path.exists("/proc/self/status"):
-        assert max(peak_mb(pid) for pid in image_processes.decoder_pids()) < 250
+        assert max(peak_mb(pid) for pid in images.decoder_pids()) < 250
 
 
 # The real decoder, in a process of its own, with a smaller limit than the one it has.
@@ -195,17 +195,17 @@ def test_pictures_of_each_kind_are_halved_when_their_bytes_are_too_many(name):
 
 def test_a_process_that_was_killed_is_replaced(pool):
     images.picture(corpus.png())
-    [pid] = image_processes.decoder_pids()
+    [pid] = images.decoder_pids()
     os.kill(pid, signal.SIGKILL)
     assert images.picture(corpus.png()).width == 64
-    assert image_processes.decoder_pids() != [pid]
+    assert images.decoder_pids() != [pid]
 
 
 def test_a_picture_that_takes_too_long_is_refused(pool, monkeypatch):
-    monkeypatch.setattr(image_processes, "DEADLINE_SECONDS", 0.01)
+    monkeypatch.setattr(images, "DEADLINE_SECONDS", 0.01)
     with pytest.raises(InvalidImage):
         images.picture(corpus.encoded(Image.new("RGB", (4_000, 4_000)), "PNG"))
-    assert image_processes.decoder_pids() == []
+    assert images.decoder_pids() == []
 
 
 def test_a_request_without_a_slot_is_asked_to_retry(pool):
@@ -225,9 +225,9 @@ def test_a_request_without_a_slot_is_asked_to_retry(pool):
         thread.start()
     for thread in threads:
         thread.join(120)
-    assert set(answers) == {"ok", f"retry after {image_processes.RETRY_SECONDS}"}
-    assert answers.count("ok") <= image_processes.MAX_DECODERS + image_processes.MAX_WAITING
-    assert len(image_processes.decoder_pids()) <= image_processes.MAX_DECODERS
+    assert set(answers) == {"ok", f"retry after {images.RETRY_SECONDS}"}
+    assert answers.count("ok") <= images.MAX_DECODERS + images.MAX_WAITING
+    assert len(images.decoder_pids()) <= images.MAX_DECODERS
 
 
 def test_a_path_is_signed_for_one_picture_and_one_size(settings):
