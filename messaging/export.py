@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-from django.core.files.storage import default_storage
-
 from accounts.services import pictures
 from accounts.services.export import rows
+from core.images import EXTENSIONS
 from messaging.models import Conversation, Message, Reaction, Report
 from messaging.selectors import conversations_for, message_page
 from messaging.serializers import ConversationOutput, MessageOutput
@@ -30,10 +29,8 @@ def export_files(user_id: int) -> Iterator[tuple[str, Any]]:
     sent = Message.objects.not_deleted().filter(sender_id=user_id).exclude(image=None)
     for message in sent.filter(conversation__in=conversations).select_related("image").order_by("id").iterator():
         image: Any = message.image
-        name = pictures.file_name(image.token, image.mime)
-        if default_storage.exists(name):
-            with default_storage.open(name) as file:
-                yield f"images/{message.id}.{name.rsplit('.', 1)[-1]}", file.read()
+        if (content := pictures.content_of(image)) is not None:
+            yield f"images/{message.id}.{EXTENSIONS[image.mime]}", content
     yield "reactions.json", rows(Reaction.objects.filter(user_id=user_id), "message_id", "emoji", "created_at")
     yield (
         "reports.json",

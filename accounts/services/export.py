@@ -8,7 +8,6 @@ from datetime import datetime
 from itertools import islice
 from typing import IO, Any
 
-from django.core.files.storage import default_storage
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -117,13 +116,8 @@ def _account(user_id: int) -> Files:
     yield "unfinished_steps.json", rows(OneTimeToken.objects.filter(user=user), *ONE_TIME_TOKEN)
     yield "log.json", rows(AuditEntry.objects.filter(target=user), "action", "reason", "created_at")
     for picture in Image.objects.filter(owner=user, kind=Image.Kind.AVATAR):
-        yield f"avatar-{picture.id}.{picture.mime.rsplit('/', 1)[-1]}", _bytes_of(picture)
-
-
-def _bytes_of(picture: Image) -> bytes:
-    with default_storage.open(pictures.file_name(picture.token, picture.mime)) as file:
-        content: bytes = file.read()
-    return content
+        if (content := pictures.content_of(picture)) is not None:
+            yield f"avatar-{picture.id}.{picture.mime.rsplit('/', 1)[-1]}", content
 
 
 class _Encoder(DjangoJSONEncoder):

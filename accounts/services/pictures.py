@@ -58,6 +58,16 @@ def file_name(token: str, mime: str, *, thumb: bool = False) -> str:
     return f"{token[:2]}/{token}{'-thumb' if thumb else ''}.{images.EXTENSIONS[mime]}"
 
 
+def content_of(image: Image) -> bytes | None:
+    """The bytes of an image; None when they were removed in the meantime."""
+    try:
+        with default_storage.open(file_name(image.token, image.mime)) as file:
+            content: bytes = file.read()
+    except FileNotFoundError:
+        return None
+    return content
+
+
 def discard(picture_ids: Iterable[int]) -> None:
     """Removes images: the rows now, the files after the commit."""
     with unit_of_work():

@@ -5,9 +5,11 @@ import json
 import zipfile
 
 import pytest
+from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from accounts.services import audit, export
+from accounts.models import Image
+from accounts.services import audit, export, pictures
 from tests.accounts.steps import SECOND, action_token, enable_two_step, second_step
 from tests.factories import PASSWORD
 from tests.images.corpus import jpeg
@@ -83,6 +85,14 @@ def test_it_holds_the_picture_as_a_picture(alice, as_alice):
     [name] = [name for name in held if name.startswith("account/avatar-")]
     assert name.endswith(".jpeg")
     assert held[name].startswith(b"\xff\xd8\xff")
+
+
+def test_a_picture_that_is_removed_meanwhile_is_left_out(alice, as_alice):
+    as_alice.upload("/api/v1/profile/avatar", 200, "PUT", file=SimpleUploadedFile("me.jpg", jpeg(), "image/jpeg"))
+    [image] = Image.objects.filter(owner=alice)
+    default_storage.delete(pictures.file_name(image.token, image.mime))
+    held = files(download(as_alice, alice))
+    assert "account/profile.json" in held and not any("avatar" in name for name in held)
 
 
 def test_every_app_gives_what_it_holds(alice, as_alice):
