@@ -112,6 +112,7 @@ class CallParticipant(models.Model):
     # The bound device: its session (accounts.Session), and its only socket that may send commands.
     session_id = models.BigIntegerField(null=True, blank=True)
     socket_id = models.CharField(max_length=16, blank=True)
+    # Empty in an active call: the bound socket was assumed to be the right one and has not said so.
     connected_at = models.DateTimeField(null=True, blank=True)
     # When the bound socket closed; empty while it is open, or when its process died.
     gone_at = models.DateTimeField(null=True, blank=True)

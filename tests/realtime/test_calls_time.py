@@ -143,6 +143,18 @@ def test_a_tab_that_was_open_before_does_not_take_the_place(phones, chat):
         assert (other_tab.sees(call_id)["bound_to_you"], reloaded.sees(call_id)["bound_to_you"]) == (False, True)
 
 
+def test_a_tab_that_was_opened_just_before_gives_the_place_back(phones, chat):
+    caller, callee = phones
+    call_id = start_call(caller, callee, chat)
+    other_tab = callee.reopen()
+    callee.close()
+    reloaded = callee.reopen()
+    reloaded.connected(call_id)
+    assert (other_tab.sees(call_id)["bound_to_you"], reloaded.sees(call_id)["bound_to_you"]) == (False, True)
+    with pytest.raises(CallConflict):
+        other_tab.hangup(call_id)
+
+
 def test_another_sign_in_never_takes_the_place(phones, chat, bob):
     caller, callee = phones
     call_id = start_call(caller, callee, chat)

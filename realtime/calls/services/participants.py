@@ -44,13 +44,14 @@ class LockedCall:
     def require_bound(self, device: SocketRef) -> None:
         """CallConflict unless this socket is bound to the participant.
 
-        A new socket of the bound session replaces one that has closed.
+        A new socket of the bound session replaces one that has closed, or that `note_closed` has assumed.
         """
         if not device.socket_id:
             raise CallConflict
         if device.socket_id == self.mine.socket_id:
             return
-        if device.session_id != self.mine.session_id or open_sockets([self.mine]):
+        is_assumed = self.call.state == Call.State.ACTIVE and self.mine.connected_at is None
+        if device.session_id != self.mine.session_id or (open_sockets([self.mine]) and not is_assumed):
             raise CallConflict
         bind(self.mine, device)
 
