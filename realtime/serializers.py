@@ -1,13 +1,18 @@
 """The shapes of the real-time channel: the log over REST, and the data of the frames that are not in the log."""
 
 import re
+from collections.abc import Iterable
+from typing import Any
 
 from rest_framework import serializers
 
 from core.pagination import Limit
 from core.serializers import OkReply
+from realtime.calls.models import Call
 from realtime.calls.serializers import CallSerializer
 from realtime.conf import conf
+from realtime.kinds import SocketRef
+from realtime.services.log import Position
 
 # --- The log over REST -----------------------------------------------------------------------------
 
@@ -64,6 +69,18 @@ class ReadyData(serializers.Serializer):
     ping_s = serializers.IntegerField()
     window = serializers.IntegerField()
     calls = CallSerializer(many=True)
+
+    @classmethod
+    def render(cls, position: Position, calls: Iterable[Call], *, viewer_id: int, device: SocketRef) -> dict[str, Any]:
+        return {
+            "user_id": viewer_id,
+            "epoch": position.epoch,
+            "seq": position.head_seq,
+            "min_seq": position.min_seq,
+            "ping_s": conf.PING_SECONDS,
+            "window": conf.WINDOW_EVENTS,
+            "calls": [CallSerializer.render(call, viewer_id=viewer_id, device=device) for call in calls],
+        }
 
 
 class PositionData(serializers.Serializer):

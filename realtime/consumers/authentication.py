@@ -19,14 +19,14 @@ from core.exceptions import ApiError
 from core.request_context import bearer_of, requested_language
 from realtime.calls import services as calls
 from realtime.calls.selectors import live_calls_for
-from realtime.calls.serializers import CallSerializer
 from realtime.conf import conf
 from realtime.consumers.database import in_database
 from realtime.consumers.hub import Hub
 from realtime.consumers.outbox import Outbox
 from realtime.consumers.protocol import Caller, Message, OpenSocket, Ref, Scope
-from realtime.kinds import Close, SocketRef
-from realtime.services import log, presence, sockets
+from realtime.kinds import Close
+from realtime.serializers import ReadyData
+from realtime.services import presence, sockets
 
 logger = logging.getLogger("parley.realtime")
 
@@ -197,20 +197,9 @@ def _sign_in(token: str, generation: int, socket_id: str, is_first: bool) -> Sig
         calls.note_open(user_id=user.id, device=caller.device)
     if opened.is_first:
         presence.user_connected(person=user)
-    return SignedIn(caller, user.language, _ready(user.id, opened.position, caller.device, in_call=opened.in_call))
-
-
-def _ready(user_id: int, position: log.Position, device: SocketRef, *, in_call: bool) -> dict[str, Any]:
-    live = live_calls_for(user_id) if in_call else []
-    return {
-        "user_id": user_id,
-        "epoch": position.epoch,
-        "seq": position.head_seq,
-        "min_seq": position.min_seq,
-        "ping_s": conf.PING_SECONDS,
-        "window": conf.WINDOW_EVENTS,
-        "calls": [CallSerializer.render(call, viewer_id=user_id, device=device) for call in live],
-    }
+    live = live_calls_for(user.id) if opened.in_call else []
+    ready = ReadyData.render(opened.position, live, viewer_id=user.id, device=caller.device)
+    return SignedIn(caller, user.language, ready)
 
 
 # --- What the handshake says -----------------------------------------------------------------------
