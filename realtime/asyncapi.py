@@ -169,15 +169,14 @@ def _example(name: str, schema: dict[str, Any], schemas: dict[str, Any]) -> Any:
 VALUES: dict[str, Any] = {
     "conversation_id": 9, "message_id": 118, "last_read_id": 118, "delivered_id": 118, "cleared_up_to_id": 118,
     "other_last_read_id": 117, "other_delivered_id": 118, "reply_to_id": 117, "user_id": 7, "sender_id": 7, "caller_id": 7,
-    "call_id": 12, "notification_id": 41, "user_ids": [7], "seq": 1018, "min_seq": 1, "unread_count": 1, "count": 1,
+    "notification_id": 41, "user_ids": [7], "seq": 1018, "min_seq": 1, "unread_count": 1, "count": 1,
     "message_unread_count": 3, "body": "Hello Bob!", "client_id": "a1b2c3", "emoji": "👍", "username": "alice_k7m2p",
     "first_name": "Alice", "last_name": "Archer", "title": "Alice Archer", "avatar_url": None, "epoch": "7d1f3c5a9b2e4068",
     "token": "eyJhbGciOiJIUzI1NiIsImtpZCI6ImsxIn0.eyJzdWIiOiIxIn0.c2lnbmF0dXJl", "ping_s": 25, "window": 200,
     "retry_ms": 1500, "reason": "too_old", "media_url": None, "media": None, "reply_to": None, "edited_at": None,
-    "call": None, "outcome": None, "answered_at": None, "ended_at": None, "duration_s": None, "silent": False,
+    "call": None, "answered_at": None, "ended_at": None, "duration_s": None, "silent": False,
     "is_edited": False, "is_read": False, "is_blocked": False, "urls": ["turn:turn.example.com:3478"],
-    "username_turn": "1795305600:7", "credential": "q8Zr2mV5xT0c", "calls": [],
-    "payload": {"sdp": "v=0"},
+    "credential": "q8Zr2mV5xT0c", "calls": [], "payload": {"sdp": "v=0"},
 }  # fmt: skip
 # Where the name alone would give the wrong example.
 DATA: dict[str, dict[str, Any]] = {

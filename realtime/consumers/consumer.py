@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from channels.consumer import get_handler_name
 from channels.exceptions import StopConsumer
 from channels.generic.websocket import AsyncWebsocketConsumer
+from django.conf import settings
 
 from realtime.calls import services as calls
 from realtime.conf import conf
@@ -41,7 +42,7 @@ class RealtimeConsumer(AsyncWebsocketConsumer):
         # The user and token that the socket is signed in with.
         self.caller: Caller | None = None
         # Of the client, or of its user once signed in.
-        self.language = "en"
+        self.language: str = settings.LANGUAGE_CODE
         # The users whose presence the client watches.
         self.watched_ids: frozenset[int] = frozenset()
         self.outbox = Outbox(self)
