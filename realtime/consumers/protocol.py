@@ -16,6 +16,8 @@ from realtime.kinds import SocketRef
 
 MAX_REF = 64
 MAX_TYPE = 64
+# The close code of the WebSocket protocol for a message that is too big.
+TOO_BIG = 1009
 
 
 class BadFrame(Exception):
@@ -78,10 +80,6 @@ Message = dict[str, Any]
 Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
-
-
-# The close code of the WebSocket protocol for a message that is too big.
-TOO_BIG = 1009
 
 
 class Caller(NamedTuple):
