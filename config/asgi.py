@@ -24,8 +24,8 @@ from django.conf import settings  # noqa: E402
 
 from config.concurrency_limit import ConcurrencyLimit  # noqa: E402  (needs the app registry)
 from config.transfer import BodiesFirst, only_read, with_rooted_path  # noqa: E402
+from core.conf import refuse_unsafe_settings  # noqa: E402
 from core.database import leave_pool  # noqa: E402
-from core.startup import refuse_unsafe_settings  # noqa: E402
 from realtime.consumers import Hub  # noqa: E402
 from realtime.routing import websocket_application  # noqa: E402
 

@@ -18,7 +18,7 @@ with process.without_modules(*unused):
     application = get_wsgi_application()
     import config.urls  # noqa: F401  (all views are loaded now, not by the first request)
     from core import images
-    from core.startup import refuse_unsafe_settings
+    from core.conf import refuse_unsafe_settings
 
 refuse_unsafe_settings()
 images.expect_few_threads()

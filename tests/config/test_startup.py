@@ -15,7 +15,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from config import environment
 from config.management.commands import serve as startup
-from core.startup import refuse_unsafe_settings
+from core.conf import refuse_unsafe_settings
 
 ROOT = Path(__file__).resolve().parents[2]
 KEY = "k" * 40

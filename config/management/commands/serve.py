@@ -17,8 +17,8 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import connections
 
 from config import demo, health, server, translations
+from core.conf import refuse_unsafe_settings
 from core.operator import PlainCommand
-from core.startup import refuse_unsafe_settings
 from notifications.services import delivery
 
 FIRST_PORT = 8000

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from core import process
-from core.startup import refuse_unsafe_settings
+from core.conf import refuse_unsafe_settings
 from notifications.services import delivery
 
 
