@@ -15,7 +15,6 @@ from django.utils import timezone
 from accounts.models import Image, User
 from accounts.signals import profile_changed
 from core import images
-from core.exceptions import ServiceUnavailable
 from core.transactions import unit_of_work
 
 logger = logging.getLogger("parley.pictures")
@@ -29,7 +28,8 @@ def receive_upload(*, owner: User, kind: str, upload: IO[bytes]) -> Iterator[Ima
     """Decodes an upload, writes its files, and yields its row, to be saved in a unit of work inside.
 
     After an error inside, or when the row was not saved, the files are removed again.
-    FileTooLarge, UnsupportedMediaType, InvalidImage; ServiceUnavailable when they cannot be stored (a full disk).
+    FileTooLarge, UnsupportedMediaType, InvalidImage, ServiceUnavailable (too many are waiting); OSError when they cannot be
+    stored (a full disk).
     """
     picture = images.picture(images.read_upload(upload), avatar=kind == Image.Kind.AVATAR)
     image = Image(
@@ -45,7 +45,8 @@ def receive_upload(*, owner: User, kind: str, upload: IO[bytes]) -> Iterator[Ima
     )
     is_stored = False
     try:
-        _write(image, picture)
+        for thumb, content in ((False, picture.content), (True, picture.thumbnail)):
+            default_storage.save(file_name(image.token, image.mime, thumb=thumb), ContentFile(content))
         yield image
         is_stored = image.pk is not None
     finally:
@@ -147,15 +148,6 @@ def _replace_avatar(user_id: int, token: str) -> User:
     discard(stale.values_list("id", flat=True))
     profile_changed.send(User, user_id=user_id)
     return user
-
-
-def _write(image: Image, picture: images.Picture) -> None:
-    try:
-        for thumb, content in ((False, picture.content), (True, picture.thumbnail)):
-            default_storage.save(file_name(image.token, image.mime, thumb=thumb), ContentFile(content))
-    except OSError as error:
-        logger.error("pictures cannot be stored: %s", error)
-        raise ServiceUnavailable(retry_after=60) from error
 
 
 def _remove_files(image: Image) -> None:
