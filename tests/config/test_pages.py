@@ -62,6 +62,16 @@ def test_a_page_needs_nothing_that_its_policy_forbids(browser, path):
     assert not re.search(r"(?:src|href)=\"(?:https?:)?//", html)
 
 
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [("/docs", 301), ("/healthz", 200), ("/api/v1/auth/me", 401), ("/api/v1/media/x", 404)]
+    + [(path, 404) for path in DEVELOPER_PAGES],
+)
+def test_only_pages_lead_to_https(settings, db, path, status):
+    settings.SECURE_SSL_REDIRECT = True
+    assert Client().get(path).status_code == status
+
+
 @pytest.mark.parametrize("path", DEVELOPER_PAGES)
 def test_developer_pages_are_for_the_person_at_this_machine(browser, settings, path):
     assert browser.get(path).status_code == 200
