@@ -4,6 +4,7 @@ import { html, useEffect, useState } from "../html.js";
 import { t } from "../i18n.js";
 import { Icon } from "../ui/icon.js";
 import { failed, notice } from "../ui/notices.js";
+import { problemText } from "./texts.js";
 
 export function Controls({ call, onOutput }) {
   const [choosing, setChoosing] = useState(false);
@@ -11,11 +12,12 @@ export function Controls({ call, onOutput }) {
     try {
       await change();
     } catch (error) {
-      if (error?.name !== "NotAllowedError") failed(error);
+      // Whoever closes the browser's choice of screens needs no words.
+      if (error.code !== "screen_denied") notice(problemText(error), { kind: "danger" });
     }
   };
   useEffect(() => {
-    if (call.cameraError) notice(t("The camera cannot be used. The call continues without it."), { kind: "danger" });
+    if (call.cameraError) notice(problemText({ code: `camera_${call.cameraError}` }), { kind: "danger" });
   }, [call.cameraError]);
   const talking = call.state === "connecting" || call.state === "active";
   const canShare = Boolean(navigator.mediaDevices?.getDisplayMedia);

@@ -6,7 +6,7 @@ import { app, useStore } from "../store.js";
 import { useTitle } from "../title.js";
 import { Avatar, nameOf } from "../ui/avatar.js";
 import { Icon } from "../ui/icon.js";
-import { failed } from "../ui/notices.js";
+import { errorText } from "../ui/notices.js";
 import { invite } from "./invite.js";
 import { peerOf, remember } from "./state.js";
 import { mediaText } from "./texts.js";
@@ -19,6 +19,7 @@ export default function History() {
   const [calls, setCalls] = useState(null);
   const [hasMore, setHasMore] = useState(false);
   const [people, setPeople] = useState({});
+  const [problem, setProblem] = useState(null);
 
   async function load(before) {
     try {
@@ -32,9 +33,9 @@ export default function History() {
       setPeople((old) => ({ ...old, ...Object.fromEntries(found) }));
       setCalls((old) => (before ? [...old, ...reply.calls] : reply.calls));
       setHasMore(reply.has_more);
+      setProblem(null);
     } catch (error) {
-      failed(error);
-      setCalls((old) => old || []);
+      setProblem(error);
     }
   }
   useEffect(() => {
@@ -43,7 +44,8 @@ export default function History() {
   }, []);
 
   return html`<main class="page calls"><h1 tabindex="-1">${t("Calls")}</h1>
-    ${!calls && html`<div class="spinner" role="img" aria-label=${t("Loading")}></div>`}
+    ${problem && html`<p class="danger-text">${errorText(problem)} <button type="button" class="text-button" onClick=${() => load()}>${t("Try again")}</button></p>`}
+    ${!calls && !problem && html`<div class="spinner" role="img" aria-label=${t("Loading")}></div>`}
     ${calls?.length === 0 && html`<p class="muted">${t("No calls yet. Open a conversation to call someone.")}</p>`}
     ${calls?.length > 0 && html`<ul class="rows card" aria-label=${t("Calls")}>${calls.filter((call) => people[call.conversation_id])
       .map((call) => html`<${Row} key=${call.id} call=${call} peer=${people[call.conversation_id]} mine=${call.caller_id === userId} />`)}</ul>`}

@@ -3,12 +3,12 @@ import { html, useEffect, useLayoutEffect, useRef } from "../html.js";
 import { t } from "../i18n.js";
 import { Avatar, nameOf } from "../ui/avatar.js";
 import { Icon } from "../ui/icon.js";
-import { failed } from "../ui/notices.js";
+import { failed, notice } from "../ui/notices.js";
 import { invite } from "./invite.js";
 import { CallWindow } from "./window.js";
 import { ring } from "./sound.js";
 import { dismiss, useCalls, usePeer } from "./state.js";
-import { endText, mediaText } from "./texts.js";
+import { endText, mediaText, problemText } from "./texts.js";
 
 // How long the reason of the end stays.
 const END_MS = 12_000;
@@ -27,12 +27,15 @@ export default function Layer() {
 function Ring({ call, peer }) {
   const dialog = useRef();
   const heading = useRef();
+  const open = () => {
+    dialog.current.showModal();
+    heading.current.focus();
+  };
   // Closes before the window of the call opens, which remembers where the focus is.
   useLayoutEffect(() => {
     const before = document.activeElement;
     const element = dialog.current;
-    element.showModal();
-    heading.current.focus();
+    open();
     const stop = ring();
     return () => {
       stop();
@@ -40,12 +43,12 @@ function Ring({ call, peer }) {
       before?.focus?.({ preventScroll: true });
     };
   }, []);
-  const answer = (camera) => Promise.resolve(call.accept({ camera })).catch(failed);
+  const answer = (camera) => Promise.resolve(call.accept({ camera })).catch((error) => notice(problemText(error), { kind: "danger" }));
   const decline = () => Promise.resolve(call.decline()).catch(failed);
   const name = peer ? nameOf(peer) : t("Incoming call");
   const video = call.media === "video";
   return html`<dialog ref=${dialog} class="ring" role="alertdialog" aria-labelledby="ring-name" aria-describedby="ring-kind"
-      onCancel=${(event) => event.preventDefault()}>
+      onCancel=${(event) => event.preventDefault()} onClose=${() => dialog.current && open()}>
     <div class="ring-avatar">${peer && html`<${Avatar} user=${peer} size="large" />`}</div>
     <h2 id="ring-name" ref=${heading} tabindex="-1" dir="auto">${name}</h2>
     <p id="ring-kind" class="muted">${video ? t("is calling you with video") : t("is calling you")}</p>

@@ -1,5 +1,6 @@
 // What a call says about itself.
 import { duration, t } from "../i18n.js";
+import { errorText } from "../ui/notices.js";
 
 // Why the call ended, for this user. `mine`: this user called.
 export function endText({ reason, mine, seconds, error }) {
@@ -12,11 +13,22 @@ export function endText({ reason, mine, seconds, error }) {
     failed: () => t("The call could not be connected"),
     lost: () => t("The connection was lost"),
     answered_elsewhere: () => t("Answered on another device"),
+  };
+  return texts[reason]?.() || (error ? problemText(error) : t("Call ended"));
+}
+
+// What cannot be done in a call, or begun.
+export function problemText(error) {
+  const camera = () => t("The camera cannot be used. The call continues without it.");
+  const texts = {
     microphone_denied: () => t("Microphone access was denied. Allow it in the browser and call again."),
     devices_missing: () => t("There is no microphone"),
     devices_failed: () => t("The microphone could not be used"),
+    camera_denied: camera,
+    camera_missing: camera,
+    camera_failed: camera,
   };
-  return texts[reason]?.() || error?.message || t("Call ended");
+  return texts[error.code]?.() || errorText(error);
 }
 
 export function mediaText(media) {

@@ -7,8 +7,9 @@ import { edit, open, react, remove, thread } from "../state/thread.js";
 import { useStore } from "../store.js";
 import { useTitle } from "../title.js";
 import { nameOf } from "../ui/avatar.js";
+import { copyText } from "../ui/clipboard.js";
 import { confirm } from "../ui/dialog.js";
-import { failed, notice } from "../ui/notices.js";
+import { errorText, failed, notice } from "../ui/notices.js";
 import { Blocked } from "./blocked.js";
 import { Composer } from "./composer.js";
 import { Header } from "./header.js";
@@ -43,7 +44,7 @@ export function Conversation({ id }) {
   if (missing) return html`<${Missing} />`;
   if (!row || !state.loaded) {
     return html`<section class="conversation empty">${state.failed
-      ? html`<p>${state.failed.message}</p><p><button type="button" class="button" onClick=${load}>${t("Try again")}</button></p>`
+      ? html`<p>${errorText(state.failed)}</p><p><button type="button" class="button" onClick=${load}>${t("Try again")}</button></p>`
       : html`<div class="spinner" role="progressbar" aria-label=${t("Loading")}></div>`}</section>`;
   }
   return html`<${Open} key=${id} id=${id} row=${row} state=${state} me=${me} />`;
@@ -57,6 +58,7 @@ function Open({ id, row, state, me }) {
   const [dropping, setDropping] = useState(false);
   const log = useRef({});
   const composer = useRef({});
+  const page = useRef();
   const searchButton = useRef();
   const otherName = nameOf(row.other_user);
   const names = useCallback((userId) => (userId === me ? t("You") : otherName), [me, otherName]);
@@ -72,7 +74,7 @@ function Open({ id, row, state, me }) {
     edit: (message) => setTask({ editing: message }),
     react: (message, emoji) => react(message, emoji).catch(failed),
     report: (message) => setReporting(message),
-    copy: (message) => navigator.clipboard.writeText(message.body).then(() => notice(t("Copied")), () => notice(t("The text could not be copied"))),
+    copy: (message) => copyText(message.body).then(() => notice(t("Copied")), () => notice(t("The text could not be copied"))),
     remove: async (message) => {
       const text = t("It is removed for both of you. This cannot be undone.");
       if (!(await confirm({ title: t("Delete this message?"), text, action: t("Delete"), danger: true }))) return;
@@ -87,12 +89,15 @@ function Open({ id, row, state, me }) {
   }), [me, blocked]);
 
   const end = useCallback(() => setTask({}), []);
-  const editLast = () => {
-    const last = current.current.messages.findLast((message) => message.sender_id === me && message.kind !== "call");
+  const editLast = async () => {
+    if (current.current.hasNewer) await log.current.toEnd();
+    const last = thread(id).get().messages.findLast((message) => message.sender_id === me && message.kind !== "call");
     if (last) setTask({ editing: last });
   };
   useEffect(() => {
     if (matchMedia("(min-width: 720px)").matches) composer.current.focus?.();
+    // On a phone the link that led here has gone with its list.
+    else if (document.activeElement === document.body) page.current.querySelector("h1").focus();
   }, []);
   // What is answered or edited may be deleted meanwhile.
   useEffect(() => {
@@ -124,7 +129,7 @@ function Open({ id, row, state, me }) {
       composer.current.addFiles(event.dataTransfer.files);
     },
   };
-  return html`<section class="conversation" aria-label=${otherName} ...${drop}>
+  return html`<section ref=${page} class="conversation" aria-label=${otherName} ...${drop}>
     <${Header} id=${id} row=${row} name=${otherName} searching=${searching} searchButton=${searchButton} onSearch=${() => (searching ? closeSearch() : setSearching(true))} />
     ${searching && html`<${SearchBar} id=${id} onShow=${show} onClose=${closeSearch} />`}
     <${Log} id=${id} state=${state} row=${row} me=${me} names=${names} actions=${actions} marked=${found} control=${log} />

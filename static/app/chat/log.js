@@ -4,6 +4,7 @@ import { dayName, t, tn } from "../i18n.js";
 import { rowsOf, statusOf } from "../state/rows.js";
 import { latest, loadNewer, loadOlder, reach, trim } from "../state/thread.js";
 import { Icon } from "../ui/icon.js";
+import { failed } from "../ui/notices.js";
 import { VirtualList } from "../ui/virtual_list.js";
 import { Message, Pending } from "./message.js";
 import { keepPlace, placeOf } from "./place.js";
@@ -28,8 +29,17 @@ export function Log({ id, state, row, me, names, actions, marked, control }) {
   useEffect(() => () => reading.close(), [reading]);
 
   const keyOf = (messageId) => drawn.current.find((entry) => entry.message?.id === messageId)?.key;
+  // Of several ways that the reader asks for, the last one counts.
+  const ways = useRef(0);
+  const newWay = () => {
+    const way = (ways.current += 1);
+    return () => way === ways.current;
+  };
   const jump = useCallback(async (messageId, { flashing = true, where = "center" } = {}) => {
-    if (!(await reach(id, messageId))) return false;
+    const isWanted = newWay();
+    const isHere = await reach(id, messageId, isWanted);
+    if (!isWanted()) return true;
+    if (!isHere) return false;
     // The rows of what was just loaded are drawn first.
     await new Promise(requestAnimationFrame);
     list.current?.show(keyOf(messageId), where);
@@ -41,7 +51,14 @@ export function Log({ id, state, row, me, names, actions, marked, control }) {
     return true;
   }, [id]);
   const toEnd = useCallback(async () => {
-    await latest(id);
+    const isWanted = newWay();
+    try {
+      await latest(id, isWanted);
+    } catch (error) {
+      failed(error);
+      return;
+    }
+    if (!isWanted()) return;
     await new Promise(requestAnimationFrame);
     list.current?.goToEnd();
     setBelow(0);

@@ -7,6 +7,7 @@ import { statusOf } from "../state/rows.js";
 import { useStore } from "../store.js";
 import { Avatar, nameOf } from "../ui/avatar.js";
 import { Icon } from "../ui/icon.js";
+import { errorText } from "../ui/notices.js";
 import { Pure } from "../ui/pure.js";
 import { draftOf } from "./drafts.js";
 import { callIcon, previewText } from "./preview.js";
@@ -64,7 +65,7 @@ function People({ query }) {
       abort.abort();
     };
   }, [query]);
-  if (error) return html`<p class="side-note danger-text">${error.message}</p>`;
+  if (error) return html`<p class="side-note danger-text">${errorText(error)}</p>`;
   if (!people) return html`<p class="side-note muted">${t("Searching…")}</p>`;
   return html`<p class="side-note muted" aria-live="polite">${people.length ? tn("{n} person found", "{n} people found", people.length) : t("No people found")}</p>
     <ul class="entries" aria-label=${t("People")}>${people.map((user) => html`<li key=${user.id}><a class="entry person" href=${`/app/people/${user.id}`}>
@@ -106,7 +107,7 @@ export function Sidebar({ id }) {
         <input type="search" class="input" aria-label=${t("Search people")} placeholder=${t("Search people")} autocomplete="off" value=${query} onInput=${(event) => setQuery(event.target.value)} /></div></header>
     <div class="side-scroll" onScroll=${onScroll}>
       ${query.trim() ? html`<${People} query=${query.trim()} />` : html`
-        ${state.failed && html`<p class="side-note">${state.failed.message} <button type="button" class="text-button" onClick=${loadChats}>${t("Try again")}</button></p>`}
+        ${state.failed && html`<p class="side-note">${errorText(state.failed)} <button type="button" class="text-button" onClick=${loadChats}>${t("Try again")}</button></p>`}
         ${!state.loaded && !state.failed && html`<div class="spinner" role="progressbar" aria-label=${t("Loading")}></div>`}
         ${state.loaded && rows.length === 0 && html`<p class="side-note muted">${t("No conversations yet. Search for a person to write to.")}</p>`}
         <ul class="entries" aria-label=${t("Conversations")}>${rows.map((row) => html`<${Entry} key=${row.id} row=${row} here=${row.id === id}

@@ -6,7 +6,7 @@ import { app, useStore } from "../store.js";
 import { useTitle } from "../title.js";
 import { Avatar, nameOf } from "../ui/avatar.js";
 import { Icon } from "../ui/icon.js";
-import { failed, notice } from "../ui/notices.js";
+import { errorText, failed, notice } from "../ui/notices.js";
 import { parley } from "../client.js";
 
 const UNDO_SECONDS = 5;
@@ -87,7 +87,7 @@ export default function Feed() {
   }, [hasMore, rows.length]);
   return html`<main class="page"><header class="row spread"><h1 tabindex="-1">${t("Notifications")}</h1>
       <button type="button" class="button" disabled=${unread === 0} onClick=${() => readAll().catch(failed)}>${t("Mark all as read")}</button></header>
-    ${problem && html`<p class="danger-text">${problem.message} <button type="button" class="text-button" onClick=${loadFeed}>${t("Try again")}</button></p>`}
+    ${problem && html`<p class="danger-text">${errorText(problem)} <button type="button" class="text-button" onClick=${loadFeed}>${t("Try again")}</button></p>`}
     ${!loaded && !problem && html`<div class="spinner" role="progressbar" aria-label=${t("Loading")}></div>`}
     ${loaded && rows.length === 0 && html`<div class="nothing"><${Icon} name="bell" size=${40} /><p class="muted">${t("No notifications yet.")}</p></div>`}
     <ul class="feed" aria-label=${t("Notifications")}>${rows.map((row) => html`<${Row} key=${row.id} row=${row} />`)}</ul>

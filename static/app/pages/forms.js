@@ -2,6 +2,7 @@
 import { html, useEffect, useId, useRef, useState } from "../html.js";
 import { t, tn } from "../i18n.js";
 import { useSeconds } from "../ui/banner.js";
+import { errorText } from "../ui/notices.js";
 
 // The values of a form, what is wrong with them, and `submit` for its button.
 // `send(values)` talks to the API; a rejected promise shows its words at the field that the server names, else above the button.
@@ -38,7 +39,7 @@ export function useForm(initial, send) {
     const fields = {};
     for (const [name, texts] of Object.entries(error.fields || {})) fields[name] = [].concat(texts).join(" ");
     const named = Object.keys(fields).some((name) => name in values);
-    setProblems({ fields, message: named ? "" : error.message || t("Something went wrong") });
+    setProblems({ fields, message: named ? "" : errorText(error) });
     if (error.retryAfter) setRetryAt(Date.now() + error.retryAfter * 1000);
   }
   const field = (name) => ({

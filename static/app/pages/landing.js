@@ -5,6 +5,7 @@ import { html, useEffect, useState } from "../html.js";
 import { t } from "../i18n.js";
 import { useTitle } from "../title.js";
 import { Icon } from "../ui/icon.js";
+import { errorText } from "../ui/notices.js";
 import { Alert } from "./forms.js";
 
 export default function Landing({ query }) {
@@ -49,7 +50,7 @@ function Demo({ people, wanted }) {
     try {
       await signInWindow({ email: person.email, password: person.password });
     } catch (error) {
-      setProblem(error.message);
+      setProblem(errorText(error));
       setBusy(false);
     }
   }

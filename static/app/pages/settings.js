@@ -5,6 +5,7 @@ import { t } from "../i18n.js";
 import { navigate } from "../router.js";
 import { app } from "../store.js";
 import { useTitle } from "../title.js";
+import { errorText } from "../ui/notices.js";
 import { Alert } from "./forms.js";
 import { Blocked } from "./settings/blocked.js";
 import { Data } from "./settings/data.js";
@@ -37,14 +38,21 @@ export default function Settings({ params }) {
     app.set(({ user }) => ({ user: { ...user, ...changed } }));
   };
   useEffect(() => {
-    parley.profile.get().then((reply) => update(reply.profile), (error) => setProblem(error.message));
+    parley.profile.get().then((reply) => update(reply.profile), (error) => setProblem(errorText(error)));
     return parley.on("profile.updated", ({ user }) => setProfile((old) => ({ ...old, ...user })));
   }, []);
-  useEffect(() => {
-    if (!profile || !params.section) return;
-    const heading = page.current.querySelector(`#section-${CSS.escape(params.section)}`);
+  const show = (section) => {
+    const heading = page.current.querySelector(`#section-${CSS.escape(section)}`);
     heading?.closest(".card").scrollIntoView({ block: "start" });
     heading?.focus({ preventScroll: true });
+  };
+  const go = (section) => {
+    navigate(`/app/settings/${section}`);
+    // Again, when the address does not change.
+    if (params.section === section) show(section);
+  };
+  useEffect(() => {
+    if (profile && params.section) show(params.section);
   }, [params.section, Boolean(profile)]);
   return html`<main class="page settings" ref=${page}>
     <header class="settings-head"><h1 tabindex="-1">${t("Settings")}</h1>
@@ -52,7 +60,7 @@ export default function Settings({ params }) {
     <div class="settings-body">
       <nav class="settings-nav" aria-label=${t("Sections")}>
         ${SECTIONS.map(([key, title]) => html`<button key=${key} aria-current=${params.section === key ? "true" : undefined}
-          onClick=${() => navigate(`/app/settings/${key}`)}>${title()}</button>`)}
+          onClick=${() => go(key)}>${title()}</button>`)}
         <a href="/app/help">${t("Help")}</a>
       </nav>
       <div class="settings-sections">

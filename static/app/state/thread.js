@@ -12,8 +12,10 @@ const LEFT_AT_END = 300;
 // After a failed page the next one is not asked for at once.
 const PAUSE_MS = 3000;
 const threads = new Map();
+// Pages that are under way: what happens meanwhile is not on them, and happens to them again once they are here.
+const underWay = new Set();
 
-const EMPTY = { messages: [], pending: [], loaded: false, failed: null, busy: false, pausedUntil: 0, hasOlder: false, hasNewer: false, firstUnread: null };
+const EMPTY = { messages: [], pending: [], loaded: false, failed: null, busy: false, paused: false, hasOlder: false, hasNewer: false, firstUnread: null };
 
 export function thread(id) {
   let found = threads.get(id);
@@ -31,14 +33,27 @@ const list = (id, query) =>
     hasMore,
   }));
 
-// One request at a time and conversation; a second one while it runs is left out.
-async function once(store, work) {
-  if (store.get().busy || Date.now() < store.get().pausedUntil) return;
-  store.set({ busy: true });
+async function loading(id, work) {
+  const page = { id, missed: [] };
+  underWay.add(page);
   try {
     await work();
+  } finally {
+    underWay.delete(page);
+    for (const act of page.missed) act();
+  }
+}
+
+// One request at a time and conversation; a second one while it runs is left out.
+async function once(store, work) {
+  if (store.get().busy || store.get().paused) return;
+  store.set({ busy: true });
+  try {
+    await loading(store.get().id, work);
   } catch (error) {
-    store.set(store.get().loaded ? { pausedUntil: Date.now() + PAUSE_MS } : { failed: error });
+    store.set(store.get().loaded ? { paused: true } : { failed: error });
+    // The log that is drawn then asks again if it still needs the page.
+    setTimeout(() => store.set({ paused: false }), PAUSE_MS);
   } finally {
     store.set({ busy: false });
   }
@@ -97,18 +112,24 @@ export const loadNewer = (id) => {
 };
 
 // Makes sure that a message is among those that are here. Resolves to whether it is.
-export async function reach(id, messageId) {
+export async function reach(id, messageId, isWanted) {
   const store = thread(id);
   const has = () => store.get().messages.some((message) => message.id === messageId);
-  if (!has()) store.set(await around(id, messageId));
+  if (!has()) await replace(store, () => around(id, messageId), isWanted);
   return has();
 }
 
-export async function latest(id) {
+export async function latest(id, isWanted) {
   const store = thread(id);
-  if (!store.get().hasNewer) return;
-  store.set(await end(id));
+  if (store.get().hasNewer) await replace(store, () => end(id), isWanted);
 }
+
+// By another stretch, unless the reader has gone elsewhere by the time it is here.
+const replace = (store, load, isWanted) =>
+  loading(store.get().id, async () => {
+    const stretch = await load();
+    if (isWanted()) store.set(stretch);
+  });
 
 // To be called while the end is in sight; what goes is loaded again when the reader scrolls up.
 export function trim(id) {
@@ -157,14 +178,16 @@ function dropUpTo(id, messageId) {
 async function refresh(store) {
   const { id, loaded } = store.get();
   if (!loaded) return;
-  const page = await list(id, {});
-  store.set(({ messages, hasNewer }) => {
-    if (hasNewer) return null;
-    const first = page.messages[0]?.id ?? Infinity;
-    const older = messages.filter((message) => message.id < first);
-    const meets = !page.hasMore || messages.some((message) => message.id >= first);
-    return meets ? { messages: page.hasMore ? [...older, ...page.messages] : page.messages, hasOlder: page.hasMore && store.get().hasOlder }
-      : { messages: page.messages, hasOlder: page.hasMore };
+  await loading(id, async () => {
+    const page = await list(id, {});
+    store.set(({ messages, hasNewer }) => {
+      if (hasNewer) return null;
+      const first = page.messages[0]?.id ?? Infinity;
+      const older = messages.filter((message) => message.id < first);
+      const meets = !page.hasMore || messages.some((message) => message.id >= first);
+      return meets ? { messages: page.hasMore ? [...older, ...page.messages] : page.messages, hasOlder: page.hasMore && store.get().hasOlder }
+        : { messages: page.messages, hasOlder: page.hasMore };
+    });
   });
 }
 
@@ -192,12 +215,17 @@ export async function clear(id) {
 }
 
 export function listen() {
-  parley.on("message.new", ({ message }) => add(message));
-  parley.on("outbox.sent", ({ message }) => add(message));
-  parley.on("message.edited", ({ conversation_id: id, message }) => update(id, message.id, message));
-  parley.on("message.reactions", ({ conversation_id: id, message_id, reactions }) => update(id, message_id, { reactions }));
-  parley.on("message.deleted", ({ conversation_id: id, message_id }) => drop(id, message_id));
-  parley.on("conversation.cleared", ({ conversation_id: id, cleared_up_to_id: last }) => dropUpTo(id, last));
+  const on = (type, act) => parley.on(type, (data) => {
+    const id = data.conversation_id ?? data.message.conversation_id;
+    act(data, id);
+    for (const page of underWay) if (page.id === id) page.missed.push(() => act(data, id));
+  });
+  on("message.new", ({ message }) => add(message));
+  on("outbox.sent", ({ message }) => add(message));
+  on("message.edited", ({ message }, id) => update(id, message.id, message));
+  on("message.reactions", ({ message_id, reactions }, id) => update(id, message_id, { reactions }));
+  on("message.deleted", ({ message_id }, id) => drop(id, message_id));
+  on("conversation.cleared", ({ cleared_up_to_id: last }, id) => dropUpTo(id, last));
   parley.on("reload", () => {
     for (const store of threads.values()) refresh(store).catch(() => {});
   });

@@ -17,10 +17,14 @@ export function dismiss(id) {
   app.set(({ notices }) => ({ notices: notices.filter((other) => other.id !== id) }));
 }
 
-// What went wrong, in the words of the server.
+// What went wrong, in the reader's language: the server's words, or ours where it has not answered.
+export function errorText(error) {
+  if (error?.code === "network_error") return t("The server cannot be reached.");
+  return error?.message && error.message !== error.code ? error.message : t("Something went wrong");
+}
+
 export function failed(error) {
-  if (error?.code === "aborted") return;
-  notice(error?.message || t("Something went wrong"), { kind: "danger" });
+  if (error?.code !== "aborted") notice(errorText(error), { kind: "danger" });
 }
 
 export function Notices() {

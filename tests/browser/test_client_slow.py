@@ -1,0 +1,121 @@
+"""A slow or faulty network: what happens while a page of messages is under way, and pages that do not come."""
+
+import re
+from functools import partial
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.chromium import needs_chromium
+from tests.browser.client_pages import PATIENCE, Window, opened_windows
+from tests.flows.people import eventually
+
+pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(240)]
+MESSAGES = re.compile(r"/messages\?")
+CALLS = re.compile(r"/calls\?")
+
+
+@pytest.fixture
+def windows(chromium, server):
+    with opened_windows(partial(Window, chromium, server), server) as window:
+        yield window
+
+
+@pytest.fixture(scope="module")
+def long_chat(people, chat):
+    """More messages than three pages have; the first ones are to be searched for."""
+    bodies = [*(f"a pelican, number {number}" for number in range(3)), *(f"Entry {number}" for number in range(240))]
+    for body in bodies:
+        people["Bob"].send(chat, body)
+    people["Alice"].http.post(f"/messages/conversations/{chat}/read", json={}).raise_for_status()
+    return chat
+
+
+def held(window, act):
+    """A handler of a route: the server answers, then `act` happens, and only then does the page get the answer."""
+
+    def handle(route):
+        answer = route.fetch()
+        act()
+        # The events of it arrive first.
+        window.page.wait_for_timeout(1_000)
+        route.fulfill(response=answer)
+
+    return handle
+
+
+def test_what_happens_while_a_conversation_loads_is_not_lost(windows, people, chat):
+    gone = people["Bob"].send(chat, "soon deleted")
+    alice = windows("Alice").open()
+
+    def act():
+        people["Bob"].send(chat, "sent meanwhile")
+        people["Bob"].http.delete(f"/messages/messages/{gone['id']}").raise_for_status()
+
+    alice.page.route(MESSAGES, held(alice, act), times=1)
+    alice.conversation("Bob").get_by_role("link").click()
+    alice.sees("sent meanwhile")
+    expect(alice.article("soon deleted")).to_have_count(0)
+
+
+def test_the_way_back_to_the_end_misses_no_message(windows, people, long_chat):
+    alice = windows("Alice").open_chat(long_chat)
+    alice.page.get_by_role("button", name="Search in conversation").click()
+    alice.page.get_by_role("searchbox", name="Search messages").fill("pelican")
+    expect(alice.article("a pelican, number 2")).to_be_in_viewport(timeout=PATIENCE)
+    alice.page.route(MESSAGES, held(alice, lambda: people["Bob"].send(long_chat, "on the way")), times=1)
+    alice.page.get_by_role("button", name="Jump to latest").click()
+    alice.sees("on the way")
+
+
+def test_of_two_ways_the_last_one_counts(windows, people, long_chat):
+    alice = windows("Alice").open_chat(long_chat)
+    expect(alice.article("Entry 239")).to_be_in_viewport(timeout=PATIENCE)
+    waiting = []
+    # The messages before the hit, and those after it.
+    alice.page.route(MESSAGES, lambda route: waiting.append(route) if len(waiting) < 2 else route.continue_())
+    alice.page.get_by_role("button", name="Search in conversation").click()
+    alice.page.get_by_role("searchbox", name="Search messages").fill("pelican")
+    expect(alice.page.get_by_text("1 of 3")).to_be_visible(timeout=PATIENCE)
+    eventually(lambda: alice.page.wait_for_timeout(50) or len(waiting) == 2, what="the requests of a stretch")
+    # The reader turns to the end before the stretch around the hit is here.
+    alice.box.fill("written at the end")
+    alice.box.press("Enter")
+    for route in waiting:
+        route.continue_()
+    alice.page.wait_for_timeout(1_000)
+    expect(alice.article("written at the end")).to_be_in_viewport()
+
+
+def test_older_messages_are_asked_for_again(windows, long_chat):
+    alice = windows("Alice").open_chat(long_chat)
+    expect(alice.article("Entry 239")).to_be_in_viewport(timeout=PATIENCE)
+    refused = []
+    alice.page.route(MESSAGES, lambda route: refused.append(route) or route.abort())
+    alice.log.evaluate("log => { log.scrollTop = 0; }")
+    # The first one and its repetition.
+    eventually(lambda: alice.page.wait_for_timeout(50) or len(refused) > 1, what="two requests")
+    alice.page.wait_for_timeout(500)
+    # Nothing scrolls any more: the reader is at the first of the messages that are here.
+    alice.log.evaluate("log => { log.scrollTop = 0; }")
+    alice.page.unroute(MESSAGES)
+    alice.page.wait_for_function("() => document.querySelector('.log').scrollTop > 500", timeout=PATIENCE)
+    alice.complaints.clear()
+
+
+def test_calls_that_cannot_be_loaded_are_not_none(windows):
+    alice = windows("Alice").open("settings")
+    alice.page.route(CALLS, lambda route: route.abort())
+    alice.page.get_by_role("link", name="Calls").click()
+    again = alice.page.get_by_role("button", name="Try again")
+    expect(again).to_be_visible(timeout=PATIENCE)
+    expect(alice.page.get_by_text("No calls yet.")).to_have_count(0)
+    # The browser's words are not for the user, and English is not for all of them.
+    useLanguage = "async () => { await (await import('/static/app/i18n.js')).useLanguage('de', { remember: false }); }"
+    alice.page.evaluate(useLanguage)
+    expect(alice.page.get_by_text("Der Server ist nicht erreichbar.")).to_be_visible()
+    alice.page.unroute(CALLS)
+    again = alice.page.get_by_role("button", name="Erneut versuchen")
+    again.click()
+    expect(again).to_have_count(0, timeout=PATIENCE)
+    alice.complaints.clear()
