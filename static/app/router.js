@@ -13,6 +13,8 @@ export function navigate(path, { replace = false } = {}) {
   place.set(read());
 }
 
+export const onNavigation = place.subscribe;
+
 export const isOurs = (path) => path === "/" || path.startsWith("/app/");
 
 export function usePlace() {

@@ -172,6 +172,35 @@ def test_images_by_paste_and_drop_and_none_that_is_too_large(windows, chat):
     assert len(uploads) == 3
 
 
+def test_an_edit_keeps_the_draft_and_what_is_pasted_meanwhile(windows, people, chat):
+    first, second = (people["Alice"].send(chat, f"the {place} wording") for place in ("first", "second"))
+    alice = windows("Alice").open_chat(chat)
+    alice.box.fill("a draft")
+    for message in (first, second):
+        article = alice.log.locator(f'[data-message-id="{message["id"]}"]')
+        article.get_by_role("button", name="Message actions").click()
+        alice.page.get_by_role("menuitem", name="Edit").click()
+        expect(alice.box).to_have_value(message["body"])
+    before = alice.log.get_by_role("article").count()
+    alice.paste_image(picture((64, 64)))
+    expect(alice.page.get_by_role("button", name="Remove the image")).to_be_visible()
+    alice.box.press("Escape")
+    expect(alice.box).to_have_value("a draft")
+    assert alice.log.get_by_role("article").count() == before
+    alice.page.get_by_role("button", name="Remove the image").click()
+    alice.box.fill("")
+
+
+def test_a_browser_without_a_clipboard_says_so(windows, people, chat):
+    people["Bob"].send(chat, "copy this")
+    alice = windows("Alice").open_chat(chat)
+    # As on a page without https.
+    alice.page.evaluate("() => Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    alice.article("copy this").get_by_role("button", name="Message actions").click()
+    alice.page.get_by_role("menuitem", name="Copy text").click()
+    expect(alice.page.locator(".notices")).to_contain_text("The text could not be copied")
+
+
 def test_clearing_is_for_one_participant_only(windows, people, chat):
     people["Alice"].send(chat, "stays with Bob")
     alice, bob = windows("Alice").open_chat(chat), windows("Bob").open_chat(chat)

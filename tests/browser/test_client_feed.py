@@ -68,3 +68,11 @@ def test_the_feed_and_its_badge(chromium, server):
         expect(row.get_by_role("button", name="Mark as read")).to_have_count(0)
         feed.page.reload()
         expect(row).to_have_count(1, timeout=PATIENCE)
+
+        # While it can be undone, the server still has what was removed.
+        row.get_by_role("button", name="Remove").click()
+        feed.page.get_by_role("link", name="Calls").click()
+        with feed.page.expect_response(re.compile("/notifications")):
+            feed.page.get_by_role("link", name="Notifications").click()
+        expect(feed.page.get_by_text("No notifications yet.")).to_be_visible(timeout=PATIENCE)
+        expect(row).to_have_count(0)

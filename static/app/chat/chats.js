@@ -1,5 +1,5 @@
 // The page of the conversations: the list, and the one that is open. On a phone one of the two.
-import { html, useEffect } from "../html.js";
+import { html, useEffect, useRef } from "../html.js";
 import { t } from "../i18n.js";
 import { navigate } from "../router.js";
 import { chats, loadChats, startChat } from "../state/chats.js";
@@ -35,6 +35,14 @@ export default function Chats({ params }) {
   useEffect(() => {
     if (!chats.get().loaded) loadChats();
   }, []);
+  // On a phone the list takes the place of the conversation: the focus goes to where it was opened.
+  const before = useRef(id);
+  useEffect(() => {
+    const left = before.current;
+    before.current = id;
+    if (!left || id || document.activeElement !== document.body) return;
+    (document.getElementById(`chat-${left}`) ?? document.querySelector(".side h1")).focus();
+  }, [id]);
   return html`<main class=${`chats ${id || params.person ? "with-conversation" : ""}`}>
     <${Sidebar} id=${id} />
     ${params.person ? html`<${Starting} person=${params.person} />` : id ? html`<${Conversation} key=${id} id=${id} />` : html`<${Empty} />`}

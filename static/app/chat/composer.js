@@ -62,7 +62,8 @@ export function Composer({ id, reply, editing, names, onEnd, onEditLast, onSent,
   }, [text, editing]);
   useEffect(() => {
     if (editing) {
-      before.current = text;
+      // From one edit to the next, the draft is still the one from before the first.
+      before.current ??= text;
       setText(editing.body ?? "");
       requestAnimationFrame(() => box.current?.setSelectionRange(box.current.value.length, box.current.value.length));
     } else if (before.current !== null) {
@@ -79,11 +80,11 @@ export function Composer({ id, reply, editing, names, onEnd, onEditLast, onSent,
     });
     onSent();
   };
-  // Into an empty box an image goes out at once; beside a text it waits for that.
+  // Into an empty box an image goes out at once; beside a text, or an edit, it waits for that.
   const addFiles = (added) => {
     const good = images(added);
     if (good.length === 0) return;
-    if (text.trim() && !editing) setFiles([...files, ...good]);
+    if (text.trim() || editing) setFiles([...files, ...good]);
     else sendFiles(good);
   };
   control.current = { focus: () => box.current?.focus(), addFiles };

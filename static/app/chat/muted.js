@@ -1,11 +1,12 @@
-// Conversations that make no browser notifications; kept in this browser.
+// Conversations that make no browser notifications; kept in this browser for the signed-in user.
+import { parley } from "../client.js";
 import { createStore } from "../store.js";
 
-const KEY = "parley.muted";
+const key = () => `parley.muted.${parley.session.userId}`;
 
 function read() {
   try {
-    return JSON.parse(localStorage.getItem(KEY)) ?? [];
+    return JSON.parse(localStorage.getItem(key())) ?? [];
   } catch {
     return [];
   }
@@ -16,8 +17,9 @@ export const muted = createStore({ ids: read() });
 export function setMuted(id, value) {
   const ids = read().filter((other) => other !== id);
   if (value) ids.push(id);
-  localStorage.setItem(KEY, JSON.stringify(ids));
+  localStorage.setItem(key(), JSON.stringify(ids));
   muted.set({ ids });
 }
 
-addEventListener("storage", (event) => event.key === KEY && muted.set({ ids: read() }));
+parley.on("signedin", () => muted.set({ ids: read() }));
+addEventListener("storage", (event) => event.key === key() && muted.set({ ids: read() }));

@@ -6,12 +6,15 @@ const PAGE = 30;
 const EMPTY = { rows: [], loaded: false, failed: null, cursor: null, hasMore: false };
 export const feed = createStore(EMPTY);
 
+// Removed here, maybe not yet on the server.
+const removed = new Set();
+
 const newestFirst = (one, other) => Date.parse(other.created_at) - Date.parse(one.created_at) || other.id - one.id;
 
 export async function loadFeed() {
   try {
     const reply = await parley.notifications.list({ limit: PAGE });
-    feed.set({ rows: reply.notifications, loaded: true, failed: null, cursor: reply.next_cursor ?? null, hasMore: Boolean(reply.has_more) });
+    feed.set({ rows: reply.notifications.filter(({ id }) => !removed.has(id)), loaded: true, failed: null, cursor: reply.next_cursor ?? null, hasMore: Boolean(reply.has_more) });
     app.set({ unread: reply.unread_count });
   } catch (error) {
     if (!feed.get().loaded) feed.set({ failed: error });
@@ -40,12 +43,14 @@ export async function readOne(id) {
 
 // Removed from the list at once; the request is sent unless the user undoes it in time.
 export function takeOut(id) {
+  removed.add(id);
   const row = feed.get().rows.find((other) => other.id === id);
   feed.set(({ rows }) => ({ rows: rows.filter((other) => other.id !== id) }));
   return row;
 }
 
 export function putBack(row) {
+  removed.delete(row.id);
   feed.set(({ rows }) => ({ rows: [...rows.filter(({ id }) => id !== row.id), row].sort(newestFirst) }));
 }
 

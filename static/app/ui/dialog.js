@@ -1,6 +1,7 @@
 // Dialogs of the browser's own kind: focus stays inside, Escape closes, focus returns.
 import { html, render, useEffect, useId, useRef } from "../html.js";
 import { t } from "../i18n.js";
+import { onNavigation } from "../router.js";
 import { Icon } from "./icon.js";
 import { Notices } from "./notices.js";
 
@@ -33,16 +34,18 @@ export function Dialog({ title, onClose, alert = false, className = "", children
     <${Notices} /></dialog>`;
 }
 
-// Asks before something that cannot be taken back. Resolves to true or false.
+// Asks before something that cannot be taken back. Resolves to true or false; whoever leaves the page meanwhile says no.
 export function confirm({ title, text, action, danger = false }) {
   const place = document.createElement("div");
   document.body.append(place);
   return new Promise((resolve) => {
     const answer = (value) => {
+      stop();
       render(null, place);
       place.remove();
       resolve(value);
     };
+    const stop = onNavigation(() => answer(false));
     render(
       html`<${Dialog} title=${title} alert onClose=${() => answer(false)}>
         <p>${text}</p>

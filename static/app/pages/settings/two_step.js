@@ -3,6 +3,7 @@ import { parley } from "../../client.js";
 import { html, useEffect, useState } from "../../html.js";
 import { t, tn } from "../../i18n.js";
 import { failed, notice } from "../../ui/notices.js";
+import { copyText } from "../../ui/clipboard.js";
 import { Dialog } from "../../ui/dialog.js";
 import { Field, PasswordField } from "../forms.js";
 import { ActionDialog } from "./action_dialog.js";
@@ -70,7 +71,7 @@ const DIALOGS = {
 function RecoveryCodes({ codes, onClose }) {
   const text = codes.join("\n");
   const file = `data:text/plain;charset=utf-8,${encodeURIComponent(text)}`;
-  const copy = () => navigator.clipboard.writeText(text).then(() => notice(t("Copied.")), () => notice(t("The browser did not allow copying."), { kind: "danger" }));
+  const copy = () => copyText(text).then(() => notice(t("Copied.")), () => notice(t("The browser did not allow copying."), { kind: "danger" }));
   return html`<${Dialog} title=${t("Recovery codes")} onClose=${onClose}>
     <p>${t("Keep them where you will find them without this device. Each works once, and they are shown only now.")}</p>
     <ol class="codes" dir="ltr" aria-label=${t("Recovery codes")}>${codes.map((code) => html`<li key=${code}><code>${code}</code></li>`)}</ol>

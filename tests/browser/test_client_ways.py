@@ -1,0 +1,101 @@
+"""From page to page: where the focus goes, what stays open, and what belongs to whom."""
+
+from functools import partial
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.chromium import needs_chromium, watch
+from tests.browser.client_pages import PATIENCE, Window, opened_windows
+
+pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(240)]
+
+
+@pytest.fixture
+def windows(chromium, server):
+    with opened_windows(partial(Window, chromium, server), server) as window:
+        yield window
+
+
+def test_on_a_phone_the_focus_goes_with_the_reader(windows, people, chat):
+    people["Bob"].send(chat, "good morning")
+    alice = windows("Alice", viewport={"width": 390, "height": 800}).open()
+    entry = alice.conversation("Bob").get_by_role("link")
+    entry.focus()
+    alice.page.keyboard.press("Enter")
+    expect(alice.page.get_by_role("heading", name="Bob Baker")).to_be_focused(timeout=PATIENCE)
+    alice.page.get_by_role("link", name="Back to the chats").focus()
+    alice.page.keyboard.press("Enter")
+    expect(entry).to_be_focused()
+
+
+def test_a_question_goes_with_its_page(windows, chat):
+    alice = windows("Alice").open()
+    alice.conversation("Bob").get_by_role("link").click()
+    ask = alice.page.get_by_role("button", name="Conversation actions")
+    question = alice.page.get_by_role("alertdialog", name="Clear this conversation?")
+    ask.click()
+    alice.page.get_by_role("menuitem", name="Clear").click()
+    expect(question).to_be_visible()
+    alice.page.go_back()
+    expect(question).to_have_count(0)
+    alice.page.go_forward()
+    ask.click()
+    alice.page.get_by_role("menuitem", name="Clear").click()
+    expect(question).to_be_visible()
+    elsewhere = alice.context.new_page()
+    elsewhere.goto(f"{alice.base}/app/settings")
+    elsewhere.get_by_role("button", name="Sign out").click()
+    expect(alice.page.get_by_role("heading", name="Signed out")).to_be_visible(timeout=PATIENCE)
+    expect(question).to_have_count(0)
+
+
+def test_a_section_of_the_settings_is_found_again(windows):
+    alice = windows("Alice").open("settings")
+    section = alice.page.get_by_role("navigation", name="Sections").get_by_role("button", name="Privacy")
+    heading = alice.page.get_by_role("heading", name="Privacy")
+    for _ in range(2):
+        section.click()
+        expect(heading).to_be_in_viewport(timeout=PATIENCE)
+        expect(heading).to_be_focused()
+        alice.page.locator(".body").evaluate("body => { body.scrollTop = 0; document.activeElement.blur(); }")
+
+
+def test_two_people_in_one_browser_mute_for_themselves(chromium, server, people, chat):
+    people["Bob"].send(chat, "good morning")
+    context = chromium.new_context()
+    pages, complaints = {}, []
+    for name in ("Alice", "Bob"):
+        pages[name] = context.new_page()
+        complaints.append(watch(pages[name], server.base))
+        pages[name].goto(server.base)
+        pages[name].get_by_role("button", name=f"Open as {name}").click()
+        pages[name].get_by_role("list", name="Conversations").wait_for()
+        pages[name].goto(f"{server.base}/app/chats/{chat}")
+        pages[name].get_by_role("button", name="Conversation actions").wait_for()
+    alice, bob = pages.values()
+    alice.get_by_role("button", name="Conversation actions").click()
+    alice.get_by_role("menuitem", name="Mute").click()
+    marks = ".entry-marks .icon-mute"
+    expect(alice.locator(marks)).to_have_count(1)
+    bob.wait_for_timeout(300)
+    expect(bob.locator(marks)).to_have_count(0)
+    bob.reload()
+    bob.get_by_role("button", name="Conversation actions").wait_for()
+    expect(bob.locator(marks)).to_have_count(0)
+    alice.reload()
+    expect(alice.locator(marks)).to_have_count(1, timeout=PATIENCE)
+    context.close()
+    assert complaints == [[], []]
+
+
+@pytest.mark.parametrize("width", [320, 390])
+def test_twice_as_large_letters_fit(windows, chat, width):
+    alice = windows("Alice", viewport={"width": width, "height": 800})
+    cdp = alice.context.new_cdp_session(alice.page)
+    cdp.send("Page.setFontSizes", {"fontSizes": {"standard": 32, "fixed": 26}})
+    for path in ("chats", f"chats/{chat}", "calls", "notifications", "settings"):
+        alice.page.goto(f"{alice.base}/app/{path}")
+        expect(alice.page.get_by_role("main")).to_be_visible(timeout=PATIENCE)
+        alice.page.wait_for_timeout(300)
+        assert alice.page.evaluate("() => document.documentElement.scrollWidth") <= width, path
