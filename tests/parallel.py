@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from threading import Barrier, Thread
+from time import sleep
 from typing import Any
 
-from django.db import connections
+from django.db import connection, connections, transaction
 
 
 def parallel_outcomes(number: int, act: Callable[[int], Any], *, seconds: float = 60) -> list[Any]:
@@ -37,3 +38,34 @@ def run_parallel(jobs: Sequence[Callable[[], Any]], *, seconds: float = 60) -> l
         if isinstance(outcome, BaseException):
             raise outcome
     return outcomes
+
+
+def start_until_it_waits(act: Callable[[], Any], *, seconds: float = 20) -> Callable[[], Any]:
+    """Starts `act` on a thread. Returns when it has ended or waits for a lock of the open transaction (PostgreSQL only),
+    a function that waits for its end and returns what it returned, or raises its error."""
+    outcomes: list[Any] = []
+    thread = Thread(target=lambda: outcomes.extend(parallel_outcomes(1, lambda _: act(), seconds=seconds)), daemon=True)
+    thread.start()
+    waiting = "SELECT 1 FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))"
+    with connection.cursor() as cursor:
+        while thread.is_alive() and not cursor.execute(waiting).fetchone():
+            sleep(0.01)
+
+    def end() -> Any:
+        thread.join(seconds)
+        (outcome,) = outcomes
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return outcome
+
+    return end
+
+
+def is_free_while(act: Callable[[], Any], waited_for: Any, row: Any) -> bool:
+    """Whether `act`, which has to wait for one row, has left another row unlocked until then (PostgreSQL only)."""
+    with transaction.atomic():
+        type(waited_for)._default_manager.select_for_update().get(pk=waited_for.pk)
+        end = start_until_it_waits(act)
+        is_free = type(row)._default_manager.select_for_update(skip_locked=True).filter(pk=row.pk).exists()
+    end()
+    return is_free

@@ -72,11 +72,12 @@ def may_be_mailed(*, address: str, asked_for: User | None, network: str) -> bool
 
 
 def simulate_mail(*, email: str) -> None:
-    """Does the work of mailing a code (digest, row, text, outbox row, one commit) and sends nothing.
+    """Does the work of mailing a code (lock, digest, row, text, outbox row, one commit) and sends nothing.
 
     For addresses that get no mail, so that response times do not reveal accounts.
     """
     with unit_of_work():
+        User.objects.lock_with_email(_NO_USER, email)
         keyed_digest("code", email)
         login_lockout.record_unknown_address(email)
         mail = emails.render("reset_code", email, settings.LANGUAGE_CODE, {"name": "x", "code": "000000"})

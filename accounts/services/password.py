@@ -31,7 +31,10 @@ def forgot(*, email: str, network: str) -> None:
         codes.simulate_mail(email=email)
         return
     with unit_of_work():
-        codes.send(user=user, purpose=RESET, mail="reset_code")
+        # It may have been removed, or have another address, since it was read.
+        user = User.objects.lock_with_email(user.id, email)
+        if user is not None:
+            codes.send(user=user, purpose=RESET, mail="reset_code")
 
 
 def reset(*, email: str, code: str, new_password: str, network: str) -> None:

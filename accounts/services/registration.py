@@ -122,7 +122,10 @@ def resend(*, email: str, network: str) -> None:
         codes.simulate_mail(email=email)
         return
     with unit_of_work():
-        mail_code(user)
+        # It may have been confirmed or removed just now.
+        user = User.objects.lock_with_email(user.id, email)
+        if user is not None and not user.has_verified_email:
+            mail_code(user)
 
 
 def mail_code(user: User) -> None:
@@ -153,7 +156,9 @@ def purge_unconfirmed(*, created_before: datetime, batch: int) -> int:
             account_erased.send(User, user_id=user_id)
         with unit_of_work():  # after what listeners still write at the end of their transaction
             user = unconfirmed.select_for_update().first()
-            removed += user is not None and bool(user.delete()[0])
+            if user is not None:
+                codes.end_all(user_id=user_id)  # a guess of the same moment adds tries to them
+                removed += bool(user.delete()[0])
     return removed
 
 

@@ -7,6 +7,7 @@ kept. What the erased user wrote is removed: each app that stores it receives `a
 
 import secrets
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from django.contrib.admin.models import LogEntry
@@ -34,7 +35,7 @@ from accounts.models import (
 from accounts.services import codes, password, pictures, registration, sessions, step_up
 from accounts.signals import account_erased
 from core.database import DeletionJobs, delete_in_batches
-from core.transactions import again_after_deadlock, unit_of_work
+from core.transactions import again_after_deadlock, before_commit, unit_of_work
 
 REPEATED_FOR = timedelta(days=1)
 # Support may ask about a code or an unfinished step for a while after it is over.
@@ -67,8 +68,7 @@ def _erase(user_id: int) -> bool:
         if user is None:
             return False
         password.end_access(user_id=user_id, reason="account_erased")
-        account_erased.send(User, user_id=user_id)
-        _delete_rows(user_id)
+        _erase_data(user_id)
         _anonymise_audit(user_id)
         _anonymise(user)
     return True
@@ -86,10 +86,14 @@ def erase_due(*, now: datetime, batch: int) -> int:
         erased += again_after_deadlock(lambda user_id=user_id: _erase_if_due(user_id, now))
     recent = User.objects.filter(erased_at__gt=now - REPEATED_FOR).order_by("id")
     for user_id in list(recent.values_list("id", flat=True)[:batch]):
-        with unit_of_work():
-            account_erased.send(User, user_id=user_id)
-            _delete_rows(user_id)
+        again_after_deadlock(lambda user_id=user_id: _erase_again(user_id))
     return erased
+
+
+def _erase_again(user_id: int) -> None:
+    with unit_of_work():
+        User.objects.lock(user_id)
+        _erase_data(user_id)
 
 
 def _erase_if_due(user_id: int, now: datetime) -> bool:
@@ -97,6 +101,14 @@ def _erase_if_due(user_id: int, now: datetime) -> bool:
         # Signing in at the last moment still cancels the deletion.
         still_due = User.objects.select_for_update(no_key=True).filter(id=user_id, erase_after__lte=now)
         return still_due.exists() and _erase(user_id)
+
+
+def _erase_data(user_id: int) -> None:
+    """Part of the caller's unit of work, which holds the row of the account locked."""
+    account_erased.send(User, user_id=user_id)
+    # After what the apps have put off to the end. Sessions would take their push devices with them, and others who change
+    # a notification lock it before devices and deliveries.
+    before_commit(partial(_delete_rows, user_id))
 
 
 def _delete_rows(user_id: int) -> None:

@@ -33,7 +33,8 @@ def register(
 
     A token of another user moves, and pushes queued for that user at it are dropped; a new token of a
     known `device_id` replaces the old one; a disabled token works again; above 20 devices
-    (DEVICES_PER_USER) the one not seen for the longest time is deleted. TokenRevoked when the session has ended.
+    (DEVICES_PER_USER) the one not seen for the longest time is deleted. TokenRevoked when the session or the account
+    has ended, AccountBlocked.
     """
     digest = token_digest(token)
     values = {
@@ -63,7 +64,7 @@ def _store(wanted: Device) -> Device:
     """Stores the device in the row of its token, else in that of the same phone, else in a new one."""
     user_id = wanted.user_id
     # One registration per user at a time, or two could pass the limit together.
-    get_user_model().objects.select_for_update(no_key=True).only("id").get(id=user_id)
+    get_user_model().objects.lock_active(user_id)
     sessions.lock_live(session_id=wanted.session_id)
     row = _own_or_moved(user_id, wanted.token_digest, wanted.device_id)
     if row is None:

@@ -5,15 +5,17 @@ from threading import Event
 from time import monotonic, sleep
 
 import pytest
+from django.db import transaction
 from django.utils import timezone
 
 from accounts.exceptions import EmailTaken, InvalidOtp, InvalidTwoStep, TokenRevoked, UserNotFound
-from accounts.models import EmailChange, OneTimeToken, RecoveryCode, Session, User
+from accounts.models import Code, CodeTries, EmailChange, OneTimeToken, RecoveryCode, Session, User
 from accounts.services import (
     codes,
     email_change,
     password,
     profile,
+    registration,
     retention,
     second_password,
     sessions,
@@ -22,7 +24,7 @@ from accounts.services import (
 )
 from core.transactions import unit_of_work
 from tests.factories import make_user, sign_in
-from tests.parallel import parallel_outcomes
+from tests.parallel import parallel_outcomes, start_until_it_waits
 from tests.server import ON_POSTGRES
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -193,3 +195,34 @@ def test_the_time_of_users_who_leave_together_waits_for_one_alone():
 
     assert at_once(hold, leave, change) == [True, None, None]
     assert not User.objects.filter(id__in=[ann.id, bob.id], last_seen_at=None).exists()
+
+
+def purge_unconfirmed():
+    return registration.purge_unconfirmed(created_before=timezone.now(), batch=9)
+
+
+@pytest.mark.parametrize("path", ["forgot-password", "resend-otp"])
+def test_a_code_is_asked_for_while_the_account_is_removed(path, anonymous, monkeypatch):
+    user = make_user(verified=False)
+    may_be_mailed = codes.may_be_mailed
+
+    def later(**asked):
+        assert purge_unconfirmed() == 1
+        return may_be_mailed(**asked)
+
+    monkeypatch.setattr(codes, "may_be_mailed", later)
+    anonymous.post(f"/api/v1/auth/{path}", {"email": user.email})
+    assert not User.objects.exists()
+
+
+@pytest.mark.skipif(not ON_POSTGRES, reason="SQLite has one writer")
+def test_an_unconfirmed_account_is_removed_while_its_code_is_guessed():
+    user = make_user(verified=False)
+    with unit_of_work():
+        codes.issue(user=user, purpose="signup", address=user.email)
+    with transaction.atomic():
+        code = Code.objects.select_for_update(no_key=True).get()
+        removed = start_until_it_waits(purge_unconfirmed)
+        CodeTries.objects.create(code=code, digest=code.digest, network="192.0.2.1", tries=1)
+    assert removed() == 1
+    assert not User.objects.exists()

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from accounts.services import account_status, sessions
+from accounts.services import account_status, registration, sessions
 from notifications.models import Delivery, Device, Notification, Preferences
 from notifications.services import devices
 from tests.client import ApiClient
@@ -27,6 +27,18 @@ class TestRegistering:
         device = Device.objects.get()
         assert (device.user, device.type, device.active) == (alice, "android", True)
         assert device.session == alice.sessions.get()
+
+    def test_an_account_that_was_removed_just_now_gets_none(self, monkeypatch):
+        user = make_user(verified=False)
+        client = ApiClient(sign_in(user)[1])
+        register = devices.register
+
+        def later(**values):
+            assert registration.purge_unconfirmed(created_before=timezone.now(), batch=9) == 1
+            return register(**values)
+
+        monkeypatch.setattr(devices, "register", later)
+        assert client.post(URL, {"token": "abc"}, status=401)["error"] == "token_revoked"
 
     def test_all_that_may_be_said(self, as_alice):
         data = {

@@ -2,15 +2,14 @@
 
 import random
 from datetime import timedelta
-from threading import Thread
-from time import sleep
 
 import pytest
-from django.db import connection, connections, transaction
+from django.db import transaction
 from django.utils import timezone
 
-from accounts.exceptions import TokenRevoked
-from accounts.services import account_status, profile, sessions
+from accounts.exceptions import AccountBlocked, TokenRevoked
+from accounts.models import User
+from accounts.services import account_status, erasure, profile, sessions
 from messaging.selectors import conversations_for, message_unread_count
 from messaging.services import conversations, messages
 from notifications import selectors
@@ -18,7 +17,7 @@ from notifications.models import Delivery, Device, Member, Notification
 from notifications.services import delivery, devices, feed
 from notifications.services.delivery import claims
 from tests.factories import make_user, sign_in
-from tests.parallel import parallel_outcomes
+from tests.parallel import is_free_while, parallel_outcomes
 from tests.server import ON_POSTGRES
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -143,28 +142,6 @@ def test_a_row_is_read_or_removed_while_its_pushes_lose_their_devices(act, alice
     assert set(Delivery.objects.values_list("state", "device_id")) == {("cancelled", None)}
 
 
-def is_free_while(act, waited_for, row):
-    """Whether `act`, which waits for another transaction that has locked one row, has left this other row unlocked."""
-
-    def run():
-        try:
-            act()
-        finally:
-            connections.close_all()
-
-    thread = Thread(target=run)
-    with transaction.atomic():
-        type(waited_for).objects.select_for_update().get(id=waited_for.id)
-        thread.start()
-        waiting = "SELECT 1 FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))"
-        with connection.cursor() as cursor:
-            while thread.is_alive() and not cursor.execute(waiting).fetchone():
-                sleep(0.01)
-        is_free = type(row).objects.select_for_update(skip_locked=True).filter(id=row.id).exists()
-    thread.join(20)
-    return is_free
-
-
 @pytest.mark.skipif(not ON_POSTGRES, reason="SQLite has one writer")
 @pytest.mark.parametrize("act", ["finish", "read", "delete", "delete-sent", "remove-devices"])
 def test_deliveries_are_locked_in_the_order_of_their_ids(act, alice, bob, like, device_of):
@@ -205,6 +182,22 @@ def test_the_end_of_a_call_locks_devices_before_their_deliveries(bob, device_of)
     assert is_free_while(end, rung, ring)
     ring.refresh_from_db()
     assert ring.state == "cancelled"
+
+
+@pytest.mark.skipif(not ON_POSTGRES, reason="SQLite has one writer")
+@pytest.mark.parametrize("is_repeated", [False, True])
+def test_an_erasure_locks_notifications_before_devices(is_repeated, alice, bob, like, device_of):
+    """As everybody else who changes a notification. The second erasure finds what was written beside the first."""
+    device = device_of(bob)
+    like(alice, bob)
+    if is_repeated:
+        User.objects.filter(id=bob.id).update(erased_at=timezone.now())
+    job = {
+        False: lambda: erasure.erase(user_id=bob.id),
+        True: lambda: erasure.erase_due(now=timezone.now(), batch=9),
+    }[is_repeated]
+    assert is_free_while(job, Notification.objects.get(), device)
+    assert not Device.objects.filter(user=bob).exists() and not Notification.objects.filter(recipient=bob).exists()
 
 
 def register(user, session, token, device_id=None):
@@ -249,6 +242,6 @@ def test_no_device_outlives_the_session_that_registers_it(alice, ending):
                 sessions.end(user=alice, session_id=session.id)
 
         results = parallel_outcomes(4, act)
-        assert {type(failure) for failure in failures(results)} <= {TokenRevoked}
+        assert {type(failure) for failure in failures(results)} <= {TokenRevoked, AccountBlocked}
         assert not Device.objects.filter(user=alice).exists()
         account_status.unblock(user=alice, actor="test")
