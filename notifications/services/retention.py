@@ -54,6 +54,8 @@ def _purge_long_feeds(batch: int) -> int:
 def _delete_rows(ids: list[int]) -> int:
     """Deletes rows of the feed and their members in one transaction; returns the number of rows."""
     with unit_of_work():
+        # Rows before their members, as a retraction locks them.
+        list(Notification.objects.select_for_update().filter(id__in=ids).order_by("id").values_list("id"))
         Member.objects.filter(notification_id__in=ids).delete()
         # Django reads the rows, to delete with them what refers to them; their ids are enough for that.
         Notification.objects.filter(id__in=ids).only("id").delete()

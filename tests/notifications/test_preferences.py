@@ -5,10 +5,13 @@ from itertools import product
 import pytest
 from django.utils import timezone
 
+from accounts.services import registration
 from notifications.models import Notification, Preferences
 from notifications.selectors import quiet_ids
 from notifications.services import feed
 from notifications.signals import notification_changed
+from tests.client import ApiClient
+from tests.factories import make_user, sign_in
 
 pytestmark = pytest.mark.django_db
 
@@ -32,6 +35,19 @@ def test_put_takes_all_six_and_unknown_keys_are_ignored(as_alice, as_bob):
     assert as_alice.put(URL, choices | {"colour": "red"}) == {"ok": True, "preferences": choices}
     assert as_alice.get(URL)["preferences"] == choices
     assert as_bob.get(URL)["preferences"] == DEFAULTS
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_account_that_was_removed_just_now_keeps_none(monkeypatch):
+    client = ApiClient(sign_in(make_user(verified=False))[1])
+    change = feed.change_preferences
+
+    def later(**values):
+        assert registration.purge_unconfirmed(created_before=timezone.now(), batch=9) == 1
+        return change(**values)
+
+    monkeypatch.setattr(feed, "change_preferences", later)
+    assert client.patch(URL, {"likes": False}, status=401)["error"] == "token_revoked"
 
 
 def test_patch_takes_a_part(as_alice):

@@ -14,7 +14,7 @@ from messaging.selectors import conversations_for, message_unread_count
 from messaging.services import conversations, messages
 from notifications import selectors
 from notifications.models import Delivery, Device, Member, Notification
-from notifications.services import delivery, devices, feed
+from notifications.services import delivery, devices, feed, retention
 from notifications.services.delivery import claims
 from tests.factories import make_user, sign_in
 from tests.parallel import is_free_while, parallel_outcomes
@@ -182,6 +182,24 @@ def test_the_end_of_a_call_locks_devices_before_their_deliveries(bob, device_of)
     assert is_free_while(end, rung, ring)
     ring.refresh_from_db()
     assert ring.state == "cancelled"
+
+
+@pytest.mark.skipif(not ON_POSTGRES, reason="SQLite has one writer")
+def test_an_erasure_locks_devices_before_their_deliveries(bob, device_of):
+    device = device_of(bob)
+    delivery.enqueue_test_push(recipient_id=bob.id)
+    assert is_free_while(lambda: erasure.erase(user_id=bob.id), device, Delivery.objects.get())
+    assert not Device.objects.exists() and not Delivery.objects.filter(channel="push").exists()
+
+
+@pytest.mark.skipif(not ON_POSTGRES, reason="SQLite has one writer")
+def test_the_purge_locks_notifications_before_their_members(alice, bob, like):
+    """As a retraction does."""
+    like(alice, bob)
+    Notification.objects.update(created_at=timezone.now() - timedelta(days=400))
+    job = retention.jobs(timezone.now(), 9)["notifications"]
+    assert is_free_while(lambda: next(job), Notification.objects.get(), Member.objects.get())
+    assert not Notification.objects.exists()
 
 
 @pytest.mark.skipif(not ON_POSTGRES, reason="SQLite has one writer")

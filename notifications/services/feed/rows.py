@@ -6,6 +6,7 @@ import zlib
 from collections.abc import Mapping
 from datetime import datetime
 
+from django.contrib.auth import get_user_model
 from django.db import connection
 from django.db.models import Q, QuerySet
 from django.utils import timezone
@@ -13,8 +14,8 @@ from django.utils import timezone
 from core.database import on_postgresql
 from core.transactions import unit_of_work
 from notifications.exceptions import NotificationNotFound
-from notifications.models import Delivery, Device, Member, Notification, Preferences
-from notifications.services import delivery
+from notifications.models import Delivery, Member, Notification, Preferences
+from notifications.services import delivery, devices
 from notifications.signals import notification_changed, notifications_read_all
 
 # The most ids in one statement.
@@ -57,8 +58,10 @@ def delete(*, user_id: int, notification_id: int) -> None:
 
 
 def change_preferences(*, user_id: int, choices: Mapping[str, bool]) -> Preferences:
-    """Sets the named switches, leaves the others. Queued pushes are checked again when they are sent."""
+    """Sets the named switches, leaves the others. Queued pushes are checked again when they are sent. TokenRevoked,
+    AccountBlocked."""
     with unit_of_work():
+        get_user_model().objects.lock_active(user_id)
         preferences, _ = Preferences.objects.update_or_create(user_id=user_id, defaults=dict(choices))
     return preferences
 
@@ -120,9 +123,9 @@ def remove_user(*, user_id: int) -> None:
     with unit_of_work():
         _lock_in_order(Q(recipient_id=user_id) | _with_actor(user_id))
         _remove_everywhere(user_id, Q())
+        devices.remove_all(user_id=user_id)
         # Mail stays: the last one confirms the deletion. Its content is deleted when it is sent.
         Delivery.objects.filter(recipient_id=user_id, channel=Delivery.Channel.PUSH).delete()
-        Device.objects.filter(user_id=user_id).delete()
         Notification.objects.filter(recipient_id=user_id).delete()
         Preferences.objects.filter(user_id=user_id).delete()
 
