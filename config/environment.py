@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
@@ -147,15 +147,31 @@ def redis(name: str) -> str:
     return value
 
 
+def folder(name: str, *, default: Path) -> Path:
+    """The folder of a variable. An empty one is not set: as a path it would be the current folder."""
+    return Path(env.str(name, default="").strip() or default)
+
+
+def items(name: str) -> list[str]:
+    """The values between the commas, without spaces around them."""
+    return [value.strip() for value in env.str(name, default="").split(",") if value.strip()]
+
+
+def _parts(value: str, form: str) -> SplitResult:
+    """The parts of an address. ImproperlyConfigured, with this form of it, for a host or port that is none."""
+    try:
+        parts = urlsplit(value)
+        _ = parts.port
+    except ValueError as error:
+        raise ImproperlyConfigured(form) from error
+    return parts
+
+
 def site(name: str, value: str) -> str:
     """The public address of the service, without a trailing slash."""
     form = f"{name} is https://chat.example.com: scheme and host, no path."
-    try:
-        parts = urlsplit(value)
-        valid = parts.port is None or parts.port > 0
-    except ValueError as error:
-        raise ImproperlyConfigured(form) from error
-    valid = valid and parts.scheme in ("http", "https") and bool(parts.hostname) and "@" not in parts.netloc
+    parts = _parts(value, form)
+    valid = parts.port != 0 and parts.scheme in ("http", "https") and bool(parts.hostname) and "@" not in parts.netloc
     if not valid or parts.path not in ("", "/") or parts.query or parts.fragment or any(c.isspace() for c in value):
         raise ImproperlyConfigured(form)
     return f"{parts.scheme}://{parts.netloc}"
@@ -177,11 +193,10 @@ def media(name: str, value: str | None = None) -> dict[str, Any]:
     value = (env.str(name, default="") if value is None else value).strip()
     if not value:
         return {"BACKEND": "django.core.files.storage.FileSystemStorage"}
-    parts = urlsplit(value)
+    form = f"{name} is s3://bucket?endpoint=https://host&region=name, with key:secret@ if needed."
+    parts = _parts(value, form)
     if parts.scheme != "s3" or not parts.hostname or parts.path.strip("/"):
-        raise ImproperlyConfigured(
-            f"{name} is s3://bucket?endpoint=https://host&region=name, with key:secret@ if needed."
-        )
+        raise ImproperlyConfigured(form)
     if importlib.util.find_spec("storages") is None or importlib.util.find_spec("boto3") is None:
         raise ImproperlyConfigured(f"{name} needs `pip install -r requirements-optional.txt`.")
     query = dict(parse_qsl(parts.query))
@@ -206,11 +221,9 @@ def prefix(name: str) -> str:
 
 def mail(name: str, *, default: str, timeout: float) -> dict[str, Any]:
     """The mail backend that the outbox uses, with its options."""
-    parts = urlsplit(env.str(name, default="").strip() or default)
-    try:
-        port = parts.port
-    except ValueError as error:
-        raise ImproperlyConfigured(f"{name} has no such port: {error}.") from error
+    form = f"{name} is smtp://host:port, smtp+tls://, smtps://, file:///folder or console://."
+    parts = _parts(env.str(name, default="").strip() or default, form)
+    port = parts.port
     if parts.scheme in ("smtp", "smtps", "smtp+tls"):
         return {
             "BACKEND": "django.core.mail.backends.smtp.EmailBackend",
@@ -231,4 +244,4 @@ def mail(name: str, *, default: str, timeout: float) -> dict[str, Any]:
         }
     if parts.scheme == "console":
         return {"BACKEND": "django.core.mail.backends.console.EmailBackend", "OPTIONS": {}}
-    raise ImproperlyConfigured(f"{name} is smtp://host:port, smtp+tls://, smtps://, file:///folder or console://.")
+    raise ImproperlyConfigured(form)

@@ -90,6 +90,8 @@ PROBLEMS = (
     ("could not translate host name", "The host of the database is unknown. Correct DATABASE_URL."),
     ("failed to resolve host", "The host of the database is unknown. Correct DATABASE_URL."),
     ("Name or service not known", "The host of the database is unknown. Correct DATABASE_URL."),
+    ("invalid connection option", "DATABASE_URL has an option that PostgreSQL does not know. Correct it."),
+    ("invalid sslmode", "DATABASE_URL has an option that PostgreSQL does not know. Correct it."),
     ("timeout", "The database server does not answer in time."),
     ("starting up", "The database server is still starting."),
     ("unable to open database file", "The database file cannot be opened."),

@@ -73,9 +73,17 @@ def configured() -> list[RedisServer]:
 
 
 def _is_address(address: str) -> bool:
-    """Whether the library can use it; ValueError for a port that is none. It would take a word for database 0."""
+    """Whether the library can use it; ValueError for a port or an option that is none.
+
+    It would take a word for database 0.
+    """
     if not address.startswith(PLAIN_SCHEMES):
         return False
+    try:
+        # Connects nowhere. Unknown options would be found at the first connection only.
+        redis.ConnectionPool.from_url(address).make_connection()
+    except TypeError as error:
+        raise ValueError("an option that the library does not have") from error
     parts = urlsplit(address)
     if parts.scheme == "unix":
         return bool(parts.path.strip("/"))

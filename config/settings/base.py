@@ -11,7 +11,7 @@ from config.environment import env
 from core import redis_servers
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
-VAR_DIR = Path(env.str("VAR_DIR", default=str(BASE_DIR / "var")))
+VAR_DIR = environment.folder("VAR_DIR", default=BASE_DIR / "var")
 try:
     VAR_DIR.mkdir(parents=True, exist_ok=True)
 except OSError as error:
@@ -29,8 +29,10 @@ SITE_URL = environment.site("SITE_URL", env.str("SITE_URL", default="") or "http
 # --- Hosts and origins ----------------------------------------------------------------------
 
 ALLOWED_HOSTS = environment.hosts("ALLOWED_HOSTS", default=["127.0.0.1", "localhost", "[::1]"])
-CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
-CORS_ALLOWED_ORIGINS = env.list("CORS_ALLOWED_ORIGINS", default=[])
+CSRF_TRUSTED_ORIGINS = [
+    environment.site("CSRF_TRUSTED_ORIGINS", origin) for origin in environment.items("CSRF_TRUSTED_ORIGINS")
+]
+CORS_ALLOWED_ORIGINS = environment.items("CORS_ALLOWED_ORIGINS")
 CORS_URLS_REGEX = r"^/api/"
 CORS_EXPOSE_HEADERS = ["X-Request-Id", "Retry-After", "ETag", "X-Poll-Interval", "Date"]
 CORS_ALLOW_HEADERS = [*default_headers, "If-None-Match", "X-Action-Token", "X-Device-Name", "X-Device-Token"]
@@ -125,7 +127,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # --- Files ----------------------------------------------------------------------------------
 
-MEDIA_ROOT = Path(env.str("MEDIA_ROOT", default=str(VAR_DIR / "media")))
+MEDIA_ROOT = environment.folder("MEDIA_ROOT", default=VAR_DIR / "media")
 MEDIA_SENDFILE = environment.prefix("MEDIA_SENDFILE")
 # With an object store: clients are sent there for a minute, instead of getting the bytes from here.
 MEDIA_REDIRECT = environment.switch("MEDIA_REDIRECT", default=False)

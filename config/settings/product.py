@@ -55,9 +55,9 @@ MAILBOX_DIR = Path(NOTIFICATIONS_MAIL_TRANSPORT["OPTIONS"].get("file_path", VAR_
 REALTIME_CALL_RING_SECONDS = environment.number("CALL_RING_SECONDS", default=60, least=1, most=3600)
 REALTIME_CALL_CONNECT_SECONDS = environment.number("CALL_CONNECT_SECONDS", default=30, least=1, most=3600)
 REALTIME_CALL_LOST_SECONDS = environment.number("CALL_LOST_SECONDS", default=60, least=1, most=3600)
-REALTIME_TURN_URLS = env.list("TURN_URLS", default=[])
+REALTIME_TURN_URLS = environment.items("TURN_URLS")
 REALTIME_TURN_SECRET = env.str("TURN_SECRET", default="")
-REALTIME_STUN_URLS = env.list("STUN_URLS", default=[])
+REALTIME_STUN_URLS = environment.items("STUN_URLS")
 
 # --- Staff ----------------------------------------------------------------------------------
 

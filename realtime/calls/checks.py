@@ -20,5 +20,5 @@ def ice_servers(**options: Any) -> list[checks.CheckMessage]:
             id="realtime.E001",
         )
         for name, scheme, url in urls
-        if not re.fullmatch(rf"{scheme}:[^/\s]+", url)
+        if not re.fullmatch(rf"{scheme}:(\[[^/\s]+\]|[^/\s:?]+)(:\d{{1,5}})?(\?[^/\s]+)?", url)
     ]

@@ -45,6 +45,7 @@ ROOT = Path(__file__).resolve().parents[2]
             ],
         ),
         ("SENDFILE", lambda: environment.prefix("SENDFILE"), ["pictures", "http://h/"]),
+        ("SITE", lambda: environment.site("SITE", os.environ["SITE"]), ["h", "https://h:0", "https://h:x", "https://[h"]),
     ],
 )
 def test_a_wrong_value_names_its_variable(monkeypatch, name, read, wrong):
@@ -77,6 +78,24 @@ def test_an_empty_value_is_none(monkeypatch):
     assert environment.redis("REDIS_URL") == ""
 
 
+def test_an_empty_folder_is_not_the_current_one(monkeypatch, tmp_path):
+    monkeypatch.setenv("FOLDER", " ")
+    assert environment.folder("FOLDER", default=tmp_path) == tmp_path
+
+
+def test_spaces_after_commas_are_no_part_of_a_value(tmp_path):
+    """An origin with a space in front would match no request, and one with a slash at its end neither."""
+    origins = "https://chat.example.com/, https://*.example.org ,"
+    script = "from config.settings import base; print(base.CSRF_TRUSTED_ORIGINS, base.CORS_ALLOWED_ORIGINS)"
+    env = {"PATH": os.environ["PATH"], "VAR_DIR": str(tmp_path), "CSRF_TRUSTED_ORIGINS": origins}
+    env |= {"CORS_ALLOWED_ORIGINS": "https://a.example , https://b.example"}
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, env=env, capture_output=True, text=True, check=True)
+    assert done.stdout.split("] ") == [
+        "['https://chat.example.com', 'https://*.example.org'",
+        "['https://a.example', 'https://b.example']\n",
+    ]
+
+
 def test_a_secret_may_begin_with_a_dollar_sign(monkeypatch, tmp_path):
     monkeypatch.setenv("OTHER", "of another variable")
     for value in ("$OTHER", "$nothing"):
@@ -95,7 +114,14 @@ def test_a_secret_that_cannot_be_kept_is_one_sentence(monkeypatch, tmp_path):
             environment.secret("SECRET", kept_in=folder)
 
 
-@pytest.mark.parametrize("url", ["nonsense", "smtp://h:port", "file://", "http://h"])
+@pytest.mark.parametrize("url", ["http://h", "s3://", "s3://[::1", "s3://bucket:port"])
+def test_pictures_go_to_a_bucket(monkeypatch, url):
+    monkeypatch.setenv("MEDIA_URL", url)
+    with pytest.raises(ImproperlyConfigured, match=r"^MEDIA_URL is s3://bucket"):
+        environment.media("MEDIA_URL")
+
+
+@pytest.mark.parametrize("url", ["nonsense", "smtp://h:port", "smtp://[::1", "file://", "http://h"])
 def test_mail_goes_somewhere(monkeypatch, url):
     monkeypatch.setenv("EMAIL_URL", url)
     with pytest.raises(ImproperlyConfigured, match=r"^EMAIL_URL "):

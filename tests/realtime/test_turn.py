@@ -39,9 +39,9 @@ def test_a_turn_credential_is_the_hmac_of_expiry_and_pseudonym(settings):
 def test_addresses_that_browsers_refuse_are_found(settings):
     servers(settings, urls=["turn:turn.example.com:3478?transport=udp", "turns:[::1]:5349"])
     assert checks.ice_servers() == []
-    settings.REALTIME_TURN_URLS = ["turn://turn.example.com", "nonsense"]
-    settings.REALTIME_STUN_URLS = ["http://stun.example.com", "turn:h"]
-    assert [found.id for found in checks.ice_servers()] == ["realtime.E001"] * 4
+    settings.REALTIME_TURN_URLS = ["turn://turn.example.com", "nonsense", "turn:h:port", "turn:h:", "turn:h:123456"]
+    settings.REALTIME_STUN_URLS = ["http://stun.example.com", "turn:h", "stun:h:1:2"]
+    assert [found.id for found in checks.ice_servers()] == ["realtime.E001"] * 8
 
 
 def test_who_wants_relayed_calls_gets_the_relay_alone(settings):
