@@ -114,7 +114,7 @@ def _jpeg(data: bytes) -> Structure:
 def _png(data: bytes) -> Structure:
     width, height = struct.unpack_from(">II", data, 16)
     offset, chunks, frames, declared, extra = 8, 0, 0, 1, 0
-    while offset + 8 <= len(data):
+    while offset + 12 <= len(data):
         length, name = struct.unpack_from(">I4s", data, offset)
         chunks += 1
         if chunks > MAX_CHUNKS:
@@ -132,6 +132,8 @@ def _png(data: bytes) -> Structure:
         elif name == b"IEND":
             break
         offset += 12 + length
+    else:
+        raise LimitExceeded("cut off")
     return Structure("PNG", width, height, max(frames, declared) + extra if frames else 1)
 
 

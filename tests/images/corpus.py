@@ -232,6 +232,8 @@ CORPUS: dict[str, tuple[Callable[[], bytes], str]] = {
     "empty": (lambda: b"", BROKEN),
     "jpeg cut": (lambda: jpeg()[:200], BROKEN),
     "png cut": (lambda: png()[:-40], BROKEN),
+    "png cut in its last chunk": (lambda: png()[:-1], BROKEN),
+    "png without its last chunk": (lambda: png()[:-12], BROKEN),
     "webp cut": (lambda: webp()[: len(webp()) // 2], BROKEN),
     "gif cut": (lambda: gif()[:40], BROKEN),
     "only a jpeg's head": (lambda: b"\xff\xd8\xff\xe0", BROKEN),
