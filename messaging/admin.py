@@ -135,8 +135,9 @@ class ReportAdmin(StaffAdmin):
         position=4,
     )
     list_select_related = ("reported", "reporter", "resolved_by")
-    list_filter = ("state", "reason", "created_at")
-    search_fields = ("=id", "=reported__email", "=reporter__email")
+    # No filter by reason: it is free text, and a filter lists all values that there are.
+    list_filter = ("state", "created_at")
+    search_fields = ("=id", "=reason", "=reported__email", "=reporter__email")
     fields = (
         "id", "state", "reason", "comment", "message", "reported", "reporter", "created_at", "resolution",
         "resolved_by", "resolved_at",

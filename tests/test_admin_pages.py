@@ -60,6 +60,14 @@ def test_the_text_of_a_report_is_shown_to_who_may_reveal_it_and_says_why(written
     assert (row.target, row.reason, row.details) == (written.sender, "looking into it", {"report_id": report.pk})
 
 
+def test_reports_are_found_by_their_reason_and_not_listed_by_it(written, moderator):
+    """Users write the reason: a filter would list every text that was ever sent."""
+    page = moderator.get("/admin/messaging/report/?q=spam")
+    assert page.context["cl"].result_count == 1
+    assert "?reason" not in page.content.decode()
+    assert moderator.get("/admin/messaging/report/?q=abuse").context["cl"].result_count == 0
+
+
 def test_the_audit_log_counts_entries(db):
     auditor = admin_client(staff("Auditor"))
     audit.record(action="user.blocked")
