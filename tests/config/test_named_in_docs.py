@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from urllib.parse import urljoin
 
 import pytest
 from django.conf import settings
@@ -79,6 +80,9 @@ def test_links_lead_somewhere(document):
             path = (document.parent / target).resolve()
             # The site serves docs/glossary.md as /docs/glossary.
             assert path.exists() or path.with_suffix(".md").exists(), target
+            address = urljoin(f"/docs/{document.stem}", target)
+            if document.parent != ROOT and not address.startswith("/static/"):
+                resolve(address)
 
 
 RECORDS = sorted((ROOT / "docs" / "decisions").glob("0*.md"))
