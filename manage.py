@@ -12,6 +12,9 @@ def main() -> None:
         os.environ.setdefault("DATABASE_CONNECTIONS", "pool")
     if os.environ.get("NO_COLOR"):
         os.environ.setdefault("DJANGO_COLORS", "nocolor")
+    if sys.stdout is not None:
+        # A terminal that is not UTF-8 shows escapes for what it has no letters for.
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         from django.core.exceptions import ImproperlyConfigured
         from django.core.management import execute_from_command_line

@@ -35,8 +35,10 @@ class NothingMatched(CommandError):
         super().__init__(message, returncode=NOTHING_MATCHED)
 
 
-def database_refusal(error: DatabaseError) -> CommandError:
-    """What the database says, in one line."""
+def refusal(error: DatabaseError | OSError) -> CommandError:
+    """What the database or the operating system says, in one line."""
+    if isinstance(error, OSError):
+        return CommandError(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     reason = (str(error).splitlines() or [type(error).__name__])[0]
     return CommandError(f"The database refuses: {reason}. See `manage.py doctor`.")
 
@@ -46,11 +48,15 @@ class PlainCommand(BaseCommand):
 
     def execute(self, *args: Any, **options: Any) -> Any:
         try:
-            return super().execute(*args, **options)
-        except (CommandError, DatabaseError) as error:
+            result = super().execute(*args, **options)
+            sys.stdout.flush()
+            return result
+        except BrokenPipeError:
+            discard_output()
+        except (CommandError, DatabaseError, OSError) as error:
             if not getattr(self, "_called_from_command_line", False) or options.get("traceback"):
                 raise
-            told = database_refusal(error) if isinstance(error, DatabaseError) else error
+            told = error if isinstance(error, CommandError) else refusal(error)
             self.stderr.write(str(told))
             connections.close_all()
             sys.exit(told.returncode)
@@ -86,19 +92,20 @@ class OperatorCommand(PlainCommand):
         try:
             result = self.act(**options)
             self.show(result, as_json=options["json"])
-            sys.stdout.flush()
         except APIException as error:
             raise CommandError(str(error.detail)) from error
-        except DatabaseError as error:
-            raise database_refusal(error) from error
+        except UnicodeEncodeError as error:
+            raise CommandError("The arguments hold bytes that are not UTF-8.", returncode=2) from error
         except BrokenPipeError:
-            discard_output()
-        except OSError as error:
-            raise CommandError(f"{error.filename}: {error.strerror}" if error.filename else str(error)) from error
+            raise
+        except (DatabaseError, OSError) as error:
+            raise refusal(error) from error
 
     def show(self, result: dict[str, Any], *, as_json: bool) -> None:
         if as_json:
-            self.stdout.write(json.dumps(result, default=as_text, ensure_ascii=False, indent=2))
+            # Elsewhere the escapes of the terminal (manage.py) would not be JSON.
+            is_utf8 = (self.stdout.encoding or "utf-8") == "utf-8"
+            self.stdout.write(json.dumps(result, default=as_text, ensure_ascii=not is_utf8, indent=2))
             return
         # As JSON `dry_run` is a field; as text it is a sentence, and only in a dry run.
         shown = {name: value for name, value in result.items() if name != "dry_run"}
@@ -111,7 +118,7 @@ class OperatorCommand(PlainCommand):
     def confirm(self) -> None:
         # None: standard input is closed.
         if sys.stdin is None or not sys.stdin.isatty():
-            raise CommandError("Without a terminal this needs --yes.")
+            raise CommandError("Without a terminal this needs --yes.", returncode=2)
         try:
             answer = input(f"{self.help} Go on? [y/N] ")
         except EOFError:  # Ctrl-D
@@ -158,7 +165,10 @@ def as_text(value: Any) -> str:
 
 def actor() -> str:
     """The actor label of the audit log for the operating-system user who runs the command."""
-    return f"cli:{getpass.getuser()}"
+    try:
+        return f"cli:{getpass.getuser()}"
+    except (KeyError, OSError):  # a container may run with a number that has no name
+        return f"cli:{os.getuid()}"
 
 
 def moment(text: str) -> Any:

@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import zipfile
+from unittest.mock import Mock
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -58,6 +59,12 @@ def test_a_change_leaves_an_audit_row(name, db, capsys):
     row = AuditEntry.objects.get()
     assert row.actor_label.startswith("cli:")
     assert str(user.id) in (str(row.target_id), row.target_label.removeprefix("user "))
+
+
+def test_an_operator_without_a_name_is_recorded_by_number(alice, monkeypatch):
+    monkeypatch.setattr("getpass.getuser", Mock(side_effect=KeyError("uid not found")))
+    call_command("unlock_user", alice.email)
+    assert AuditEntry.objects.get().actor_label == f"cli:{os.getuid()}"
 
 
 @pytest.mark.parametrize("name", [*COMMANDS, "show_user", "export_user"])
@@ -125,6 +132,13 @@ def test_a_name_in_broken_utf8_is_unknown(db):
     assert failure.value.returncode == 3
 
 
+def test_a_reason_in_broken_utf8_is_wrong_usage(alice):
+    with pytest.raises(CommandError, match="not UTF-8") as failure:
+        call_command("block_user", alice.email, "--reason", "f\udcfcr immer")
+    assert failure.value.returncode == 2
+    assert not AuditEntry.objects.exists()
+
+
 @pytest.mark.django_db
 def test_a_database_without_tables_is_told_in_one_line():
     with connection.cursor() as cursor:
@@ -187,8 +201,9 @@ def test_an_export_that_fails_leaves_no_file(alice, tmp_path, monkeypatch):
 
 def test_erasing_needs_yes_without_a_terminal(alice, monkeypatch):
     monkeypatch.setattr("sys.stdin.isatty", lambda: False, raising=False)
-    with pytest.raises(CommandError):
+    with pytest.raises(CommandError) as refused:
         call_command("erase_user", alice.email, "--reason", "asked")
+    assert refused.value.returncode == 2
     assert User.objects.get(id=alice.id).email == alice.email
 
 

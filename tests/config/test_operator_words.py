@@ -1,5 +1,6 @@
 """What operators read: one sentence per error, reasons instead of class names, dry runs that say so."""
 
+import json
 import os
 import pty
 import signal
@@ -41,6 +42,33 @@ def test_migrate_and_wait_say_that_the_server_refuses_the_connection(tmp_path):
 
 
 @pytest.mark.once
+def test_a_terminal_without_the_letters_of_a_name_gets_escapes(tmp_path):
+    """Also as JSON, which knows no escapes but its own."""
+    environment = {"DATABASE_URL": "", "VAR_DIR": str(tmp_path), "PYTHONIOENCODING": "ascii", "REDIS_URL": ""}
+    assert manage("migrate", "--verbosity", "0", **environment).returncode == 0
+    make = "from tests.factories import make_user; make_user('Zoë👩', email='zoe@example.com')"
+    assert manage("shell", "--command", make, **environment).returncode == 0
+    shown = manage("show_user", "zoe@example.com", **environment)
+    assert (shown.returncode, "Zo\\xeb\\U0001f469" in shown.stdout) == (0, True), shown
+    shown = manage("show_user", "zoe@example.com", "--json", **environment)
+    assert json.loads(shown.stdout)["first_name"] == "Zoë👩"
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("command", ["doctor", "demo"])
+def test_a_reader_that_leaves_is_no_traceback(tmp_path, command):
+    environment = {"DATABASE_URL": "", "VAR_DIR": str(tmp_path), "REDIS_URL": ""}
+    assert manage("migrate", "--verbosity", "0", **environment).returncode == 0
+    env = {**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings", "DEBUG": "1", **environment}
+    reading, writing = os.pipe()
+    os.close(reading)
+    words = [sys.executable, "-u", "manage.py", command]
+    done = subprocess.run(words, cwd=ROOT, env=env, stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writing)
+    assert "Traceback" not in done.stderr and "Exception" not in done.stderr, done.stderr
+
+
+@pytest.mark.once
 def test_ctrl_c_before_the_server_runs_shows_no_traceback(tmp_path):
     env = {**os.environ, "DEBUG": "1", "DATABASE_URL": "postgres://parley:secret@127.0.0.1:9/parley"}
     env |= {"VAR_DIR": str(tmp_path), "DJANGO_SETTINGS_MODULE": "config.settings"}
@@ -71,6 +99,8 @@ def test_ctrl_c_before_the_server_runs_shows_no_traceback(tmp_path):
             "The database refuses the user name or the password. Correct DATABASE_URL.",
         ),
         ("Connection refused", "The database server does not answer: the connection was refused. Start it."),
+        ('invalid connection option "ssl"', "DATABASE_URL has an option that PostgreSQL does not know. Correct it."),
+        ('invalid sslmode value: "on"', "DATABASE_URL has an option that PostgreSQL does not know. Correct it."),
         ("something else", "The database does not answer (OperationalError)."),
     ],
 )

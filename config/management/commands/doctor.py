@@ -12,10 +12,11 @@ from typing import Any
 
 from django.conf import settings
 from django.core import checks
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 from django.db import connection
 
 from config import health, translations
+from core.operator import PlainCommand
 
 MISSING, NOTE = "missing", "note"
 
@@ -29,7 +30,7 @@ class CheckResult:
     fix: str = ""
 
 
-class Command(BaseCommand):
+class Command(PlainCommand):
     help = "Report what is missing, with the command that fixes it. Exit code 1 when something is missing."
     requires_system_checks: list[str] = []
 

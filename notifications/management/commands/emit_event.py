@@ -14,7 +14,7 @@ from django.db import DatabaseError, transaction
 
 from accounts.services import audit
 from core.fields import parse_id
-from core.operator import PlainCommand, actor, database_refusal, discard_output, moment
+from core.operator import PlainCommand, actor, discard_output, moment, refusal
 from notifications.conf import conf
 from notifications.services import ingestion
 
@@ -57,7 +57,7 @@ class Command(PlainCommand):
             if not options["dry_run"] and rejected < len(events):
                 audit.record(action="emit_event", actor=actor(), results=dict(counts))
         except DatabaseError as error:
-            raise database_refusal(error) from error
+            raise refusal(error) from error
         if rejected:
             raise CommandError(f"{rejected} of {len(events)} events were rejected.")
 
@@ -85,7 +85,7 @@ def _event(values: dict[str, Any], *, retract: bool) -> dict[str, Any]:
             event[name] = _number(name, values[name])
     for name in ("type", "recipient_id", "actor_id"):
         if name not in event:
-            raise CommandError(f"--{name.replace('_', '-')} is needed.")
+            raise CommandError(f"--{name.replace('_', '-')} is needed.", returncode=2)
     if "target_id" in values:
         event["target"] = {"id": _number("target_id", values["target_id"]), "title": values.get("target_title", "")}
     return event
@@ -94,7 +94,7 @@ def _event(values: dict[str, Any], *, retract: bool) -> dict[str, Any]:
 def _number(name: str, text: str) -> int:
     number = parse_id(text)
     if number is None:
-        raise CommandError(f"--{name.replace('_', '-')} is a positive whole number, not {text!r}.")
+        raise CommandError(f"--{name.replace('_', '-')} is a positive whole number, not {text!r}.", returncode=2)
     return number
 
 
@@ -102,9 +102,9 @@ def _occurred_at(text: str) -> str:
     try:
         at = moment(text)
     except argparse.ArgumentTypeError as error:
-        raise CommandError(f"--occurred-at: {error}.") from error
+        raise CommandError(f"--occurred-at: {error}.", returncode=2) from error
     if at < ingestion.EARLIEST:
-        raise CommandError(f"--occurred-at: {text!r} is before {ingestion.EARLIEST:%Y-%m-%d}.")
+        raise CommandError(f"--occurred-at: {text!r} is before {ingestion.EARLIEST:%Y-%m-%d}.", returncode=2)
     return str(at.isoformat())
 
 
@@ -121,7 +121,7 @@ def _lines() -> list[dict[str, Any]]:
             raise CommandError(f"Line {number} is not a JSON object.")
         events.append(event)
     if not events:
-        raise CommandError("There is no event: give flags, or JSON lines on standard input.")
+        raise CommandError("There is no event: give flags, or JSON lines on standard input.", returncode=2)
     return events
 
 
