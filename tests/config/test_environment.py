@@ -45,7 +45,11 @@ ROOT = Path(__file__).resolve().parents[2]
             ],
         ),
         ("SENDFILE", lambda: environment.prefix("SENDFILE"), ["pictures", "http://h/"]),
-        ("SITE", lambda: environment.site("SITE", os.environ["SITE"]), ["h", "https://h:0", "https://h:x", "https://[h"]),
+        (
+            "SITE",
+            lambda: environment.site("SITE", os.environ["SITE"]),
+            ["h", "https://h:0", "https://h:x", "https://[h"],
+        ),
     ],
 )
 def test_a_wrong_value_names_its_variable(monkeypatch, name, read, wrong):
