@@ -35,6 +35,10 @@ class Retry(Failed):
     """The attempt failed and may succeed later."""
 
 
+class RateLimited(Retry):
+    """The service takes no more for this device at the moment."""
+
+
 class Unavailable(Failed):
     """The service refuses all requests. The delivery is not at fault, so the attempt does not count."""
 

@@ -16,7 +16,17 @@ from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
-from notifications.channels import Dead, DeviceGone, Outcome, PushChannel, Retry, Sent, Unavailable, WrongSender
+from notifications.channels import (
+    Dead,
+    DeviceGone,
+    Outcome,
+    PushChannel,
+    RateLimited,
+    Retry,
+    Sent,
+    Unavailable,
+    WrongSender,
+)
 from notifications.conf import conf
 
 log = logging.getLogger(__name__)
@@ -189,7 +199,7 @@ def classify(error: Any) -> Outcome:
     if status == 404:
         return Unavailable("FCM does not know the project (404)")
     if status == 429 or isinstance(error, messaging.QuotaExceededError):
-        return Retry(name, after=_retry_after(response))
+        return RateLimited(name, after=_retry_after(response))
     if status == 400 or isinstance(error, exceptions.InvalidArgumentError):
         return DeviceGone("INVALID_ARGUMENT about the token") if _is_about_token(response) else Dead(name)
     if status >= 500:

@@ -9,7 +9,7 @@ from datetime import timedelta
 from django.db import transaction
 from django.utils import timezone
 
-from notifications.channels import Dead, DeviceGone, Outcome, Retry, Sent, Unavailable
+from notifications.channels import Dead, DeviceGone, Outcome, RateLimited, Retry, Sent, Unavailable
 from notifications.conf import conf
 from notifications.models import ChannelPause
 
@@ -76,6 +76,9 @@ class CircuitBreaker:
             return ""
         if isinstance(outcome, Unavailable):
             return outcome.error
+        if isinstance(outcome, RateLimited) and outcome.after is not None:
+            # The service works, and named a time for this row.
+            return ""
         if isinstance(outcome, Retry):
             self._failed.add(recipient)
             if len(self._failed) >= _FAILURES:
