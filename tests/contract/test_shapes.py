@@ -18,6 +18,8 @@ from notifications.models import Notification
 from notifications.serializers import NotificationSerializer, PreferencesInput
 from realtime.calls.selectors import call_history
 from realtime.calls.serializers import CallSerializer
+from realtime.serializers import ReadyData
+from realtime.services import log
 from realtime.socket_events import MessageData
 from tests.factories import sign_in
 from tests.messaging.conftest import message_path
@@ -68,6 +70,7 @@ def test_each_shape_renders_exactly_what_it_declares(alice, bob, charlie, as_ali
         *((NotificationSerializer, NotificationSerializer.render(row)) for row in Notification.objects.all()),
         (PreferencesInput, PreferencesInput.render(notifications.preferences_of(alice.id))),
         *((CallSerializer, CallSerializer.render(call, viewer_id=alice.id, device=phone.device)) for call in calls),
+        (ReadyData, ReadyData.render(log.position(alice.id), calls, viewer_id=alice.id, device=phone.device)),
     ]
     seen: set[type] = set()
     for shape, value in rendered:
