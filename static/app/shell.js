@@ -106,7 +106,7 @@ export function App() {
   // A new page takes the focus, so that a keyboard or a screen reader goes on there.
   useEffect(() => {
     if (!page) return;
-    if (!first.current && !body.current?.contains(document.activeElement)) body.current?.querySelector("h1, main")?.focus();
+    if (!first.current && !body.current?.contains(document.activeElement)) body.current?.querySelector("h1")?.focus();
     first.current = false;
   }, [page]);
 

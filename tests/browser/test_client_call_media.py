@@ -159,7 +159,7 @@ def test_camera_denied(alice, strict_chromium, open_window):
     alice.expect_active(), bob.expect_active()
     bob.receives("frames")
     alice.receives("energy")
-    expect(bob.page.get_by_text("The camera cannot be used")).to_be_visible()
+    expect(bob.dialog.get_by_text("The camera cannot be used")).to_be_visible()
     expect(bob.video("Own")).to_have_count(0)
     expect(alice.dialog.locator(".call-avatar")).to_be_visible(timeout=PATIENCE)
     alice.press("Hang up")

@@ -13,6 +13,9 @@ INVITE = """async ([id, media]) => {
   const { parley } = await import("/static/app/client.js");
   parley.calls.invite({ conversation_id: id, media });
 }"""
+REFUSE_SCREEN = """() => {
+  navigator.mediaDevices.getDisplayMedia = () => Promise.reject(new DOMException("", "NotAllowedError"));
+}"""
 FRAMES = "(video) => video.getVideoPlaybackQuality().totalVideoFrames"
 
 
@@ -273,7 +276,17 @@ def test_without_a_camera_the_call_goes_on(open_as, people):
     ring_of(bob).get_by_role("button", name="Accept", exact=True).click()
     bob.page.get_by_role("timer").wait_for()
     flows(bob)
-    bob.see("The camera cannot be used.")
+    # In the window of the call: the page behind it is out of reach.
+    said = bob.page.get_by_role("dialog", name="Call with Alice Example").locator(".notices")
+    for again in (False, True):
+        button(bob, "Camera on").click() if again else None
+        expect(said).to_contain_text("The camera cannot be used.")
+        said.get_by_role("button", name="Dismiss").click()
+    # Whoever closes the choice of screens has changed their mind.
+    bob.page.evaluate(REFUSE_SCREEN)
+    button(bob, "Share screen").click()
+    bob.page.wait_for_timeout(300)
+    expect(said).to_have_text("")
     button(alice, "Hang up").click()
     ended(bob, "Call ended")
 

@@ -50,6 +50,25 @@ def test_a_question_goes_with_its_page(windows, chat):
     expect(question).to_have_count(0)
 
 
+def test_a_new_page_takes_the_focus(windows):
+    alice = windows("Alice").open("settings")
+    expect(alice.page.get_by_role("heading", name="Settings")).to_be_visible(timeout=PATIENCE)
+    for name in ("Calls", "Notifications", "Settings"):
+        alice.page.get_by_role("link", name=name).focus()
+        alice.page.keyboard.press("Enter")
+        expect(alice.page.get_by_role("heading", name=name, level=1)).to_be_focused(timeout=PATIENCE)
+    alice.page.get_by_role("link", name="Help").click()
+    expect(alice.page.get_by_role("heading", name="Help", exact=True)).to_be_focused(timeout=PATIENCE)
+
+
+def test_an_address_of_a_section_leads_there(windows):
+    alice = windows("Alice").open("settings/privacy")
+    expect(alice.page.get_by_label("Who can message me")).to_be_visible(timeout=PATIENCE)
+    expect(alice.page.get_by_role("heading", name="Signed in")).to_be_attached(timeout=PATIENCE)
+    alice.page.wait_for_timeout(500)
+    assert alice.page.get_by_role("heading", name="Privacy").bounding_box()["y"] < 100
+
+
 def test_a_section_of_the_settings_is_found_again(windows):
     alice = windows("Alice").open("settings")
     section = alice.page.get_by_role("navigation", name="Sections").get_by_role("button", name="Privacy")

@@ -3,7 +3,7 @@ import { html, useEffect, useLayoutEffect, useRef } from "../html.js";
 import { t } from "../i18n.js";
 import { Avatar, nameOf } from "../ui/avatar.js";
 import { Icon } from "../ui/icon.js";
-import { failed, notice } from "../ui/notices.js";
+import { Notices, failed, notice } from "../ui/notices.js";
 import { invite } from "./invite.js";
 import { CallWindow } from "./window.js";
 import { ring } from "./sound.js";
@@ -57,6 +57,7 @@ function Ring({ call, peer }) {
       <button class="call-button accept" onClick=${() => answer(video)}><${Icon} name=${video ? "camera" : "phone"} /><span>${t("Accept")}</span></button>
     </div>
     ${video && html`<button class="text-button" onClick=${() => answer(false)}>${t("Answer without camera")}</button>`}
+    <${Notices} />
   </dialog>`;
 }
 

@@ -4,6 +4,7 @@ import { html, useEffect, useLayoutEffect, useRef, useState } from "../html.js";
 import { duration, t } from "../i18n.js";
 import { Avatar, nameOf } from "../ui/avatar.js";
 import { Icon } from "../ui/icon.js";
+import { Notices } from "../ui/notices.js";
 import { Controls } from "./controls.js";
 import { waitTone } from "./sound.js";
 import { qualityText, stateText } from "./texts.js";
@@ -59,6 +60,7 @@ export function CallWindow({ call, peer }) {
       ${call.remote && call.remote.audio === false && call.mediaConnected && html`<p class="call-note">${t("{name} is muted", { name })}</p>`}
     </div>
     <${Controls} call=${call} onOutput=${setOutput} />
+    ${!small && html`<${Notices} />`}
   </dialog>`;
 }
 

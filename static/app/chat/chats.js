@@ -18,7 +18,7 @@ function Empty() {
 function Starting({ person }) {
   useEffect(() => {
     // Nobody has the largest number.
-    startChat(Number(person) || Number.MAX_SAFE_INTEGER).then(
+    startChat(Math.min(Number(person) || Infinity, Number.MAX_SAFE_INTEGER)).then(
       (row) => navigate(`/app/chats/${row.id}`, { replace: true }),
       (error) => {
         failed(error);

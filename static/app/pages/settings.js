@@ -41,10 +41,11 @@ export default function Settings({ params }) {
     parley.profile.get().then((reply) => update(reply.profile), (error) => setProblem(errorText(error)));
     return parley.on("profile.updated", ({ user }) => setProfile((old) => ({ ...old, ...user })));
   }, []);
+  const headingOf = (section) => page.current.querySelector(`#section-${CSS.escape(section)}`);
+  const scrollTo = (section) => headingOf(section)?.closest(".card").scrollIntoView({ block: "start" });
   const show = (section) => {
-    const heading = page.current.querySelector(`#section-${CSS.escape(section)}`);
-    heading?.closest(".card").scrollIntoView({ block: "start" });
-    heading?.focus({ preventScroll: true });
+    scrollTo(section);
+    headingOf(section)?.focus({ preventScroll: true });
   };
   const go = (section) => {
     navigate(`/app/settings/${section}`);
@@ -52,7 +53,14 @@ export default function Settings({ params }) {
     if (params.section === section) show(section);
   };
   useEffect(() => {
-    if (profile && params.section) show(params.section);
+    if (!profile || !params.section) return undefined;
+    show(params.section);
+    // The sections above are filled in a moment later: it keeps its place until the user does something.
+    const watcher = new ResizeObserver(() => scrollTo(params.section));
+    watcher.observe(page.current.querySelector(".settings-sections"));
+    const stop = () => watcher.disconnect();
+    for (const type of ["wheel", "pointerdown", "keydown"]) addEventListener(type, stop, { once: true });
+    return stop;
   }, [params.section, Boolean(profile)]);
   return html`<main class="page settings" ref=${page}>
     <header class="settings-head"><h1 tabindex="-1">${t("Settings")}</h1>
