@@ -23,7 +23,7 @@ django = get_wsgi_application()
 from django.conf import settings  # noqa: E402
 
 from config.concurrency_limit import ConcurrencyLimit  # noqa: E402  (needs the app registry)
-from config.transfer import BodiesFirst, only_read, with_rooted_path  # noqa: E402
+from config.transfer import BodiesFirst, only_read, with_rooted_path, without_underscores  # noqa: E402
 from core.conf import refuse_unsafe_settings  # noqa: E402
 from core.database import leave_pool  # noqa: E402
 from realtime.consumers import Hub  # noqa: E402
@@ -49,7 +49,7 @@ watched = {
 
 
 async def http(scope: dict[str, Any], receive: Callable[..., Any], send: Callable[..., Any]) -> None:
-    await watched.get(scope["path"], pages)(scope, receive, send)
+    await watched.get(scope["path"], pages)(without_underscores(scope), receive, send)
 
 
 router = ProtocolTypeRouter({"http": http, "websocket": websocket_application("api/v1/")})

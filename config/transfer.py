@@ -54,6 +54,14 @@ def with_rooted_path(scope: dict[str, Any]) -> dict[str, Any]:
     return {**scope, "path": path, "raw_path": quote(path).encode()}
 
 
+def without_underscores(scope: dict[str, Any]) -> dict[str, Any]:
+    """The scope without headers whose names have underscores. WSGI calls `X_Forwarded_For` like `X-Forwarded-For`: a client's
+    header would pass for a part of the proxy's. nginx drops them, too."""
+    if not any(b"_" in name for name, _ in scope["headers"]):
+        return scope
+    return {**scope, "headers": [(name, value) for name, value in scope["headers"] if b"_" not in name]}
+
+
 class BodiesFirst:
     """ASGI middleware: calls `app` when the body is complete, and buffers its reply."""
 

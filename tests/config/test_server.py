@@ -169,6 +169,21 @@ def test_the_target_of_a_request_may_be_absolute_or_no_path(server):
     assert answer("GET http://127.0.0.1/api/v1/auth/me", host="elsewhere.example")[0] == "400"
 
 
+def test_a_client_cannot_imitate_the_header_of_the_proxy(server):
+    """Every request is from another address, if the last of both headers counts: no rate would ever be used up."""
+    server.environment["TRUSTED_PROXIES"] = "1"
+    server.start()
+
+    def ask(number: int) -> int:
+        headers = [("X-Forwarded-For", "192.0.2.1"), ("X_Forwarded_For", f"198.51.100.{number}")]
+        content = {"email": "nobody@example.com"}
+        return httpx.post(
+            f"{server.base}/api/v1/auth/forgot-password", json=content, headers=headers, timeout=20
+        ).status_code
+
+    assert [ask(number) for number in range(4)] == [200, 200, 200, 429]
+
+
 def test_serve_takes_the_next_free_port_unless_one_is_named(server):
     databases.copy_sqlite(Path(server.environment["VAR_DIR"]))
     first = subprocess.Popen(
