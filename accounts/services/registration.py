@@ -151,7 +151,7 @@ def purge_unconfirmed(*, created_before: datetime, batch: int) -> int:
     for user_id in ids:
         unconfirmed = User.objects.unverified().filter(id=user_id)
         with unit_of_work():
-            if unconfirmed.select_for_update(skip_locked=True).first() is None:
+            if unconfirmed.select_for_update(skip_locked=True, no_key=True).first() is None:
                 continue  # confirmed in the meantime, or locked by another purge
             account_erased.send(User, user_id=user_id)
         with unit_of_work():  # after what listeners still write at the end of their transaction

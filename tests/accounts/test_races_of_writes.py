@@ -23,6 +23,7 @@ from accounts.services import (
     trusted_devices,
 )
 from core.transactions import unit_of_work
+from realtime.models import Stream
 from tests.factories import make_user, sign_in
 from tests.parallel import parallel_outcomes, start_until_it_waits
 from tests.server import ON_POSTGRES
@@ -224,5 +225,15 @@ def test_an_unconfirmed_account_is_removed_while_its_code_is_guessed():
         code = Code.objects.select_for_update(no_key=True).get()
         removed = start_until_it_waits(purge_unconfirmed)
         CodeTries.objects.create(code=code, digest=code.digest, network="192.0.2.1", tries=1)
+    assert removed() == 1
+    assert not User.objects.exists()
+
+
+@pytest.mark.skipif(not ON_POSTGRES, reason="SQLite has one writer")
+def test_an_unconfirmed_account_is_removed_while_its_log_begins():
+    user = make_user(verified=False)
+    with transaction.atomic():
+        Stream.objects.create(user=user)
+        removed = start_until_it_waits(purge_unconfirmed)
     assert removed() == 1
     assert not User.objects.exists()
