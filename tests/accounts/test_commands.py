@@ -80,6 +80,19 @@ def test_a_user_is_found_by_an_address_as_people_write_it(db, capsys):
         assert run(capsys, "show_user", address)["user_id"] == person.id
 
 
+def test_a_new_password_ends_what_the_old_one_opened(alice, as_alice, monkeypatch):
+    monkeypatch.setattr("getpass.getpass", lambda prompt: "new battery 77")
+    call_command("changepassword", str(alice.id))
+    alice.refresh_from_db()
+    assert alice.check_password("new battery 77")
+    as_alice.get("/api/v1/auth/me", status=401)
+    entry = AuditEntry.objects.get()
+    assert (entry.action, entry.target_id, entry.actor_label[:4]) == ("user.signed_out", alice.id, "cli:")
+    with pytest.raises(CommandError) as refused:
+        call_command("changepassword", "nobody@example.com")
+    assert refused.value.returncode == 3
+
+
 def test_a_block_with_an_end_says_so(alice, capsys):
     sign_in(alice)
     result = run(capsys, "block_user", alice.email, "--reason", "spam", "--until", "2100-01-01")
