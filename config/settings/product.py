@@ -44,11 +44,10 @@ NOTIFICATIONS_PUSH_OUTBOX = VAR_DIR / "push"
 EMAIL_BACKEND = "notifications.services.delivery.mail.QueueingEmailBackend"
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="Parley <no-reply@parley.localhost>")
 EMAIL_TIMEOUT = 10
-NOTIFICATIONS_MAIL_TRANSPORT = environment.mail(
-    "EMAIL_URL", default=f"file://{VAR_DIR / 'mail'}", timeout=EMAIL_TIMEOUT
-)
+_mailbox = (VAR_DIR / "mail").absolute()
+NOTIFICATIONS_MAIL_TRANSPORT = environment.mail("EMAIL_URL", default=_mailbox.as_uri(), timeout=EMAIL_TIMEOUT)
 # The folder that `/dev/mail/` shows.
-MAILBOX_DIR = Path(NOTIFICATIONS_MAIL_TRANSPORT["OPTIONS"].get("file_path", VAR_DIR / "mail"))
+MAILBOX_DIR = Path(NOTIFICATIONS_MAIL_TRANSPORT["OPTIONS"].get("file_path", _mailbox))
 
 # --- Calls ----------------------------------------------------------------------------------
 

@@ -185,9 +185,12 @@ def test_a_call_that_would_ring_for_days_is_refused_at_the_start(tmp_path):
         assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize(("url", "folder"), [("", "mail"), ("file://{}/letters%20out", "letters out")])
+@pytest.mark.parametrize(("url", "folder"), [("", "var #1/mail"), ("file://{}/letters%20out", "letters out")])
 def test_the_mailbox_reads_where_mails_are_written(tmp_path, url, folder):
-    env = {**os.environ, "DEBUG": "1", "VAR_DIR": str(tmp_path), "EMAIL_URL": url.format(tmp_path)}
-    command = [sys.executable, "-c", "from config import settings; print(settings.MAILBOX_DIR)"]
+    """Also in a folder that is named from the current one, with letters that addresses write in another way."""
+    var = os.path.relpath(tmp_path / "var #1", ROOT)
+    env = {**os.environ, "DEBUG": "1", "VAR_DIR": var, "EMAIL_URL": url.format(tmp_path)}
+    names = "settings.MAILBOX_DIR, settings.NOTIFICATIONS_MAIL_TRANSPORT['OPTIONS']['file_path']"
+    command = [sys.executable, "-c", f"from config import settings; print({names}, sep='\\n')"]
     done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == str(tmp_path / folder)
+    assert {os.path.realpath(line) for line in done.stdout.splitlines()} == {str((tmp_path / folder).resolve())}
