@@ -33,8 +33,8 @@ if (find) {
       hits.hidden = true;
       return;
     }
-    const response = await fetch(`${find.dataset.find}?q=${encodeURIComponent(query)}`);
-    const rows = response.ok ? (await response.json()).hits : [];
+    const response = await fetch(`${find.dataset.find}?q=${encodeURIComponent(query)}`).catch(() => null);
+    const rows = response?.ok ? (await response.json()).hits : [];
     if (asked !== query) return;
     const links = rows.slice(0, 8).map((row) =>
       make("a", { href: row.address }, row.title, row.where ? make("span", { className: "quiet", textContent: ` ${row.where}` }) : ""),
@@ -44,7 +44,9 @@ if (find) {
   };
   input.addEventListener("input", show);
   find.addEventListener("keydown", (event) => {
-    if (event.key === "Escape") hits.hidden = true;
+    if (event.key !== "Escape" || hits.hidden) return;
+    input.focus();
+    hits.hidden = true;
   });
   find.addEventListener("focusout", (event) => {
     if (!find.contains(event.relatedTarget)) hits.hidden = true;

@@ -94,14 +94,18 @@ if (authorize) {
   for (const button of authorize.querySelectorAll("[data-email]")) {
     button.addEventListener("click", async () => {
       const { email, password } = button.dataset;
-      const response = await fetch("/api/v1/auth/login", {
-        method: "POST",
-        headers: { "Content-Type": "application/json" },
-        body: JSON.stringify({ email, password }),
-      });
-      const body = await response.json();
-      if (body.token) use(body.token);
-      else state.textContent = body.message ?? "Two-step verification is on.";
+      try {
+        const response = await fetch("/api/v1/auth/login", {
+          method: "POST",
+          headers: { "Content-Type": "application/json" },
+          body: JSON.stringify({ email, password }),
+        });
+        const body = await response.json();
+        if (body.token) use(body.token);
+        else state.textContent = body.message ?? "Two-step verification is on.";
+      } catch (error) {
+        state.textContent = `The request failed: ${error.message}`;
+      }
     });
   }
 }

@@ -143,6 +143,37 @@ def test_search_tabs_copy_and_the_menu_of_phones(server):
         assert complaints == []
 
 
+def test_the_search_gives_the_focus_back_and_does_without_a_connection(server):
+    with browser() as chromium:
+        context = chromium.new_context()
+        page = context.new_page()
+        page.goto(f"{server.base}/api/docs", wait_until="networkidle")
+        field = page.get_by_label("Search the documentation")
+        field.fill("idempotency")
+        page.get_by_role("link", name="idempotency_conflict").first.focus()
+        page.keyboard.press("Escape")
+        assert field.evaluate("field => field === document.activeElement")
+        assert not page.locator(".find-hits").is_visible()
+        failures = []
+        page.on("pageerror", lambda error: failures.append(str(error)))
+        context.set_offline(True)
+        field.fill("token")
+        page.get_by_role("link", name="No results").wait_for()
+        page.get_by_role("button", name="Sign in as Alice").click()
+        page.get_by_text("The request failed").wait_for()
+        assert failures == []
+
+
+def test_twice_as_large_letters_fit_a_phone(server):
+    with browser() as chromium:
+        context = chromium.new_context(viewport={"width": 390, "height": 800})
+        page = context.new_page()
+        context.new_cdp_session(page).send("Page.setFontSizes", {"fontSizes": {"standard": 32, "fixed": 26}})
+        for path in ("/docs/", "/docs/realtime", "/docs/reference/messages_send", "/dev/mail/"):
+            page.goto(server.base + path)
+            assert page.evaluate("() => document.documentElement.scrollWidth") <= 390, path
+
+
 def test_the_console_of_the_socket_shows_what_happens(server):
     alice, bob = people(server)
     token = sign_in(server, alice)["token"]
