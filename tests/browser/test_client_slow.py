@@ -6,12 +6,13 @@ from functools import partial
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.chromium import needs_chromium
+from tests.browser.chromium import needs_chromium, wait_until
 from tests.browser.client_pages import PATIENCE, Window, opened_windows
 from tests.flows.people import eventually
 
 pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(240)]
 MESSAGES = re.compile(r"/messages\?")
+LISTS = re.compile(r"/conversations\?")
 CALLS = re.compile(r"/calls\?")
 
 
@@ -56,6 +57,19 @@ def test_what_happens_while_a_conversation_loads_is_not_lost(windows, people, ch
     alice.conversation("Bob").get_by_role("link").click()
     alice.sees("sent meanwhile")
     expect(alice.article("soon deleted")).to_have_count(0)
+
+
+def test_the_list_is_not_behind_its_events(windows, people, chat):
+    alice = windows("Alice").open()
+    expect(alice.conversation("Bob")).to_be_visible(timeout=PATIENCE)
+    wait_until(alice.page, "async () => (await import('/static/app/client.js')).parley.status === 'online'")
+    alice.page.wait_for_load_state("networkidle")
+    alice.page.route(LISTS, held(alice, lambda: people["Bob"].send(chat, "newer than the list")), times=1)
+    with alice.page.expect_response(LISTS):
+        alice.page.evaluate("async () => (await import('/static/app/state/chats.js')).loadChats()")
+    expect(alice.conversation("Bob")).to_contain_text("newer than the list", timeout=PATIENCE)
+    alice.page.wait_for_timeout(500)
+    expect(alice.conversation("Bob")).to_contain_text("newer than the list")
 
 
 def test_the_way_back_to_the_end_misses_no_message(windows, people, long_chat):

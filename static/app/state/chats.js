@@ -30,11 +30,27 @@ export function change(id, part) {
   });
 }
 
+// What is under way: the conversations that changed since it was asked for, and are asked for once more.
+const underWay = new Set();
+
+async function loading(request, store) {
+  const changed = new Set();
+  underWay.add(changed);
+  try {
+    const reply = await request;
+    store(reply);
+    return reply;
+  } finally {
+    underWay.delete(changed);
+    for (const id of changed) fetchChat(id).catch(() => {});
+  }
+}
+
 export async function loadChats() {
   try {
-    const reply = await parley.messages.listConversations({ limit: PAGE });
+    const request = parley.messages.listConversations({ limit: PAGE });
+    const reply = await loading(request, ({ conversations }) => put(conversations));
     const open = Object.values(chats.get().byId).filter((row) => !reply.conversations.some(({ id }) => id === row.id));
-    put(reply.conversations);
     chats.set({ loaded: true, failed: null, cursor: reply.next_cursor, hasMore: reply.has_more });
     // What stood further down may have changed as well.
     for (const row of open.slice(0, PAGE)) fetchChat(row.id).catch(() => {});
@@ -49,8 +65,8 @@ export async function loadMoreChats() {
   if (!hasMore || loadingMore) return;
   loadingMore = true;
   try {
-    const reply = await parley.messages.listConversations({ limit: PAGE, cursor });
-    put(reply.conversations);
+    const request = parley.messages.listConversations({ limit: PAGE, cursor });
+    const reply = await loading(request, ({ conversations }) => put(conversations));
     chats.set({ cursor: reply.next_cursor, hasMore: reply.has_more });
   } finally {
     loadingMore = false;
@@ -60,12 +76,9 @@ export async function loadMoreChats() {
 const fetching = new Map();
 export function fetchChat(id) {
   if (!fetching.has(id)) {
-    const work = parley.messages.getConversation({ conversation_id: id }).then(({ conversation }) => {
-      put([conversation]);
-      return conversation;
-    });
+    const request = parley.messages.getConversation({ conversation_id: id }).finally(() => fetching.delete(id));
+    const work = loading(request, ({ conversation }) => put([conversation])).then(({ conversation }) => conversation);
     fetching.set(id, work);
-    work.catch(() => {}).finally(() => fetching.delete(id));
   }
   return fetching.get(id);
 }
@@ -81,6 +94,7 @@ export function preview({ id, kind, body, sender_id, created_at, call }) {
 }
 
 function known(id, act) {
+  for (const changed of underWay) changed.add(id);
   if (chats.get().byId[id]) act(chats.get().byId[id]);
   else if (chats.get().loaded) fetchChat(id).catch(() => {});
 }
