@@ -6,6 +6,7 @@ import threading
 from datetime import timedelta
 
 import pytest
+from django.contrib.sessions.models import Session as AdminCookie
 from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -14,6 +15,7 @@ from django.utils import timezone
 from accounts.models import AuditEntry, Code, User
 from accounts.services import codes
 from tests.factories import make_user
+from tests.staff import admin_client, staff
 
 
 def purge(capsys, *words) -> dict:
@@ -49,6 +51,17 @@ def test_a_dry_run_says_where_it_stopped_counting(alice, capsys):
     out, notes = capsys.readouterr()
     assert json.loads(out)["accounts.accounts_unconfirmed"] == 5
     assert notes == ""
+
+
+def test_cookies_of_the_support_pages_go_when_they_have_expired(db, capsys):
+    admin_client(staff("Support"))
+    admin_client(staff("Auditor"))
+    first = AdminCookie.objects.first()
+    AdminCookie.objects.filter(pk=first.pk).update(expire_date=timezone.now() - timedelta(hours=1))
+    assert purge(capsys, "--dry-run")["admin_cookies"] == 1
+    assert AdminCookie.objects.count() == 2
+    assert purge(capsys)["admin_cookies"] == 1
+    assert not AdminCookie.objects.filter(pk=first.pk).exists() and AdminCookie.objects.count() == 1
 
 
 def test_batches_go_on_until_nothing_is_left(alice, capsys):

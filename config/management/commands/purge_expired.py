@@ -1,8 +1,10 @@
 from datetime import datetime
 from typing import Any
 
+from django.contrib.sessions.models import Session as AdminCookie
 from django.core.management.base import CommandParser
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from accounts.services import audit, pictures
@@ -39,6 +41,7 @@ class Command(OperatorCommand):
         batches = ((kind, count) for kind, job in jobs.items() for count in job)
         for kind, count in self.progress(batches, what="purge, batches"):
             removed[kind] += count
+        removed["admin_cookies"] = _expired_cookies(now).delete()[0]
         removed["files"] = pictures.purge_orphans()
         if any(removed.values()):
             audit.record(action="purge_expired", actor=actor(), removed=removed)
@@ -46,7 +49,7 @@ class Command(OperatorCommand):
 
     def counts(self, now: datetime, limit: int) -> dict[str, int]:
         """The rows of each kind, counted until the limit: they are deleted in a transaction that is taken back."""
-        counts: dict[str, int] = {}
+        counts = {"admin_cookies": _expired_cookies(now).count()}
         for name, app in APPS.items():
             with transaction.atomic():
                 deleted = run_first_batches(app.jobs(now, limit), limit)
@@ -55,3 +58,8 @@ class Command(OperatorCommand):
         if partly := [kind for kind, count in counts.items() if count >= limit]:
             self.report(f"{limit:,} or more: {', '.join(partly)}. A higher --limit counts further.")
         return counts
+
+
+def _expired_cookies(now: datetime) -> QuerySet[AdminCookie]:
+    """What Django keeps for the cookies of the support pages; few, as only staff have them."""
+    return AdminCookie.objects.filter(expire_date__lt=now)
