@@ -103,10 +103,12 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
     accepts_html = request.method in ("GET", "HEAD") and "text/html" in request.headers.get("Accept", "")
     if request.path_info.startswith("/admin/") or not accepts_html:
         return errors.not_found(request, exception)
-    if request.path_info.rstrip("/") == "/api/v1" and settings.DOCS:
+    without_slash = request.path_info.rstrip("/")
+    if without_slash == "/api/v1" and settings.DOCS:
         return HttpResponseRedirect(reverse("reference"))
-    if request.path_info.endswith("/") and _exists(request.path_info.rstrip("/")):
-        return HttpResponsePermanentRedirect(request.path_info.rstrip("/"))
+    # A view that has the path with the slash and said 404 is switched off: the other path would lead back to it.
+    if without_slash != request.path_info and not _exists(request.path_info) and _exists(without_slash):
+        return HttpResponsePermanentRedirect(without_slash)
     if request.path_info.startswith(API_PREFIX):
         return errors.not_found(request, exception)
     return page(request, "not_found", status=404)
@@ -114,6 +116,6 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 def _exists(path: str) -> bool:
     try:
-        return resolve(path or "/").func is not not_found and not path.startswith("/api/v1")
+        return resolve(path).func is not not_found and not path.startswith("/api/v1")
     except Resolver404:
         return False

@@ -73,6 +73,13 @@ def test_without_the_client_the_documentation_stands_at_the_root(browser, settin
     assert browser.get("/app/chats").status_code == 404
 
 
+def test_without_the_client_and_the_documentation_browsers_get_a_page(browser, settings):
+    settings.WEB_CLIENT = settings.DOCS = False
+    for path in ("/", "/app/", "/app", "/app/chats/"):
+        response = browser.get(path, headers={"Accept": "text/html"}, follow=True)
+        assert (response.status_code, response["Content-Type"][:9]) == (404, "text/html"), path
+
+
 def test_demo_people_are_for_the_person_at_this_machine(browser, settings, tmp_path):
     settings.VAR_DIR = tmp_path
     entry = {"title": "Alice", "email": "alice@example.com", "password": "a secret", "purpose": "talks"}
