@@ -35,7 +35,7 @@ class CommandSpec(NamedTuple):
 
 
 class Close(IntEnum):
-    """The codes with which the server closes a socket; clients act on them."""
+    """The codes with which the server closes a socket; clients act on them. daphne sends none below 3000, other than 1000."""
 
     # The usual one; the frame may name another.
     reason: str
@@ -43,7 +43,7 @@ class Close(IntEnum):
     remedy: str
 
     # fmt: off
-    BAD_FRAME = 4400, "bad_frame", "A frame was not a JSON object.", "Fix the client. Connect again."
+    BAD_FRAME = 4400, "bad_frame", "A frame was not a JSON object, or larger than 64 KiB.", "Fix the client. Connect again."
     UNAUTHORISED = 4401, "token_revoked", "The token is missing, expired or revoked.", "Sign in again. Do not repeat with this token."
     FORBIDDEN = 4403, "forbidden", "The origin of the page is not allowed.", "Do not connect again."
     SLOW = 4408, "slow", "No sign-in within 5 seconds, or the client reads too slowly.", "Connect again and resume."

@@ -24,7 +24,7 @@ from realtime.consumers.authentication import Authentication
 from realtime.consumers.command_queue import CommandQueue
 from realtime.consumers.hub import Hub, keep_until_done
 from realtime.consumers.outbox import Outbox
-from realtime.consumers.protocol import TOO_BIG, Caller, Message, Receive, Scope, Send
+from realtime.consumers.protocol import Caller, Message, Receive, Scope, Send
 from realtime.kinds import Close
 from realtime.services import presence, sockets
 
@@ -90,7 +90,7 @@ class RealtimeConsumer(AsyncWebsocketConsumer):
         if text_data is None:
             self.close_soon(Close.BAD_FRAME, "binary")
         elif len(text_data) > conf.FRAME_BYTES or len(text_data.encode("utf-8", "surrogatepass")) > conf.FRAME_BYTES:
-            self.close_soon(TOO_BIG, "too_big")
+            self.close_soon(Close.BAD_FRAME, "too_big")
         else:
             self.commands.take(text_data)
             # Many frames may be buffered: the queue works between them.

@@ -16,8 +16,6 @@ from realtime.kinds import SocketRef
 
 MAX_REF = 64
 MAX_TYPE = 64
-# The close code of the WebSocket protocol for a message that is too big.
-TOO_BIG = 1009
 
 
 class BadFrame(Exception):

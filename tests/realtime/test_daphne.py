@@ -59,7 +59,9 @@ def test_the_socket_works_under_daphne(server, mail_sink):  # noqa: F811
         ben.call("POST", "/auth/logout")
         socket.receive_until_closed()
         assert socket.connection.close_code == 4401
-        speaker.close()
+        speaker.connection.send(" " * 65_537)
+        speaker.receive_until_closed()
+        assert speaker.connection.close_code == 4400
         socket.close()
     finally:
         process.kill()
