@@ -9,7 +9,8 @@ from django.utils import timezone
 
 from accounts.exceptions import AccountBlocked, TokenRevoked
 from accounts.models import User
-from accounts.services import account_status, profile, retention, sessions
+from accounts.services import account_status, profile, sessions
+from accounts.services.retention import erase, erase_due
 from messaging.selectors import conversations_for, message_unread_count
 from messaging.services import conversations, messages
 from notifications import selectors
@@ -188,7 +189,7 @@ def test_the_end_of_a_call_locks_devices_before_their_deliveries(bob, device_of)
 def test_an_erasure_locks_devices_before_their_deliveries(bob, device_of):
     device = device_of(bob)
     delivery.enqueue_test_push(recipient_id=bob.id)
-    assert is_free_while(lambda: retention.erase(user_id=bob.id), device, Delivery.objects.get())
+    assert is_free_while(lambda: erase(user_id=bob.id), device, Delivery.objects.get())
     assert not Device.objects.exists() and not Delivery.objects.filter(channel="push").exists()
 
 
@@ -211,8 +212,8 @@ def test_an_erasure_locks_notifications_before_devices(is_repeated, alice, bob, 
     if is_repeated:
         User.objects.filter(id=bob.id).update(erased_at=timezone.now())
     job = {
-        False: lambda: retention.erase(user_id=bob.id),
-        True: lambda: retention.erase_due(now=timezone.now(), batch=9),
+        False: lambda: erase(user_id=bob.id),
+        True: lambda: erase_due(now=timezone.now(), batch=9),
     }[is_repeated]
     assert is_free_while(job, Notification.objects.get(), device)
     assert not Device.objects.filter(user=bob).exists() and not Notification.objects.filter(recipient=bob).exists()
