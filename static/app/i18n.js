@@ -152,7 +152,7 @@ export function ago(value, now = Date.now()) {
   const seconds = Math.round((new Date(value).getTime() - now) / 1000);
   const units = [["year", 31_536_000], ["month", 2_592_000], ["day", 86_400], ["hour", 3600], ["minute", 60]];
   const [unit, size] = units.find(([, length]) => Math.abs(seconds) >= length) || ["second", 1];
-  const amount = unit === "second" ? 0 : Math.round(seconds / size);
+  const amount = unit === "second" ? 0 : Math.trunc(seconds / size);
   return format(Intl.RelativeTimeFormat, {numeric: "auto"}).format(amount, unit);
 }
 

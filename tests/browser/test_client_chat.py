@@ -172,6 +172,26 @@ def test_images_by_paste_and_drop_and_none_that_is_too_large(windows, chat):
     assert len(uploads) == 3
 
 
+def test_pictures_fit_a_phone_and_open_as_large_as_the_window(windows, people, chat):
+    for size in ((1200, 900), (2000, 20), (20, 2000)):
+        files = {"file": ("picture.png", picture(size), "image/png")}
+        reply = people["Bob"].http.post(f"/messages/conversations/{chat}/media", files=files)
+        assert reply.status_code == 201, reply.text
+    alice = windows("Alice", viewport={"width": 320, "height": 740}).open_chat(chat)
+    images = alice.log.locator("article .image")
+    expect(images.nth(2)).to_be_visible(timeout=PATIENCE)
+    assert alice.log.evaluate("log => log.scrollWidth <= log.clientWidth")
+    alice.page.set_viewport_size({"width": 1280, "height": 800})
+    alice.log.locator("article .image").nth(-3).click()
+    viewer = alice.page.get_by_role("dialog").get_by_role("img", name="Image from Bob Baker")
+    assert viewer.bounding_box()["height"] > 500
+    alice.page.keyboard.press("Escape")
+    alice.page.get_by_role("button", name="Emoji").click()
+    picker = alice.page.get_by_role("dialog", name="Emoji")
+    assert picker.bounding_box()["height"] <= 330
+    alice.page.keyboard.press("Escape")
+
+
 def test_an_edit_keeps_the_draft_and_what_is_pasted_meanwhile(windows, people, chat):
     first, second = (people["Alice"].send(chat, f"the {place} wording") for place in ("first", "second"))
     alice = windows("Alice").open_chat(chat)
