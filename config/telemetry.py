@@ -32,6 +32,8 @@ def clean(event: Any, hint: Any) -> Any:
     request.pop("data", None)
     request.pop("cookies", None)
     request.pop("query_string", None)
+    # The path of the link that undoes a change of the address holds its token.
+    request["url"] = without_secrets(request.get("url", ""))
     request["headers"] = {
         name: value for name, value in (request.get("headers") or {}).items() if name.lower() not in DROPPED_HEADERS
     }

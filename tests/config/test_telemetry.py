@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
+from accounts.tokens import new_opaque_token
 from config import telemetry
 
 pytestmark = pytest.mark.once
@@ -43,8 +44,10 @@ def test_a_missing_library_is_named_with_its_setting(monkeypatch, missing, start
 
 def test_a_report_leaves_without_what_opens_an_account():
     token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"
+    opaque_token, _digest = new_opaque_token()
     event = {
         "request": {
+            "url": f"https://chat.example.com/email-undo/{opaque_token}",
             "data": {"password": "secret"},
             "cookies": {"trusted_device": "secret"},
             "query_string": "s=secret",
@@ -54,5 +57,6 @@ def test_a_report_leaves_without_what_opens_an_account():
     }
     cleaned = telemetry.clean(event, None)
     assert "secret" not in str(cleaned)
-    assert token not in str(cleaned)
+    assert token not in str(cleaned) and opaque_token not in str(cleaned)
+    assert cleaned["request"]["url"].startswith("https://chat.example.com/email-undo/")
     assert cleaned["request"]["headers"] == {"Accept": "*/*"}
