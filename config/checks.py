@@ -33,3 +33,9 @@ def _findings() -> Iterator[CheckMessage]:
         )
     if "*" in settings.ALLOWED_HOSTS:
         yield Warning("ALLOWED_HOSTS accepts every host name.", hint="Name the hosts.", id="parley.W004")
+    if not settings.DEBUG and not settings.HTTPS:
+        yield Warning(
+            "SITE_URL is not https: passwords and cookies are sent without encryption.",
+            hint="Set SITE_URL=https://…",
+            id="parley.W005",
+        )

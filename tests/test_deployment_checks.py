@@ -59,6 +59,7 @@ def test_without_its_secrets_production_does_not_start(tmp_path, name):
     [
         ({"PUSH_BACKEND": "fcm", "PUSH_FCM_CREDENTIALS": ""}, "notifications.E002"),
         ({"ALLOWED_HOSTS": "*"}, "parley.W004"),
+        ({"SITE_URL": "http://chat.example.com"}, "parley.W005"),
         ({"TOKEN_KEYS": f"k1:{PRODUCTION['SECRET_KEY']}"}, "accounts.E002"),
     ],
 )
