@@ -33,6 +33,13 @@ def test_a_silenced_finding_of_a_deployment_is_not_missing(settings, monkeypatch
     assert [(line.what, line.fix) for line in missing] == [("parley.W004: open", "close it")]
 
 
+@pytest.mark.parametrize("path", ["/etc/passwd", "/etc", "/nowhere.json", ""])
+def test_a_file_that_is_no_service_account_is_found_missing_once(settings, path):
+    settings.NOTIFICATIONS_PUSH_BACKEND, settings.NOTIFICATIONS_FCM_CREDENTIALS = "fcm", path
+    lines = [line for line in (*doctor._settings(), *doctor._mail_and_push()) if "FCM" in line.what + line.fix]
+    assert [(line.state, line.what.split(":")[0]) for line in lines] == [(doctor.MISSING, "notifications.E002")]
+
+
 def test_mail_in_a_folder_is_looked_for_there(settings):
     settings.NOTIFICATIONS_MAIL_TRANSPORT = environment.mail("NO_URL", default="file:///srv/mails", timeout=1)
     assert next(doctor._mail_and_push()).what == "mail leaves through filebased into /srv/mails"

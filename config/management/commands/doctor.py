@@ -116,15 +116,7 @@ def _mail_and_push() -> Iterator[CheckResult]:
     backend = transport["BACKEND"].rsplit(".", 2)[-2]
     folder = transport["OPTIONS"].get("file_path")
     yield CheckResult(NOTE, f"mail leaves through {backend}" + (f" into {folder}" if folder else ""))
-    push = settings.NOTIFICATIONS_PUSH_BACKEND
-    yield CheckResult(NOTE, f"push leaves through {push}")
-    if push == "fcm":
-        path = settings.NOTIFICATIONS_FCM_CREDENTIALS
-        yield _line(
-            bool(path) and os.access(path, os.R_OK),
-            "FCM credentials",
-            "PUSH_FCM_CREDENTIALS=/path/to/service-account.json",
-        )
+    yield CheckResult(NOTE, f"push leaves through {settings.NOTIFICATIONS_PUSH_BACKEND}")
     if not settings.EMBEDDED:
         yield CheckResult(NOTE, "on PostgreSQL mail and push leave from `manage.py deliver` (or `serve --deliver`)")
 
