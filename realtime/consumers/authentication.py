@@ -6,6 +6,7 @@ import asyncio
 import logging
 import random
 import time
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
@@ -44,6 +45,7 @@ class Authentication:
         "_held",
         "_is_expiry_announced",
         "_outbox",
+        "_signing_in",
         "_socket",
         "_timer",
         "_user_id",
@@ -58,6 +60,7 @@ class Authentication:
         # Messages that arrived between joining the user's group and `ready`.
         self._held: list[Message] = []
         self._timer: asyncio.TimerHandle | None = None
+        self._signing_in: asyncio.Future[SignedIn] | None = None
         self._closes_at = 0.0
         self._expires_at = 0.0
         self._is_expiry_announced = False
@@ -94,7 +97,11 @@ class Authentication:
                 socket.close_soon(Close.FORBIDDEN, "other_user")
                 return False
             async with Hub.here().sign_ins:
-                signed_in = await in_database(_sign_in, token, claims.generation, socket.id, is_first)
+                self._signing_in = asyncio.ensure_future(
+                    in_database(_sign_in, token, claims.generation, socket.id, is_first)
+                )
+                # Its thread ends the work also when the socket closes meanwhile.
+                signed_in = await asyncio.shield(self._signing_in)
         except Exception as error:
             if not by_header:
                 self._outbox.send_error(ref, error)
@@ -129,6 +136,13 @@ class Authentication:
         if code is not None and self._socket.caller == caller:
             self._socket.close_soon(Close.UNAUTHORISED, code)
 
+    async def recorded_caller(self) -> Caller | None:
+        """Whose socket is recorded as open, also if it has closed while that was written."""
+        if self._socket.caller is None and self._signing_in is not None:
+            with suppress(Exception):
+                return (await self._signing_in).caller
+        return self._socket.caller
+
     def stop(self) -> None:
         self._cancel_timer()
         self._held.clear()
@@ -144,6 +158,7 @@ class Authentication:
         logger.warning("no sign-in on a socket: %s", error.__class__.__name__)
 
     def _signed_in(self, signed_in: SignedIn, claims: SessionClaims) -> None:
+        self._signing_in = None
         self._socket.caller = signed_in.caller
         self._socket.language = self._asked_language or signed_in.language
         self._is_expiry_announced = False

@@ -164,21 +164,22 @@ class RealtimeConsumer(AsyncWebsocketConsumer):
         self.outbox.stop()
         self.commands.stop()
         self.authentication.stop()
-        if self.caller is not None:
-            keep_until_done(_forget(self.caller.user_id, self.id))
+        keep_until_done(self._forget())
+
+    async def _forget(self) -> None:
+        caller = await self.authentication.recorded_caller()
+        if caller is None:
+            return
+        try:
+            # Many may close one after the other: a few statements record all of them.
+            await Hub.here().batched(record_closed, ClosedSocket(caller.user_id, self.id), pause=RECORD_SECONDS)
+        except Exception as error:
+            logger.info("a closed socket stays listed until the next purge: %s", error.__class__.__name__)
 
 
 class ClosedSocket(NamedTuple):
     user_id: int
     socket_id: str
-
-
-async def _forget(user_id: int, socket_id: str) -> None:
-    try:
-        # Many may close one after the other: a few statements record all of them.
-        await Hub.here().batched(record_closed, ClosedSocket(user_id, socket_id), pause=RECORD_SECONDS)
-    except Exception as error:
-        logger.info("a closed socket stays listed until the next purge: %s", error.__class__.__name__)
 
 
 def record_closed(batch: Sequence[ClosedSocket]) -> list[None]:

@@ -1,16 +1,21 @@
 """Sockets that close together are recorded together, each as it would be alone."""
 
+import threading
+import time
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
 from realtime import groups, selectors
+from realtime.consumers import authentication
 from realtime.consumers.consumer import ClosedSocket, record_closed
 from realtime.models import Socket
 from realtime.services import log
-from tests.factories import make_user
+from tests.factories import make_user, sign_in
 from tests.parallel import run_parallel
+from tests.realtime.live import waited
 from tests.realtime.phones import conversation_of, phone_of, start_call
 
 
@@ -76,3 +81,26 @@ def test_positions_are_in_the_order_of_the_users(db, alice, bob):
     assert (first, second) == (log.position(bob.id), log.position(alice.id))
     assert first.epoch != second.epoch
     assert log.positions([alice.id, alice.id]) == [second, second]
+
+
+def test_a_socket_that_closes_while_it_signs_in_leaves_nothing(open_socket, alice, monkeypatch):
+    signing_in, has_closed, done = threading.Event(), threading.Event(), threading.Event()
+    sign_in_now = authentication._sign_in
+
+    def slow(*arguments):
+        signing_in.set()
+        has_closed.wait(5)
+        try:
+            return sign_in_now(*arguments)
+        finally:
+            done.set()
+
+    monkeypatch.setattr(authentication, "_sign_in", slow)
+    phone = open_socket(sign_in(alice)[1], by_header=False, wait=False)
+    assert signing_in.wait(5)
+    phone.close()
+    time.sleep(0.5)
+    has_closed.set()
+    assert done.wait(5)
+    waited(lambda: not Socket.objects.exists(), "the closed socket to be forgotten")
+    assert selectors.online_user_ids([alice.id]) == set()
