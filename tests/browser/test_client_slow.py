@@ -133,3 +133,15 @@ def test_calls_that_cannot_be_loaded_are_not_none(windows):
     again.click()
     expect(again).to_have_count(0, timeout=PATIENCE)
     alice.complaints.clear()
+
+
+def test_from_far_back_the_last_message_is_edited(windows, people, long_chat):
+    for body in ("a pelican, said Alice", *(f"and {number}" for number in range(120)), "my last words"):
+        people["Alice"].send(long_chat, body)
+    alice = windows("Alice").open_chat(long_chat)
+    alice.page.get_by_role("button", name="Search in conversation").click()
+    alice.page.get_by_role("searchbox", name="Search messages").fill("pelican, said")
+    expect(alice.article("a pelican, said Alice")).to_be_in_viewport(timeout=PATIENCE)
+    alice.box.press("ArrowUp")
+    expect(alice.box).to_have_value("my last words", timeout=PATIENCE)
+    alice.box.press("Escape")

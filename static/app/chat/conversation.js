@@ -91,7 +91,8 @@ function Open({ id, row, state, me }) {
   const end = useCallback(() => setTask({}), []);
   const editLast = async () => {
     if (current.current.hasNewer) await log.current.toEnd();
-    const last = thread(id).get().messages.findLast((message) => message.sender_id === me && message.kind !== "call");
+    const { messages, hasNewer } = thread(id).get();
+    const last = !hasNewer && messages.findLast((message) => message.sender_id === me && message.kind !== "call");
     if (last) setTask({ editing: last });
   };
   useEffect(() => {
