@@ -1,5 +1,5 @@
-"""The lower bound: views of the REST framework behind Parley's sign-in that do the work of the bare views, and a send
-and a login that write as many rows as Parley's.
+"""The lower bound: views of the REST framework behind Parley's sign-in that do the work of the bare views, a send that
+writes as many rows as Parley's, and a login of as many statements.
 
 The same settings and the same authentication, next to no middleware, no rules, no wake-ups. What Parley takes beyond it
 is its own work; what this takes beyond the bare view is the price of the framework, of a session that can be revoked,
@@ -111,13 +111,17 @@ def _store(conversation_id: int, user_id: int, body: str) -> dict[str, Any]:
     return {"ok": True, "message": message}
 
 
+LOCKOUT = "SELECT locked_until FROM accounts_networklock WHERE user_id = %s"
+
+
 class Credentials(serializers.Serializer[Any]):
     email = serializers.EmailField()
     password = serializers.CharField()
 
 
 class Login(APIView):
-    """Reads the account, checks the password, locks the account and writes a session."""
+    """The statements of Parley's: reads the account and its lockout, checks the password, locks the account, reads the
+    lockout again and the latest sign-ins, and writes a session."""
 
     authentication_classes = []
     permission_classes = [AllowAny]
@@ -129,10 +133,16 @@ class Login(APIView):
         with connection.cursor() as cursor:
             cursor.execute("SELECT id, password FROM accounts_user WHERE email = %s", [email])
             user_id, encoded = cursor.fetchone()
+            cursor.execute(LOCKOUT, [user_id])
         if not check_password(given.validated_data["password"], encoded):
             return Response(status=401)
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SELECT password FROM accounts_user WHERE id = %s FOR NO KEY UPDATE", [user_id])
+            cursor.execute(LOCKOUT, [user_id])
+            cursor.execute(
+                "SELECT ip, user_agent FROM bare_signed_in WHERE user_id = %s ORDER BY created_at DESC LIMIT 50",
+                [user_id],
+            )
             cursor.execute(
                 "INSERT INTO bare_signed_in (sid, user_id, ip, user_agent, created_at) VALUES (%s, %s, %s, %s, now())",
                 [uuid4(), user_id, "127.0.0.1", "benchmark"],
