@@ -93,10 +93,10 @@ def collect(flush: Flush, item: Any) -> None:
     _innermost().items_by_flush.setdefault(flush, []).append(item)
 
 
-def lock_in_order(rows: QuerySet[Any, Any]) -> list[int]:
+def lock_in_order(rows: QuerySet[Any, Any], *, no_key: bool = True) -> list[int]:
     """Locks these rows, the lowest id first, until the transaction ends; returns their ids. Two transactions that change
-    the same rows in different orders would wait for each other."""
-    return list(rows.select_for_update(no_key=True).order_by("id").values_list("id", flat=True))
+    the same rows in different orders would wait for each other. For a deletion `no_key` is False."""
+    return list(rows.select_for_update(no_key=no_key).order_by("id").values_list("id", flat=True))
 
 
 def _innermost() -> _Unit:

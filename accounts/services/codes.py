@@ -23,7 +23,7 @@ from accounts.services import login_lockout
 from accounts.tokens import keyed_digest, keyed_digest_matches
 from core import ratelimits
 from core.request_context import network_of
-from core.transactions import unit_of_work
+from core.transactions import lock_in_order, unit_of_work
 
 DIGITS = 6
 # Failed codes of an account on one day, and the digits of its codes from then on.
@@ -130,8 +130,7 @@ def end_all(*, user_id: int) -> None:
 
 def delete(which: QuerySet[Code]) -> None:
     """Deletes codes, inside the caller's unit of work. Locked first: a guess of the same moment adds tries to its code."""
-    ids = list(which.select_for_update().order_by("id").values_list("id", flat=True))
-    Code.objects.filter(id__in=ids).delete()
+    Code.objects.filter(id__in=lock_in_order(which, no_key=False)).delete()
 
 
 def _bound_to(user_id: int, purpose: str, address: str) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from accounts.services import sessions
 from core.exceptions import ServiceUnavailable
-from core.transactions import unit_of_work
+from core.transactions import lock_in_order, unit_of_work
 from notifications.conf import conf
 from notifications.models import Device
 from notifications.services import delivery
@@ -119,7 +119,7 @@ def _keep_within_limit(user_id: int, newest_id: int) -> None:
 
 def _delete(condition: Q, reason: str) -> None:
     with unit_of_work():
-        ids = list(Device.objects.select_for_update().filter(condition).order_by("id").values_list("id", flat=True))
+        ids = lock_in_order(Device.objects.filter(condition), no_key=False)
         if ids:
             delivery.cancel(reason=reason, device_ids=ids, before_deletion=True)
             Device.objects.filter(id__in=ids).delete()

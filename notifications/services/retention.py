@@ -6,7 +6,7 @@ from itertools import chain
 from django.db.models import Count, Q
 
 from core.database import DeletionJobs, batches_to_delete, delete_in_batches
-from core.transactions import unit_of_work
+from core.transactions import lock_in_order, unit_of_work
 from notifications.conf import conf
 from notifications.models import Delivery, Device, IngestedEvent, Member, Notification
 
@@ -55,7 +55,7 @@ def _delete_rows(ids: list[int]) -> int:
     """Deletes rows of the feed and their members in one transaction; returns the number of rows."""
     with unit_of_work():
         # Rows before their members, as a retraction locks them.
-        list(Notification.objects.select_for_update().filter(id__in=ids).order_by("id").values_list("id"))
+        lock_in_order(Notification.objects.filter(id__in=ids), no_key=False)
         Member.objects.filter(notification_id__in=ids).delete()
         # Django reads the rows, to delete with them what refers to them; their ids are enough for that.
         Notification.objects.filter(id__in=ids).only("id").delete()

@@ -12,7 +12,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from core.database import on_postgresql
-from core.transactions import unit_of_work
+from core.transactions import lock_in_order, unit_of_work
 from notifications.exceptions import NotificationNotFound
 from notifications.models import Delivery, Member, Notification, Preferences
 from notifications.services import delivery, devices
@@ -41,8 +41,7 @@ def mark_all_read(*, user_id: int, until: datetime) -> int:
     updated = 0
     unread = Notification.objects.unread().filter(recipient_id=user_id, created_at__lte=until)
     with unit_of_work():
-        # Locked in the order of their ids, so that two concurrent calls cannot deadlock.
-        ids = list(unread.select_for_update().order_by("id").values_list("id", flat=True))
+        ids = lock_in_order(unread, no_key=False)
         for first in range(0, len(ids), _BATCH):
             rows = Notification.objects.filter(id__in=ids[first : first + _BATCH])
             updated += _close(rows, timezone.now())
@@ -113,7 +112,12 @@ def remove_users_from_each_others_feed(*, a_id: int, b_id: int) -> None:
     """After a block: removes each user from the feed of the other. The end of the block restores nothing."""
     with unit_of_work():
         lock_pair_exclusive(a_id, b_id)
-        _lock_in_order((Q(recipient_id=a_id) & _with_actor(b_id)) | (Q(recipient_id=b_id) & _with_actor(a_id)))
+        lock_in_order(
+            Notification.objects.filter(
+                (Q(recipient_id=a_id) & _with_actor(b_id)) | (Q(recipient_id=b_id) & _with_actor(a_id))
+            ),
+            no_key=False,
+        )
         for recipient_id, actor_id in sorted(((a_id, b_id), (b_id, a_id))):
             _remove_everywhere(actor_id, Q(recipient_id=recipient_id))
 
@@ -121,17 +125,13 @@ def remove_users_from_each_others_feed(*, a_id: int, b_id: int) -> None:
 def remove_user(*, user_id: int) -> None:
     """Deletes feed, devices and preferences of an account that is being erased, and removes it from other feeds."""
     with unit_of_work():
-        _lock_in_order(Q(recipient_id=user_id) | _with_actor(user_id))
+        lock_in_order(Notification.objects.filter(Q(recipient_id=user_id) | _with_actor(user_id)), no_key=False)
         _remove_everywhere(user_id, Q())
         devices.remove_all(user_id=user_id)
         # Mail stays: the last one confirms the deletion. Its content is deleted when it is sent.
         Delivery.objects.filter(recipient_id=user_id, channel=Delivery.Channel.PUSH).delete()
         Notification.objects.filter(recipient_id=user_id).delete()
         Preferences.objects.filter(user_id=user_id).delete()
-
-
-def _lock_in_order(condition: Q) -> None:
-    list(Notification.objects.select_for_update().filter(condition).order_by("id").values_list("id"))
 
 
 def _with_actor(actor_id: int) -> Q:
