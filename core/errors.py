@@ -94,7 +94,7 @@ def envelope(error: Exception, context: dict[str, Any] | None = None) -> Respons
         logger.error("database unavailable: %s", error.__class__.__name__, exc_info=error)
         return envelope(_busy())
     if isinstance(error, OSError):
-        logger.error("the machine refuses: %s", error, exc_info=error)
+        logger.error("operating system error: %s", error, exc_info=error)
         return envelope(ServiceUnavailable(retry_after=DISK_RETRY_SECONDS))
     if isinstance(error, ImproperlyConfigured):
         raise error

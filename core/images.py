@@ -85,6 +85,8 @@ def new_token() -> str:
     return secrets.token_urlsafe(16)
 
 
+# --- The processes that decode ---------------------------------------------------------------------
+
 MAX_DECODERS = 2
 # An upload occupies a thread while it waits, so few uploads wait, and only for a short time. Of the four threads of a
 # WSGI worker two decode, one waits, and one answers other requests.

@@ -282,7 +282,7 @@ def test_without_a_camera_the_call_goes_on(open_as, people):
         button(bob, "Camera on").click() if again else None
         expect(said).to_contain_text("The camera cannot be used.")
         said.get_by_role("button", name="Dismiss").click()
-    # Whoever closes the choice of screens has changed their mind.
+    # Closing the choice of screens is no error.
     bob.page.evaluate(REFUSE_SCREEN)
     button(bob, "Share screen").click()
     bob.page.wait_for_timeout(300)

@@ -12,7 +12,7 @@ export function Controls({ call, onOutput }) {
     try {
       await change();
     } catch (error) {
-      // Whoever closes the browser's choice of screens needs no words.
+      // The user has closed the browser's choice of screens: no notice.
       if (error.code !== "screen_denied") notice(problemText(error), { kind: "danger" });
     }
   };

@@ -34,7 +34,7 @@ export function Dialog({ title, onClose, alert = false, className = "", children
     <${Notices} /></dialog>`;
 }
 
-// Asks before something that cannot be taken back. Resolves to true or false; whoever leaves the page meanwhile says no.
+// Asks before something that cannot be taken back. Resolves to true or false; leaving the page counts as no.
 export function confirm({ title, text, action, danger = false }) {
   const place = document.createElement("div");
   document.body.append(place);
