@@ -48,6 +48,7 @@ function Ring({ call, peer }) {
   const name = peer ? nameOf(peer) : t("Incoming call");
   const video = call.media === "video";
   return html`<dialog ref=${dialog} class="ring" role="alertdialog" aria-labelledby="ring-name" aria-describedby="ring-kind"
+      onKeyDown=${(event) => event.key === "Escape" && event.preventDefault()}
       onCancel=${(event) => event.preventDefault()} onClose=${() => dialog.current && open()}>
     <div class="ring-avatar">${peer && html`<${Avatar} user=${peer} size="large" />`}</div>
     <h2 id="ring-name" ref=${heading} tabindex="-1" dir="auto">${name}</h2>
