@@ -103,6 +103,7 @@ def test_a_full_disk_for_bodies_that_arrive(server, settle, tiny_disk):
 
     small, large = noise(1), noise(1) + bytes(400_000)
     assert upload(small).status_code == 201
+    eventually(lambda: is_empty(tiny_disk), what="the end of the first upload's temporary file")
     (tiny_disk / "filler").write_bytes(bytes(KILOBYTES * 1024))
     for data in (small, large):  # one that the parser writes, and one that is written before a thread takes it
         answer = upload(data)
@@ -110,6 +111,12 @@ def test_a_full_disk_for_bodies_that_arrive(server, settle, tiny_disk):
         assert answer.headers["Retry-After"] == str(answer.json()["retry_after"])
     (tiny_disk / "filler").unlink()
     assert upload(small).status_code == 201
+
+
+def is_empty(disk: Path) -> bool:
+    """Also without files that have no name any more and are still open."""
+    state = os.statvfs(disk)
+    return state.f_bfree == state.f_blocks
 
 
 def files_in(folder: Path) -> list[Path]:
