@@ -1,4 +1,5 @@
-"""`check --deploy` fails on a laptop's settings and is clean with the documented production environment."""
+"""`check --deploy` fails on a laptop's settings and is clean with the documented production environment; the units of
+systemd all have the same protection."""
 
 import os
 import re
@@ -68,3 +69,18 @@ def test_each_finding_says_how_to_mend_it(tmp_path, changes, finding):
     assert result.returncode == 1
     assert finding in result.stderr
     assert "HINT" in result.stderr
+
+
+def test_no_service_may_write_outside_of_its_folder():
+    units = list((ROOT / "deploy/systemd").glob("*.service"))
+    assert len(units) == 4
+    protection = {
+        "NoNewPrivileges=yes",
+        "ProtectSystem=strict",
+        "ProtectHome=yes",
+        "PrivateTmp=yes",
+        "PrivateDevices=yes",
+        "ReadWritePaths=/var/lib/parley",
+    }
+    for unit in units:
+        assert protection <= set(unit.read_text(encoding="utf-8").splitlines()), unit.name
