@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from datetime import datetime, time
+from http import HTTPStatus
 from typing import Any, TypeVar
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -93,7 +94,8 @@ class OperatorCommand(PlainCommand):
             result = self.act(**options)
             self.show(result, as_json=options["json"])
         except APIException as error:
-            raise CommandError(str(error.detail)) from error
+            is_missing = error.status_code == HTTPStatus.NOT_FOUND
+            raise (NothingMatched if is_missing else CommandError)(str(error.detail)) from error
         except UnicodeEncodeError as error:
             raise CommandError("The arguments hold bytes that are not UTF-8.", returncode=2) from error
         except BrokenPipeError:

@@ -40,6 +40,7 @@ def _permission_name(permission: Permission) -> str:
 
 def _remove_group(by: User, group: Group, data: dict[str, Any]) -> None:
     with unit_of_work():
+        group = Group.objects.select_for_update().get(pk=group.pk)
         audit.record(action="group.removed", actor=by, target_label=f"group {group.name}", reason=data["reason"])
         group.delete()
 

@@ -20,7 +20,7 @@ from accounts.admin_site.actions import (
 )
 from accounts.models import User
 from accounts.services import account_status as staff
-from accounts.services import audit, export, two_step
+from accounts.services import export, two_step
 from core.renderers import archive
 
 EXPORTED = ("id", "email", "username", "first_name", "last_name", "language", "created_at", "last_seen_at")
@@ -76,10 +76,6 @@ def _resend(by: User, user: User, data: dict[str, Any]) -> None:
     staff.send_code_again(user=user, actor=by)
 
 
-def _exported(by: User, user: User, data: dict[str, Any]) -> None:
-    audit.record(action="user.exported", actor=by, target=user, reason=data["reason"])
-
-
 # Any, because a FileResponse is no HttpResponse.
 def _archive(_page: Any, request: HttpRequest, users: list[User], _data: dict[str, Any]) -> Any:
     (user,) = users
@@ -96,7 +92,7 @@ def _download(kind: str) -> Any:
             _("You download a file with the names and addresses of these users."),
             _("Your name and the reason are kept in the audit log, for each user."),
         ],
-        perform=_exported,
+        perform=_by(staff.record_export),
         on_success=lambda page, request, users, data: download(
             page, ({name: getattr(user, name) for name in EXPORTED} for user in users), EXPORTED, kind
         ),
@@ -172,7 +168,7 @@ class UserActions:
             _("Messages are in it only if you may reveal them."),
             _("Your name and the reason are kept in the audit log."),
         ],
-        perform=_exported,
+        perform=_by(staff.record_export),
         on_success=_archive,
         is_offered=_is_not_erased,
         refusal=_("This account has already been erased."),

@@ -11,6 +11,7 @@ from typing import Any, cast
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.core.exceptions import ObjectDoesNotExist
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
@@ -20,9 +21,11 @@ from django.utils.translation import gettext_lazy as _
 from rest_framework.exceptions import APIException
 
 from accounts.admin_site.lists import StaffAdmin
+from accounts.exceptions import UserNotFound
 from accounts.models import User
 
 MAX_NAMES = 10
+NOTHING_LEFT = _("What you selected no longer exists. Nothing was changed.")
 
 
 class NoChange(Exception):
@@ -89,7 +92,7 @@ class ConfirmedAction:
             return None
         rows = list(queryset[: self.max_rows + 1])
         if not rows:
-            messages.warning(request, _("What you selected no longer exists. Nothing was changed."))
+            messages.warning(request, NOTHING_LEFT)
             return None
         if len(rows) > self.max_rows:
             messages.error(request, _("Please select at most %(most)d rows.") % {"most": self.max_rows})
@@ -135,13 +138,18 @@ class ConfirmedAction:
                 refused.setdefault((messages.WARNING, str(no_change)), []).append(page.display_name(row))
             except APIException as error:
                 refused.setdefault((messages.ERROR, str(error.detail)), []).append(page.display_name(row))
+            except ObjectDoesNotExist:  # removed since the list was read
+                refused.setdefault((messages.WARNING, str(NOTHING_LEFT)), []).append(page.display_name(row))
         for (level, text), names in refused.items():
             # A notice for each row, unless they would fill the page.
             for each in names if len(names) <= MAX_NAMES else [_first_of(names)]:
                 messages.add_message(request, level, f"{each}: {text}")
         if done and self.on_success is not None:
-            return self.on_success(page, request, done, data)
-        if done:
+            try:
+                return self.on_success(page, request, done, data)
+            except UserNotFound as error:
+                messages.error(request, str(error.detail))
+        elif done:
             names = [page.display_name(row) for row in done]
             details = {"action": self.label, "count": len(done), "rows": _first_of(names)}
             messages.success(request, _("“%(action)s” was applied to: %(rows)s. Total: %(count)d.") % details)

@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import PermissionDenied
 
+from accounts.exceptions import UserNotFound
 from accounts.models import Session, TrustedDevice, User
 from accounts.services import (
     audit,
@@ -67,7 +68,7 @@ def mark_verified(*, user: User, actor: Actor, reason: str) -> None:
             return
         registration.confirm(account)
         audit.record(action="user.verified", actor=actor, target=account, reason=reason)
-    user.refresh_from_db()
+        user.refresh_from_db()
 
 
 def sign_out_everywhere(*, user: User, actor: Actor, reason: str = "") -> int:
@@ -106,6 +107,12 @@ def send_code_again(*, user: User, actor: User) -> None:
         audit.record(action="user.code_sent", actor=actor, target=user)
 
 
+def record_export(*, user: User, actor: Actor, reason: str) -> None:
+    """Adds the audit row of an export. Staff may export the data of each other."""
+    with unit_of_work():
+        audit.record(action="user.exported", actor=actor, target=_existing(user), reason=reason)
+
+
 def erase(*, user: User, actor: Actor, reason: str = "") -> None:
     """Erases an account now. The audit row names it by its id alone."""
 
@@ -133,18 +140,25 @@ def _audited(
         account = _locked(user, actor)
         yield account
         audit.record(action=action, actor=actor, target=account, reason=reason, **(details or {}))
-    user.refresh_from_db()
+        user.refresh_from_db()
 
 
 def _locked(user: User, actor: Actor | None = None) -> User:
     """Reads and locks the current row until the end of the transaction.
 
-    PermissionDenied if there is a refusal.
+    UserNotFound if it was removed since it was read; PermissionDenied if there is a refusal.
     """
-    account = User.objects.lock(user.id)
+    account = _existing(user)
     if (refusal := refusal_of(account, actor)) is not None:
         raise PermissionDenied(refusal)
     return account
+
+
+def _existing(user: User) -> User:
+    try:
+        return User.objects.lock(user.id)
+    except User.DoesNotExist as error:
+        raise UserNotFound(_("This account no longer exists.")) from error
 
 
 def refusal_of(account: User, actor: Actor | None) -> str | None:

@@ -13,6 +13,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.text import slugify
 
+from accounts.exceptions import UserNotFound
 from accounts.models import AuditEntry, EmailChange, Image, OneTimeToken, Session, TrustedDevice, User
 from accounts.selectors import blocks_made_by
 from accounts.services import pictures, step_up
@@ -69,7 +70,7 @@ def export(*, user: User, action_token: OneTimeToken) -> IO[bytes]:
 def archive(*, user_id: int, reader: User | None = None) -> IO[bytes]:
     """The zip of all data of a user, as a file positioned at its start; the caller closes it.
 
-    A staff member as `reader` does not get the folders that they may not read.
+    A staff member as `reader` does not get the folders that they may not read. UserNotFound.
     """
     exporters = {"account": _account} | {
         folder: exporter
@@ -94,7 +95,9 @@ def rows(queryset: QuerySet[Any], *fields: str) -> Iterator[dict[str, Any]]:
 
 
 def _account(user_id: int) -> Files:
-    user = User.objects.get(id=user_id)
+    user = User.objects.filter(id=user_id).first()
+    if user is None:
+        raise UserNotFound
     profile = {name: getattr(user, name) for name in PROFILE}
     profile["language"] = language_tag(user.language)
     profile["two_step_enabled"] = user.two_step_enabled

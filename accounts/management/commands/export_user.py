@@ -9,7 +9,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
 from accounts.management.user_commands import find_user
-from accounts.services import audit, export
+from accounts.services import account_status, export
 from core.conf import project
 from core.operator import OperatorCommand, actor
 
@@ -54,7 +54,7 @@ class Command(OperatorCommand):
                 shutil.copyfileobj(archive, file)
                 result["bytes"] = file.tell()
                 # Within: without its row in the audit log the file is removed again.
-                audit.record(action="user.exported", actor=actor(), target=user, reason=options["reason"])
+                account_status.record_export(user=user, actor=actor(), reason=options["reason"])
         except OSError as error:
             raise CommandError(f"{error.filename or path}: {error.strerror}") from error
         return result

@@ -35,6 +35,8 @@ class Command(OperatorCommand):
         if conf.PUSH_BACKEND == "off":
             raise CommandError("Push is switched off: set PUSH_BACKEND.")
         queued = delivery.send_test_push(user=user, device_ids=[device.id for device in devices], actor=actor())
+        if not queued:
+            raise NothingMatched(f"The devices of {user.email} were removed a moment ago.")
         self.report("Queued; a running `serve` or `deliver` sends it.")
         return {"user_id": user.id, "queued": queued, "dry_run": False}
 
