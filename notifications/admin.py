@@ -7,9 +7,10 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from accounts.admin_site.actions import ConfirmedAction, NoChange, NoForm, ReasonForm
-from accounts.admin_site.lists import StaffAdmin
+from accounts.admin_site.lists import KnownValuesFilter, StaffAdmin
 from accounts.admin_site.overview import Chart, Figure, Panel, Task
 from accounts.services.audit import name_actions
+from notifications.kinds import DELIVERY_KINDS
 from notifications.models import ChannelPause, Delivery, Device, Notification
 from notifications.services import delivery
 
@@ -83,6 +84,12 @@ class DeviceAdmin(StaffAdmin):
         return device.masked_token
 
 
+class KindFilter(KnownValuesFilter):
+    @staticmethod
+    def known() -> dict[str, str]:
+        return {kind: kind for kind in sorted(DELIVERY_KINDS)}
+
+
 @admin.register(Delivery)
 class DeliveryAdmin(StaffAdmin):
     task = Task.DELIVERY
@@ -111,7 +118,7 @@ class DeliveryAdmin(StaffAdmin):
         "id", "state", "last_error", "recipient", "channel", "kind", "tries", "due_at", "finished_at",
     )  # fmt: skip
     list_select_related = ("recipient",)
-    list_filter = ("channel", "state", "kind")
+    list_filter = ("channel", "state", ("kind", KindFilter))
     search_fields = ("=id", "=recipient__email", "=recipient__id", "=provider_id")
     fields = (
         "id", "channel", "kind", "priority", "recipient", "device", "notification", "state", "tries", "due_at",

@@ -144,6 +144,8 @@ SWITCHES = ("likes", "comments", "follows", "messages")
 PREFERENCE_FIELDS = ("enabled", "quiet_mode", *SWITCHES)
 # Pushes about calls; they have no row in the feed.
 CALL_KINDS = ("incoming_call", "call_ended")
+# What a delivery brings.
+DELIVERY_KINDS = frozenset({*KINDS, *CALL_KINDS, "test", "mail"})
 # Of an event that an app or another service reports.
 ACTIONS = ("create", "retract")
 TITLE_LENGTH = 120

@@ -9,6 +9,7 @@ from django.contrib import admin
 from django.contrib.admin.sites import AdminSite
 from django.contrib.contenttypes.models import ContentType
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from accounts.admin_site.lookups import ShownColumnsOnly
 from accounts.admin_site.site import StaffSite
@@ -169,6 +170,31 @@ def test_odd_values_in_forms_are_answered(model, alice):
         for name, value in product(fields, ODD_VALUES if FULL else ODD_VALUES[7:16]):
             form = {"name": "odd", "reason": "because", name: value}
             assert browser.post(address(model) + path, form).status_code in (200, 302), (path, name, value)
+
+
+@pytest.mark.parametrize("model", PAGES)
+def test_no_list_asks_its_table_for_the_values_that_are_there(model, db):
+    browser = admin_client(staff(is_superuser=True))
+    with CaptureQueriesContext(connection) as queries:
+        assert browser.get(address(model)).status_code == 200
+    assert not [query["sql"] for query in queries if "DISTINCT" in query["sql"].upper()]
+
+
+@pytest.mark.parametrize(
+    ("path", "column", "value", "name"),
+    [
+        ("accounts/user", "language", "de", "German"),
+        ("accounts/code", "purpose", "action:delete_account", "action:delete_account"),
+        ("accounts/auditentry", "action", "user.blocked", "User blocked"),
+        ("notifications/delivery", "kind", "incoming_call", "incoming_call"),
+    ],
+)
+def test_filters_offer_what_is_known(db, path, column, value, name):
+    browser = admin_client(staff(is_superuser=True, language="de"))
+    page = browser.get(f"/admin/{path}/", {column: value})
+    offered = [choice for spec in page.context["cl"].filter_specs for choice in spec.choices(page.context["cl"])]
+    assert [str(choice["display"]) for choice in offered if choice["selected"]].count(name) == 1
+    assert page.context["cl"].result_count == (column == "language")
 
 
 def test_a_key_with_a_nul_is_unknown(db):

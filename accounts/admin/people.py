@@ -1,17 +1,20 @@
 """Users in the admin: the list with its search, the page of a user with its panels. Confirmed actions make changes."""
 
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, cast
 
+from django.conf import settings
 from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from accounts.admin.user_actions import UserActions
 from accounts.admin_site import overview
-from accounts.admin_site.lists import AuditedAdmin, ChoiceFilter, ReasonModelForm, StaffAdmin
+from accounts.admin_site.lists import AuditedAdmin, ChoiceFilter, KnownValuesFilter, ReasonModelForm, StaffAdmin
 from accounts.admin_site.lookups import MAX_SEARCH
 from accounts.admin_site.overview import Chart, Figure, Panel, Task
 from accounts.models import Block, User
@@ -43,6 +46,12 @@ class TwoStepFilter(ChoiceFilter):
     )
 
 
+class LanguageFilter(KnownValuesFilter):
+    @staticmethod
+    def known() -> Mapping[str, str | Promise]:
+        return dict(settings.LANGUAGES)
+
+
 @admin.register(User)
 class UserAdmin(UserActions, AuditedAdmin):
     task = Task.PEOPLE
@@ -60,7 +69,14 @@ class UserAdmin(UserActions, AuditedAdmin):
         "id", "email", "name", "status", "two_step", "last_seen_at", "created_at", "username", "language",
     )  # fmt: skip
     list_display_links = ("id", "email")
-    list_filter = (AccountStatusFilter, TwoStepFilter, "is_staff", "language", "created_at", "last_seen_at")
+    list_filter = (
+        AccountStatusFilter,
+        TwoStepFilter,
+        "is_staff",
+        ("language", LanguageFilter),
+        "created_at",
+        "last_seen_at",
+    )
     search_fields = ("email", "username", "first_name")  # shows the box; the search is our own
     search_help_text = _("Id, e-mail address, or the beginning of a username or name")  # type: ignore[assignment]
     fieldsets = (

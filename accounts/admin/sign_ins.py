@@ -7,10 +7,10 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from accounts.admin_site.actions import ConfirmedAction, NoChange
-from accounts.admin_site.lists import ChoiceFilter, StaffAdmin
+from accounts.admin_site.lists import ChoiceFilter, KnownValuesFilter, StaffAdmin
 from accounts.admin_site.overview import Panel, Task
 from accounts.models import Code, Session, TrustedDevice, User
-from accounts.services import account_status
+from accounts.services import account_status, email_change, registration, step_up, two_step
 from core.exceptions import NotFound
 
 
@@ -86,6 +86,14 @@ class TrustedDeviceAdmin(StaffAdmin):
     actions = ("forget",)
 
 
+class PurposeFilter(KnownValuesFilter):
+    @staticmethod
+    def known() -> dict[str, str]:
+        actions = map(step_up.purpose_of, step_up.Action)
+        purposes = {registration.SIGNUP, registration.RESET, two_step.PURPOSE, email_change.PURPOSE, *actions}
+        return {purpose: purpose for purpose in sorted(purposes)}
+
+
 @admin.register(Code)
 class CodeAdmin(StaffAdmin):
     """The status of codes (sent, used, expired). The codes themselves are never shown."""
@@ -93,7 +101,7 @@ class CodeAdmin(StaffAdmin):
     task = Task.PEOPLE
     list_display = ("id", "user", "purpose", "address", "status", "tries", "created_at", "expires_at")
     list_select_related = ("user",)
-    list_filter = ("purpose",)
+    list_filter = (("purpose", PurposeFilter),)
     search_fields = ("=user__id", "=user__email", "=address")
     ordering = ("-created_at",)
     fields = ("id", "user", "purpose", "address", "status", "tries", "created_at", "expires_at", "used_at")

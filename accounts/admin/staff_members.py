@@ -1,7 +1,6 @@
 """Staff: groups with their permissions and second factors, for superusers only; and the audit log, read-only for staff with the
 view permission."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from django import forms
@@ -19,7 +18,7 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from accounts.admin_site import sign_in
 from accounts.admin_site.actions import ConfirmedAction, DownloadAction
-from accounts.admin_site.lists import AuditedAdmin, ReasonModelForm, StaffAdmin
+from accounts.admin_site.lists import AuditedAdmin, KnownValuesFilter, ReasonModelForm, StaffAdmin
 from accounts.admin_site.overview import Chart, Panel, Task
 from accounts.models import AuditEntry, User
 from accounts.services import audit
@@ -158,10 +157,8 @@ AUDIT_COLUMNS = (
 )  # fmt: skip
 
 
-class ActionFilter(admin.AllValuesFieldListFilter):
-    def choices(self, changelist: Any) -> Iterator[Any]:
-        for choice in super().choices(changelist):
-            yield {**choice, "display": audit.name_of(str(choice["display"]))}
+class ActionFilter(KnownValuesFilter):
+    known = staticmethod(audit.names)
 
 
 @admin.register(AuditEntry)

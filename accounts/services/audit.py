@@ -48,6 +48,11 @@ def name_actions(names: Mapping[str, str | Promise]) -> None:
     _names.update(names)
 
 
+def names() -> dict[str, str | Promise]:
+    """All actions, in the order of their codes, with their names."""
+    return dict(sorted(_names.items()))
+
+
 def name_of(action: str) -> str:
     """In the reader's language; an action that is no longer recorded keeps its code."""
     return str(_names.get(action, action))

@@ -46,7 +46,7 @@ def challenge(*, user: User, session: Session, action: Action) -> str:
         user = User.objects.lock_active(user.id)
         sessions.lock_live(session_id=session.id)
         if may_be_sent:
-            codes.send(user=user, purpose=_purpose(action), mail=_purpose(action))
+            codes.send(user=user, purpose=purpose_of(action), mail=purpose_of(action))
         return OneTimeToken.objects.issue(
             kind=OneTimeToken.Kind.CHALLENGE,
             user=user,
@@ -63,7 +63,7 @@ def verify(*, user: User, session: Session, challenge_token: str, code: str, net
         raise InvalidOtp
     if not pending.count_try(tries=conf.CODE_TRIES):
         raise InvalidOtp
-    purpose = _purpose(pending.action)
+    purpose = purpose_of(pending.action)
     checked = codes.check(user=user, purpose=purpose, address=user.email, text=code, network=network)
     with unit_of_work():
         User.objects.lock_active(user.id)
@@ -112,6 +112,6 @@ def consume(action_token: OneTimeToken) -> None:
         raise ActionTokenInvalid
 
 
-def _purpose(action: str) -> str:
+def purpose_of(action: str) -> str:
     """The purpose of the code for an action, and the kind of the mail that it is in."""
     return f"action:{action}"
