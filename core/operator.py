@@ -10,10 +10,11 @@ import json
 import math
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, time
 from http import HTTPStatus
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any, TypeVar, cast
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.core.serializers.json import DjangoJSONEncoder
@@ -49,7 +50,7 @@ class PlainCommand(BaseCommand):
 
     def execute(self, *args: Any, **options: Any) -> Any:
         try:
-            result = super().execute(*args, **options)
+            result = super().execute(*args, **self._converted(options))
             sys.stdout.flush()
             return result
         except BrokenPipeError:
@@ -61,6 +62,17 @@ class PlainCommand(BaseCommand):
             self.stderr.write(str(told))
             connections.close_all()
             sys.exit(told.returncode)
+
+    def _converted(self, options: dict[str, Any]) -> dict[str, Any]:
+        """The options with texts converted by the types of the arguments: `call_command` passes on what it is given."""
+        for argument in self.create_parser("manage.py", "")._actions:
+            if argument.type is not None and isinstance(text := options.get(argument.dest), str):
+                try:
+                    options[argument.dest] = cast(Callable[[str], Any], argument.type)(text)
+                except (argparse.ArgumentTypeError, ValueError) as error:
+                    name = "/".join(argument.option_strings) or argument.dest
+                    raise CommandError(f"{name}: {error}", returncode=2) from error
+        return options
 
     def report(self, text: str) -> None:
         """Reports progress on stderr, so that it does not end up in a pipe."""
@@ -211,6 +223,14 @@ def seconds(text: str) -> float:
     if not (math.isfinite(number) and number >= 0):
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds from 0 on")
     return number
+
+
+def output_path(text: str) -> Path | None:
+    """argparse type: a file or folder to write; none for an empty text. `-` would be standard output, which has the
+    result of the command."""
+    if text == "-":
+        raise argparse.ArgumentTypeError("'-' is no file or folder; it is not written to standard output")
+    return Path(text) if text else None
 
 
 def not_blank(text: str) -> str:

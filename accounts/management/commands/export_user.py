@@ -11,7 +11,7 @@ from django.utils import timezone
 from accounts.management.user_commands import find_user
 from accounts.services import account_status, export
 from core.conf import project
-from core.operator import OperatorCommand, actor
+from core.operator import OperatorCommand, actor, output_path
 
 
 def default_path(username: str) -> Path:
@@ -36,13 +36,15 @@ class Command(OperatorCommand):
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("user", help="e-mail address or id")
         parser.add_argument(
-            "--output", help="the zip file to write; it must not exist (default: a new one in var/exports)"
+            "--output",
+            type=output_path,
+            help="the zip file to write; it must not exist (default: a new one in var/exports)",
         )
         parser.add_argument("--reason", default="", help="kept in the audit log")
 
     def act(self, **options: Any) -> dict[str, Any]:
         user = find_user(options["user"])
-        path = Path(options["output"] or default_path(user.username))
+        path = options["output"] or default_path(user.username)
         result = {"user_id": user.id, "email": user.email, "file": str(path), "dry_run": options["dry_run"]}
         if options["dry_run"]:
             # The size is not known before the archive is written.

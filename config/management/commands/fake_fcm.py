@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from django.core.management.base import CommandError, CommandParser
 
 from core.conf import project
-from core.operator import PlainCommand, seconds
+from core.operator import PlainCommand, output_path, seconds
 from devtools.fcm.server import Fake, FcmServer
 
 
@@ -25,7 +25,7 @@ class Command(PlainCommand):
         parser.add_argument("--host", default="127.0.0.1")
         parser.add_argument("--port", type=int, default=0, help="0 takes a free one")
         parser.add_argument("--project", default="parley-local")
-        parser.add_argument("--credentials", type=Path, help="where to write the service account (var/fake_fcm.json)")
+        parser.add_argument("--credentials", type=output_path, help="the service account to write (var/fake_fcm.json)")
         parser.add_argument("--delay", type=seconds, default=0.0, help="seconds before each answer")
         parser.add_argument("--json", action="store_true", help="print the settings as one line of JSON")
 

@@ -9,7 +9,7 @@ from django.utils.module_loading import import_string
 
 from accounts.services import audit, pictures
 from config import environment
-from core.operator import OperatorCommand, actor, not_blank
+from core.operator import OperatorCommand, actor, not_blank, output_path
 
 CHUNK = 50
 
@@ -20,7 +20,7 @@ class Command(OperatorCommand):
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
             "--to",
-            type=not_blank,
+            type=_target,
             required=True,
             help="a folder, or s3://key:secret@bucket?endpoint=https://host",
         )
@@ -41,6 +41,12 @@ class Command(OperatorCommand):
             if copied and not options["dry_run"]:
                 audit.record(action="media.copied", actor=actor(), copied=copied, missing=missing)
         return {"pictures": len(ids), "copied": copied, "missing": missing, "dry_run": options["dry_run"]}
+
+
+def _target(text: str) -> str:
+    if "://" not in text:
+        output_path(text)
+    return not_blank(text)
 
 
 def storage_at(address: str) -> Storage:

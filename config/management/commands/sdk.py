@@ -18,7 +18,7 @@ from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 
 from config.openapi import collection, texts
-from core.operator import PlainCommand
+from core.operator import PlainCommand, output_path
 from realtime import asyncapi
 
 QUICKTYPE = {"kotlin": "Models.kt", "swift": "Models.swift", "dart": "models.dart"}
@@ -31,7 +31,7 @@ class Command(PlainCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("language", choices=["typescript", "python", *QUICKTYPE, "collection"])
-        parser.add_argument("--output", type=Path, help="folder to write to (var/sdk)")
+        parser.add_argument("--output", type=output_path, help="folder to write to (var/sdk)")
 
     def handle(self, *args: Any, **options: Any) -> None:
         language: str = options["language"]
