@@ -183,12 +183,6 @@ class UserAdmin(UserActions, AuditedAdmin):
         groups = sorted(row.groups.values_list("name", flat=True))
         return {"is_staff": row.is_staff, "is_superuser": row.is_superuser, "groups": groups}
 
-    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        if not self.has_change_permission(request, obj):
-            return self.fieldsets
-        *others, (title, staff) = self.fieldsets
-        return [*others, (title, {"fields": (*staff["fields"], "reason")})]
-
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         shown = [name for _title, part in self.fieldsets for name in part["fields"]]
         return [name for name in shown if name not in self.staff_fields]

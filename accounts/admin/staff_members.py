@@ -48,7 +48,7 @@ def _remove_group(by: User, group: Group, data: dict[str, Any]) -> None:
 class GroupAdmin(AuditedAdmin, DjangosGroupAdmin):
     task = Task.STAFF
     form = ReasonModelForm
-    fields = ("name", "permissions", "reason")
+    fields = ("name", "permissions")
     filter_horizontal = ()
     search_fields = ("=name",)
     ordering = ("name",)

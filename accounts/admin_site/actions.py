@@ -18,6 +18,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
 from rest_framework.exceptions import APIException
 
 from accounts.admin_site.lists import StaffAdmin
@@ -95,7 +96,8 @@ class ConfirmedAction:
             messages.warning(request, NOTHING_LEFT)
             return None
         if len(rows) > self.max_rows:
-            messages.error(request, _("Please select at most %(most)d rows.") % {"most": self.max_rows})
+            text = ngettext("Please select only %(most)d row.", "Please select at most %(most)d rows.", self.max_rows)
+            messages.error(request, text % {"most": self.max_rows})
             return None
         states = [self.state_of(row) for row in rows]
         seen = sha256("\n".join(states).encode()).hexdigest()

@@ -1,6 +1,7 @@
 """Base classes of the admin: fast lists and read-only rows."""
 
 from collections.abc import Callable, Iterator, Mapping
+from hashlib import sha256
 from typing import Any, cast
 
 from django import forms
@@ -167,6 +168,24 @@ class AuditedAdmin(StaffAdmin):
     # Django's widget with two boxes cannot be used with a screen reader.
     formfield_overrides = {ManyToManyField: {"widget": forms.CheckboxSelectMultiple, "form_class": _ExistingRows}}
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet:
+        """A change locks its row, so that of two at once the second sees what the first has written."""
+        rows = super().get_queryset(request)
+        is_change = request.method == "POST" and getattr(request.resolver_match, "url_name", "").endswith("_change")
+        return rows.select_for_update(no_key=True) if is_change else rows
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        fieldsets = super().get_fieldsets(request, obj)
+        if not (self.has_change_permission(request, obj) if obj else self.has_add_permission(request)):
+            return fieldsets
+        *others, (title, last) = fieldsets
+        return [*others, (title, {**last, "fields": (*last["fields"], "reason", "seen")})]
+
+    def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **options: Any) -> Any:
+        # A form that shows the row again is not bound, so Django leaves out its errors.
+        context["errors"] = context["errors"] or context["adminform"].form.errors
+        return super().render_change_form(request, context, *args, **options)
+
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         """Writes the columns that the form changes, and no other: the row was read before, and a password or a block may
         have been set since."""
@@ -195,4 +214,30 @@ class AuditedAdmin(StaffAdmin):
 
 
 class ReasonModelForm(forms.ModelForm):
+    """Asks for the reason, and refuses to overwrite what somebody else has changed since the form was opened."""
+
     reason = forms.CharField(label=_("Reason"), max_length=500, help_text=_("Kept in the audit log."))
+    # Which values the form was opened with.
+    seen = forms.CharField(required=False, widget=forms.HiddenInput)
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        if self.instance.pk is not None:
+            self.initial["seen"] = self._digest()
+
+    def _digest(self) -> str:
+        shown = {name: self.initial.get(name) for name in self.fields if name in self.initial}
+        values = {
+            name: sorted(row.pk for row in value) if isinstance(value, list) else value for name, value in shown.items()
+        }
+        return sha256(repr(sorted(values.items())).encode()).hexdigest()
+
+    def clean(self) -> dict[str, Any] | None:
+        cleaned = super().clean()
+        if self.data.get("seen") in (None, "", self.initial.get("seen")):
+            return cleaned
+        self.add_error(
+            None, _("Somebody else has changed this meanwhile. Nothing was saved; the form shows what is there now.")
+        )
+        self.is_bound = False  # shows the values of the row instead of those that were sent
+        return {}
