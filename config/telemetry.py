@@ -3,9 +3,14 @@
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
+from django.core.handlers.wsgi import get_path_info
+from django.http import Http404
+from django.urls import resolve
 
 from config.logs import without_secrets
 
+# The environment of the request as it was sent, inside of that for its span.
+_SENT = "parley.environ"
 DROPPED_HEADERS = ("authorization", "cookie", "x-action-token", "x-device-token", "webhook-signature")
 
 
@@ -43,7 +48,8 @@ def clean(event: Any, hint: Any) -> Any:
 
 
 def traced(application: Any) -> Any:
-    """The WSGI application with a span per request (OTEL_* variables say where they go)."""
+    """The WSGI application with a span per request (OTEL_* variables say where they go). Spans name the route, not the
+    path, as the access log does."""
     try:
         from opentelemetry import trace
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -58,4 +64,15 @@ def traced(application: Any) -> Any:
     provider = TracerProvider()
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
     trace.set_tracer_provider(provider)
-    return OpenTelemetryMiddleware(application)
+    with_spans = OpenTelemetryMiddleware(lambda environ, start_response: application(environ[_SENT], start_response))
+    return lambda environ, start_response: with_spans(_without_path(environ), start_response)
+
+
+def _without_path(environ: dict[str, Any]) -> dict[str, Any]:
+    """What a span may tell of a request: the path may hold the token of an image, the query string its signature."""
+    try:
+        route = resolve(get_path_info(environ)).route
+    except Http404:
+        route = "(none)"
+    shown = {name: value for name, value in environ.items() if name not in ("RAW_URI", "REQUEST_URI")}
+    return shown | {"PATH_INFO": f"/{route}", "QUERY_STRING": "", _SENT: environ}
