@@ -152,6 +152,15 @@ def folder(name: str, *, default: Path) -> Path:
     return Path(env.str(name, default="").strip() or default)
 
 
+def header(name: str, value: str | None = None) -> str:
+    """What is compared with a header or sent as one. A header has signs of ASCII only, so nothing else would ever match.
+    The value may be a secret, so no error repeats it."""
+    value = (env.str(name, default="") if value is None else value).strip()
+    if not (value.isascii() and value.isprintable()):
+        raise ImproperlyConfigured(f"{name} is part of a header: letters, digits and signs of ASCII only.")
+    return value
+
+
 def items(name: str) -> list[str]:
     """The values between the commas, without spaces around them."""
     return [value.strip() for value in env.str(name, default="").split(",") if value.strip()]
@@ -171,7 +180,13 @@ def site(name: str, value: str) -> str:
     """The public address of the service, without a trailing slash."""
     form = f"{name} is https://chat.example.com: scheme and host, no path."
     parts = _parts(value, form)
-    valid = parts.port != 0 and parts.scheme in ("http", "https") and bool(parts.hostname) and "@" not in parts.netloc
+    valid = (
+        header(name, value)
+        and parts.port != 0
+        and parts.scheme in ("http", "https")
+        and bool(parts.hostname)
+        and "@" not in parts.netloc
+    )
     if not valid or parts.path not in ("", "/") or parts.query or parts.fragment or any(c.isspace() for c in value):
         raise ImproperlyConfigured(form)
     return f"{parts.scheme}://{parts.netloc}"
@@ -206,14 +221,14 @@ def media(name: str, value: str | None = None) -> dict[str, Any]:
         "bucket_name": parts.netloc.rpartition("@")[2],
         "endpoint_url": query.get("endpoint"),
         "region_name": query.get("region"),
-        "access_key": unquote(parts.username or "") or None,
+        "access_key": header(name, unquote(parts.username or "")) or None,
         "secret_key": unquote(parts.password or "") or None,
     }
     return {"BACKEND": "core.object_storage.BucketStorage", "OPTIONS": {k: v for k, v in options.items() if v}}
 
 
 def prefix(name: str) -> str:
-    value = env.str(name, default="").strip()
+    value = header(name)
     if value and not value.startswith("/"):
         raise ImproperlyConfigured(f"{name} is the beginning of a path, /like-this/, not {value!r}.")
     return value
@@ -225,6 +240,8 @@ def mail(name: str, *, default: str, timeout: float) -> dict[str, Any]:
     parts = _parts(env.str(name, default="").strip() or default, form)
     port = parts.port
     if parts.scheme in ("smtp", "smtps", "smtp+tls"):
+        if not unquote(f"{parts.username}{parts.password}").isascii():
+            raise ImproperlyConfigured(f"{name} has a user or password that SMTP cannot send: signs of ASCII only.")
         return {
             "BACKEND": "django.core.mail.backends.smtp.EmailBackend",
             "OPTIONS": {

@@ -32,7 +32,9 @@ ALLOWED_HOSTS = environment.hosts("ALLOWED_HOSTS", default=["127.0.0.1", "localh
 CSRF_TRUSTED_ORIGINS = [
     environment.site("CSRF_TRUSTED_ORIGINS", origin) for origin in environment.items("CSRF_TRUSTED_ORIGINS")
 ]
-CORS_ALLOWED_ORIGINS = environment.items("CORS_ALLOWED_ORIGINS")
+CORS_ALLOWED_ORIGINS = [
+    environment.header("CORS_ALLOWED_ORIGINS", origin) for origin in environment.items("CORS_ALLOWED_ORIGINS")
+]
 CORS_URLS_REGEX = r"^/api/"
 CORS_EXPOSE_HEADERS = ["X-Request-Id", "Retry-After", "ETag", "X-Poll-Interval", "Date"]
 CORS_ALLOW_HEADERS = [*default_headers, "If-None-Match", "X-Action-Token", "X-Device-Name", "X-Device-Token"]

@@ -5,7 +5,7 @@ from csp.constants import NONCE, NONE, SELF
 from config import environment
 from config.settings.base import DEBUG, SITE_URL, TRUSTED_PROXIES, env
 
-METRICS_TOKEN = env.str("METRICS_TOKEN", default="")
+METRICS_TOKEN = environment.header("METRICS_TOKEN")
 LOG_FORMAT = environment.choice("LOG_FORMAT", ("text", "json"), default="text")
 LOG_LEVEL = environment.choice("LOG_LEVEL", ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"), default="INFO")
 SENTRY_DSN = env.str("SENTRY_DSN", default="")

@@ -44,11 +44,12 @@ ROOT = Path(__file__).resolve().parents[2]
                 "*.example.com",
             ],
         ),
-        ("SENDFILE", lambda: environment.prefix("SENDFILE"), ["pictures", "http://h/"]),
+        ("SENDFILE", lambda: environment.prefix("SENDFILE"), ["pictures", "http://h/", "/bücher/"]),
+        ("METRICS_TOKEN", lambda: environment.header("METRICS_TOKEN"), ["secret-für-alle", "secret\ttab", "секрет"]),
         (
             "SITE",
             lambda: environment.site("SITE", os.environ["SITE"]),
-            ["h", "https://h:0", "https://h:x", "https://[h"],
+            ["h", "https://h:0", "https://h:x", "https://[h", "https://bücher.example"],
         ),
     ],
 )
@@ -125,7 +126,18 @@ def test_pictures_go_to_a_bucket(monkeypatch, url):
         environment.media("MEDIA_URL")
 
 
-@pytest.mark.parametrize("url", ["nonsense", "smtp://h:port", "smtp://[::1", "file://", "http://h"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "nonsense",
+        "smtp://h:port",
+        "smtp://[::1",
+        "file://",
+        "http://h",
+        "smtp://ann:pässword@h",
+        "smtps://ann:%C3%A4@h",
+    ],
+)
 def test_mail_goes_somewhere(monkeypatch, url):
     monkeypatch.setenv("EMAIL_URL", url)
     with pytest.raises(ImproperlyConfigured, match=r"^EMAIL_URL "):
@@ -139,6 +151,8 @@ def test_mail_goes_somewhere(monkeypatch, url):
         ({"RATELIMIT_ENABLE": "ture"}, "RATELIMIT_ENABLE is 1 or 0, not 'ture'."),
         ({"VAR_DIR": "/dev/null"}, "VAR_DIR=/dev/null cannot be a folder: File exists."),
         ({"SENTRY_DSN": "nonsense"}, "SENTRY_DSN "),
+        ({"METRICS_TOKEN": "schlüssel"}, "METRICS_TOKEN is part of a header: "),
+        ({"CORS_ALLOWED_ORIGINS": "https://bücher.example"}, "CORS_ALLOWED_ORIGINS is part of a header: "),
         ({"PUSH_BACKEND": "pigeon"}, "PUSH_BACKEND is one of fcm, console, outbox, off, not 'pigeon'."),
         ({"DEBUG": "0"}, "SECRET_KEY must be set when DEBUG=0."),
     ],
