@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
+from django.contrib.auth.hashers import make_password
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import PermissionDenied
@@ -14,6 +15,7 @@ from accounts.models import Session, TrustedDevice, User
 from accounts.services import (
     audit,
     login_lockout,
+    password,
     registration,
     retention,
     second_password,
@@ -78,6 +80,16 @@ def sign_out_everywhere(*, user: User, actor: Actor, reason: str = "") -> int:
         account.trusted_devices.all().delete()
         ended = details["sessions_ended"] = sessions.revoke_all(user_id=account.id, reason="staff")
     return ended
+
+
+def set_password(*, user: User, actor: Actor, new_password: str, reason: str) -> None:
+    """Sets the first password, and ends what the old one has opened. The caller has checked its strength."""
+    password_hash = make_password(new_password)  # outside of the transaction: hashing takes its time
+    details: dict[str, Any] = {}
+    with _audited("user.signed_out", user, actor, reason, details) as account:
+        account.password, account.password_changed_at = password_hash, timezone.now()
+        account.save(update_fields=["password", "password_changed_at"])
+        details["sessions_ended"] = password.end_access(user_id=account.id, reason="staff")
 
 
 def end_session(*, session: Session, reason: str, actor: User) -> None:

@@ -116,16 +116,16 @@ def choose(*, token: str, new_password: str) -> User:
     return user
 
 
-def end_access(*, user_id: int, reason: str, but: Session | None = None) -> None:
+def end_access(*, user_id: int, reason: str, but: Session | None = None) -> int:
     """Ends what credentials have opened or may still open: unfinished steps, codes, trusted devices, and sessions, except
-    `but`. Part of the caller's unit of work, which holds the row of the account locked.
+    `but`. Returns how many sessions. Part of the caller's unit of work, which holds the row of the account locked.
 
     In the order in which a confirmed action uses them, so that the two cannot deadlock.
     """
     OneTimeToken.objects.filter(user_id=user_id).end()
     codes.end_all(user_id=user_id)
     TrustedDevice.objects.filter(user_id=user_id).delete()
-    sessions.revoke_all(user_id=user_id, reason=reason, but=but)
+    return sessions.revoke_all(user_id=user_id, reason=reason, but=but)
 
 
 def _hashed(new_password: str, user: User) -> str:

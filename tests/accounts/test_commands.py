@@ -9,6 +9,7 @@ from unittest.mock import Mock
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection, transaction
+from django.utils import timezone
 
 from accounts.models import AuditEntry, Session, User
 from accounts.services import retention
@@ -91,6 +92,38 @@ def test_a_new_password_ends_what_the_old_one_opened(alice, as_alice, monkeypatc
     with pytest.raises(CommandError) as refused:
         call_command("changepassword", "nobody@example.com")
     assert refused.value.returncode == 3
+
+
+def test_a_block_that_is_set_while_the_password_is_typed_stays(alice, as_alice, monkeypatch):
+    def typed(prompt):
+        type(alice).objects.filter(id=alice.id).update(blocked_at=timezone.now())
+        return "new battery 77"
+
+    monkeypatch.setattr("getpass.getpass", typed)
+    call_command("changepassword", alice.email)
+    alice.refresh_from_db()
+    assert alice.blocked_at is not None
+    assert alice.check_password("new battery 77")
+
+
+def test_an_account_that_is_removed_while_the_password_is_typed_stays_removed(alice, monkeypatch):
+    monkeypatch.setattr(
+        "getpass.getpass", lambda prompt: User.objects.filter(id=alice.id).delete() and "new battery 77"
+    )
+    with pytest.raises(CommandError) as refused:
+        call_command("changepassword", alice.email)
+    assert refused.value.returncode == 3
+    assert not User.objects.filter(id=alice.id).exists()
+
+
+def test_a_password_that_is_weak_or_typed_differently_changes_nothing(alice, as_alice, monkeypatch, capsys):
+    typed = iter(["short", "short", "new battery 77", "new battery 78", "password", "password"])
+    monkeypatch.setattr("getpass.getpass", lambda prompt: next(typed))
+    with pytest.raises(CommandError, match="Nothing was changed"):
+        call_command("changepassword", alice.email)
+    assert "The two differ." in capsys.readouterr().err
+    as_alice.get("/api/v1/auth/me")
+    assert not AuditEntry.objects.exists()
 
 
 def test_a_block_with_an_end_says_so(alice, capsys):
