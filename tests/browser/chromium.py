@@ -5,7 +5,7 @@ import shutil
 import time
 
 import pytest
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 EXECUTABLE = shutil.which("chromium") or "/usr/bin/chromium"
 FLAGS = [
@@ -16,6 +16,9 @@ FLAGS = [
     "--disable-features=WebRtcHideLocalIpsWithMdns",
     "--no-sandbox",
 ]
+# Milliseconds: a busy machine takes longer than the five seconds that `expect` waits by default.
+PATIENCE = 20_000
+expect.set_options(timeout=PATIENCE)
 needs_chromium = pytest.mark.skipif(not shutil.which("chromium"), reason="no Chromium (apt-get install chromium)")
 
 

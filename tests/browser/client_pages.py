@@ -9,9 +9,8 @@ import httpx
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from tests.browser.chromium import watch
+from tests.browser.chromium import PATIENCE, watch
 
-PATIENCE = 20_000
 SIGN_IN = """async ([email, password]) => {
   const { Parley } = await import("/static/sdk/parley.js");
   await new Parley().auth.login({ email, password });
@@ -75,12 +74,12 @@ class Window:
 
     def open(self, path="chats"):
         self.page.goto(f"{self.base}/app/{path}")
-        expect(self.page.get_by_role("navigation", name="Main")).to_be_attached(timeout=PATIENCE)
+        expect(self.page.get_by_role("navigation", name="Main")).to_be_attached()
         return self
 
     def open_chat(self, chat):
         self.open(f"chats/{chat}")
-        expect(self.log).to_be_visible(timeout=PATIENCE)
+        expect(self.log).to_be_visible()
         return self
 
     @property
@@ -112,10 +111,10 @@ class Window:
         self.log.evaluate(DROP, [name, kind, list(content)])
 
     def sees(self, text):
-        expect(self.article(text)).to_have_count(1, timeout=PATIENCE)
+        expect(self.article(text)).to_have_count(1)
 
     def sees_status(self, text, status):
-        expect(self.article(text).get_by_role("status", name=status, exact=True)).to_have_count(1, timeout=PATIENCE)
+        expect(self.article(text).get_by_role("status", name=status, exact=True)).to_have_count(1)
 
     def texts(self):
         return [text.strip() for text in self.log.locator("article .text").all_inner_texts()]

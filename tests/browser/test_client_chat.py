@@ -9,7 +9,7 @@ from PIL import Image
 from playwright.sync_api import expect
 
 from tests.browser.chromium import needs_chromium
-from tests.browser.client_pages import PATIENCE, Window, opened_windows
+from tests.browser.client_pages import Window, opened_windows
 
 pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(300)]
 
@@ -61,7 +61,7 @@ def test_a_message_is_sent_then_delivered_then_read(windows, chat):
     expect(bob.page.get_by_role("heading", name="Alice Archer")).to_be_visible()
     alice.sees_status("first of the day", "Read")
     bob.box.press_sequentially("I am wri")
-    expect(alice.page.locator(".conversation-head")).to_contain_text("typing…", timeout=PATIENCE)
+    expect(alice.page.locator(".conversation-head")).to_contain_text("typing…")
     bob.box.press_sequentially("ting\nsecond", delay=5)
     alice.sees("I am writing")
 
@@ -72,7 +72,7 @@ def test_shift_enter_breaks_the_line_and_a_draft_survives_a_reload(windows, chat
     alice.box.press("Shift+Enter")
     alice.box.press_sequentially("two")
     alice.page.reload()
-    expect(alice.box).to_have_value("one\ntwo", timeout=PATIENCE)
+    expect(alice.box).to_have_value("one\ntwo")
     alice.box.press("Enter")
     alice.sees(re.compile("one\ntwo"))
     expect(alice.box).to_have_value("")
@@ -98,13 +98,13 @@ def test_reply_edit_react_and_delete_by_keyboard_alone(windows, people, chat):
     expect(alice.box).to_be_focused()
     keyboard.type("a fine idea")
     keyboard.press("Enter")
-    expect(bob.article("a fine idea")).to_contain_text("what do you think", timeout=PATIENCE)
+    expect(bob.article("a fine idea")).to_contain_text("what do you think")
 
     keyboard.press("ArrowUp")
     expect(alice.box).to_have_value("a fine idea")
     keyboard.type(" indeed")
     keyboard.press("Enter")
-    expect(bob.article("a fine idea indeed")).to_contain_text("edited", timeout=PATIENCE)
+    expect(bob.article("a fine idea indeed")).to_contain_text("edited")
     keyboard.press("ArrowUp")
     keyboard.press("Escape")
     expect(alice.box).to_have_value("")
@@ -113,7 +113,7 @@ def test_reply_edit_react_and_delete_by_keyboard_alone(windows, people, chat):
     expect(alice.page.get_by_role("button", name="👍", exact=True)).to_be_focused()
     keyboard.press("ArrowRight")
     keyboard.press("Enter")
-    expect(bob.article("a fine idea indeed").get_by_role("button", name="❤️ 1")).to_be_visible(timeout=PATIENCE)
+    expect(bob.article("a fine idea indeed").get_by_role("button", name="❤️ 1")).to_be_visible()
     expect(alice.article("a fine idea indeed").get_by_role("button", name="Message actions")).to_be_focused()
 
     menu("a fine idea indeed", "Delete")
@@ -127,7 +127,7 @@ def test_reply_edit_react_and_delete_by_keyboard_alone(windows, people, chat):
     assert alice.axe() == []
     keyboard.press("Tab")
     keyboard.press("Enter")
-    expect(bob.article("a fine idea indeed")).to_have_count(0, timeout=PATIENCE)
+    expect(bob.article("a fine idea indeed")).to_have_count(0)
     expect(alice.article("a fine idea indeed")).to_have_count(0)
     expect(alice.box).to_be_focused()
 
@@ -137,9 +137,9 @@ def test_a_quote_follows_its_message(windows, people, chat):
     alice = windows("Alice").open_chat(chat)
     reply = {"body": "I will be there", "reply_to_id": quoted["id"]}
     people["Bob"].http.post(f"/messages/conversations/{chat}/messages", json=reply).raise_for_status()
-    expect(alice.article("I will be there").last).to_contain_text("at eight", timeout=PATIENCE)
+    expect(alice.article("I will be there").last).to_contain_text("at eight")
     people["Alice"].http.patch(f"/messages/messages/{quoted['id']}", json={"body": "at nine"}).raise_for_status()
-    expect(alice.article("I will be there").last).to_contain_text("at nine", timeout=PATIENCE)
+    expect(alice.article("I will be there").last).to_contain_text("at nine")
 
 
 def test_images_by_paste_and_drop_and_none_that_is_too_large(windows, chat):
@@ -149,7 +149,7 @@ def test_images_by_paste_and_drop_and_none_that_is_too_large(windows, chat):
     before = alice.log.locator("article .image").count()
     alice.paste_image(picture())
     loaded = "count => [...document.querySelectorAll('article .image:not(.uploading) img')].length > count"
-    bob.page.wait_for_function(loaded, arg=before, timeout=PATIENCE)
+    bob.page.wait_for_function(loaded, arg=before)
     image = bob.log.locator("article .image img").last
     image.evaluate("image => image.decode()")
     assert image.evaluate("image => image.naturalWidth") == 320
@@ -161,12 +161,12 @@ def test_images_by_paste_and_drop_and_none_that_is_too_large(windows, chat):
     cdp.send("Network.emulateNetworkConditions", slow | {"uploadThroughput": -1})
     assert len([value for value in shown if 0 < value < 100]) >= 2
     assert shown == sorted(shown)
-    bob.page.wait_for_function(loaded, arg=before + 1, timeout=PATIENCE)
+    bob.page.wait_for_function(loaded, arg=before + 1)
     assert len(uploads) == 2
     alice.box.fill("with a caption")
     alice.paste_image(picture((64, 64)))
     alice.page.get_by_role("button", name="Send", exact=True).click()
-    expect(bob.article("with a caption").locator(".image")).to_have_count(1, timeout=PATIENCE)
+    expect(bob.article("with a caption").locator(".image")).to_have_count(1)
     alice.paste_big(5 * 1024 * 1024 + 1)
     expect(alice.page.locator(".notices")).to_contain_text("5.1 MB. Images can be at most 5 MB.")
     assert len(uploads) == 3
@@ -179,15 +179,17 @@ def test_pictures_fit_a_phone_and_open_as_large_as_the_window(windows, people, c
         assert reply.status_code == 201, reply.text
     alice = windows("Alice", viewport={"width": 320, "height": 740}).open_chat(chat)
     images = alice.log.locator("article .image")
-    expect(images.nth(2)).to_be_visible(timeout=PATIENCE)
+    expect(images.nth(2)).to_be_visible()
     assert alice.log.evaluate("log => log.scrollWidth <= log.clientWidth")
     alice.page.set_viewport_size({"width": 1280, "height": 800})
     alice.log.locator("article .image").nth(-3).click()
     viewer = alice.page.get_by_role("dialog").get_by_role("img", name="Image from Bob Baker")
+    expect(viewer).to_have_js_property("complete", True)
     assert viewer.bounding_box()["height"] > 500
     alice.page.keyboard.press("Escape")
     alice.page.get_by_role("button", name="Emoji").click()
     picker = alice.page.get_by_role("dialog", name="Emoji")
+    expect(picker).to_be_visible()
     assert picker.bounding_box()["height"] <= 330
     alice.page.keyboard.press("Escape")
 
@@ -234,9 +236,9 @@ def test_clearing_is_for_one_participant_only(windows, people, chat):
     alice.page.get_by_role("button", name="Conversation actions").click()
     alice.page.get_by_role("menuitem", name="Clear").click()
     alice.page.get_by_role("alertdialog").get_by_role("button", name="Clear").click()
-    expect(alice.log.get_by_role("article")).to_have_count(0, timeout=PATIENCE)
+    expect(alice.log.get_by_role("article")).to_have_count(0)
     alice.page.reload()
-    expect(alice.log).to_be_visible(timeout=PATIENCE)
+    expect(alice.log).to_be_visible()
     expect(alice.log.get_by_role("article")).to_have_count(0)
     bob.sees("stays with Bob")
 
@@ -245,7 +247,7 @@ def test_a_person_is_found_and_written_to(windows, people):
     alice = windows("Alice").open()
     alice.page.get_by_role("searchbox", name="Search people").fill("bak")
     alice.page.get_by_role("link", name=re.compile("Bob Baker")).first.click()
-    expect(alice.page.get_by_role("heading", name="Bob Baker")).to_be_visible(timeout=PATIENCE)
+    expect(alice.page.get_by_role("heading", name="Bob Baker")).to_be_visible()
     alice.write("found you")
     alice.sees_status("found you", re.compile("Sent|Delivered|Read"))
 
@@ -255,9 +257,9 @@ def test_a_block_stops_both_and_can_be_undone(windows, people, chat):
     alice.page.get_by_role("button", name="Conversation actions").click()
     alice.page.get_by_role("menuitem", name="Block").click()
     alice.page.get_by_role("alertdialog", name="Block Bob Baker?").get_by_role("button", name="Block").click()
-    expect(alice.page.get_by_text("You have blocked Bob Baker.")).to_be_visible(timeout=PATIENCE)
+    expect(alice.page.get_by_text("You have blocked Bob Baker.")).to_be_visible()
     alice.page.get_by_role("button", name="Unblock").click()
-    expect(alice.box).to_be_visible(timeout=PATIENCE)
+    expect(alice.box).to_be_visible()
 
 
 def test_the_buttons_of_a_conversation_are_large_enough_for_fingers_on_a_phone(windows, chat):
@@ -282,8 +284,8 @@ def test_chats_are_accessible(windows, people, chat, scheme):
         alice.page.keyboard.press("Escape")
         assert alice.page.evaluate("() => document.documentElement.scrollWidth") <= width
         alice.open("chats")
-        expect(alice.conversation("Bob")).to_be_visible(timeout=PATIENCE)
+        expect(alice.conversation("Bob")).to_be_visible()
         assert alice.axe() == []
         alice.open("notifications")
-        expect(alice.page.get_by_role("heading", name="Notifications")).to_be_visible(timeout=PATIENCE)
+        expect(alice.page.get_by_role("heading", name="Notifications")).to_be_visible()
         assert alice.axe() == []

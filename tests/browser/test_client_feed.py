@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from tests.browser.account_pages import Person
 from tests.browser.chromium import needs_chromium
-from tests.browser.client_pages import PATIENCE, Api, Window, demo_people, opened_windows
+from tests.browser.client_pages import Api, Window, demo_people, opened_windows
 from tests.server import ROOT
 
 pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(240)]
@@ -40,18 +40,18 @@ def test_the_feed_and_its_badge(chromium, server):
         like(server, alice.user["id"], bob.user["id"], Person(server, "Charlie").id)
         rows = feed.page.get_by_role("list", name="Notifications").get_by_role("listitem")
         row = rows.filter(has_text=re.compile("1 other like .The river path"))
-        expect(row).to_have_count(1, timeout=PATIENCE)
+        expect(row).to_have_count(1)
         # Both likes are one row and one on the badge, on every page.
         for each in (feed, elsewhere):
             link = each.page.get_by_role("navigation", name="Main").get_by_role("link", name="Notifications")
-            expect(link.locator(".count")).to_have_text("1", timeout=PATIENCE)
+            expect(link.locator(".count")).to_have_text("1")
             expect(link).to_have_accessible_name("Notifications 1 unread")
         assert feed.axe() == []
 
         # The focus goes to an entry beside the removed one, after the last one to the heading, and back with it.
         bob.send(alice.chat_with(bob), "something else")
         others = rows.filter(has_not_text="The river path")
-        expect(others).not_to_have_count(0, timeout=PATIENCE)
+        expect(others).not_to_have_count(0)
         for _ in range(others.count()):
             others.first.get_by_role("button", name="Remove").click()
         expect(row.get_by_role("button", name="Remove")).to_be_focused()
@@ -64,10 +64,10 @@ def test_the_feed_and_its_badge(chromium, server):
         feed.page.get_by_role("button", name="Mark all as read").click()
         for each in (feed, elsewhere):
             link = each.page.get_by_role("navigation", name="Main").get_by_role("link", name="Notifications")
-            expect(link.locator(".count")).to_have_count(0, timeout=PATIENCE)
+            expect(link.locator(".count")).to_have_count(0)
         expect(row.get_by_role("button", name="Mark as read")).to_have_count(0)
         feed.page.reload()
-        expect(row).to_have_count(1, timeout=PATIENCE)
+        expect(row).to_have_count(1)
 
         # While it can be undone, the server still has what was removed.
         row.get_by_role("button", name="Remove").click()

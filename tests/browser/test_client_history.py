@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.chromium import browser, needs_chromium
-from tests.browser.client_pages import PATIENCE, Api, Window, demo_people
+from tests.browser.client_pages import Api, Window, demo_people
 from tests.flows.people import eventually
 from tests.server import ROOT, RunningServer
 
@@ -55,7 +55,7 @@ def test_a_thousand_messages(server):
     with browser() as chromium:
         window = Window(chromium, server, logins["Alice"]).open_chat(chat)
         page = window.page
-        expect(window.article("an answer")).to_be_in_viewport(timeout=PATIENCE)
+        expect(window.article("an answer")).to_be_in_viewport()
         # A page of older messages is under way during the jump to the quoted one: it does not join on there.
         held = []
         page.route(
@@ -66,13 +66,13 @@ def test_a_thousand_messages(server):
         eventually(lambda: page.wait_for_timeout(50) or held, what="a request for older messages")
         page.mouse.wheel(0, 5000)
         window.article("an answer").get_by_role("button", name="Go to the original message").click()
-        expect(window.article("the very first")).to_be_in_viewport(timeout=PATIENCE)
+        expect(window.article("the very first")).to_be_in_viewport()
         with page.expect_response(held[0].request.url):
             held[0].continue_()
         page.wait_for_timeout(300)
         assert window.texts()[:2] == ["the very first", "Entry 2"]
         page.get_by_role("button", name="Jump to latest").click()
-        expect(window.article("an answer")).to_be_in_viewport(timeout=PATIENCE)
+        expect(window.article("an answer")).to_be_in_viewport()
 
         window.log.hover()
         beginning = page.get_by_text("This is the beginning of the conversation.")
@@ -83,7 +83,7 @@ def test_a_thousand_messages(server):
                 break
             page.mouse.wheel(0, -1500)
             page.wait_for_timeout(30)
-        expect(window.article("the very first")).to_be_in_viewport(timeout=PATIENCE)
+        expect(window.article("the very first")).to_be_in_viewport()
         numbers = {int(found[1]) for text in seen if (found := re.match(r"Entry (\d+)", text))}
         assert numbers == set(range(2, 1000))
         assert len(window.log.get_by_role("article").all()) < 200
@@ -91,14 +91,14 @@ def test_a_thousand_messages(server):
         page.get_by_role("button", name="Search in conversation").click()
         page.get_by_role("searchbox", name="Search messages").fill("pelican")
         for place, number in ((1, 960), (2, 500), (3, 40)):
-            expect(page.get_by_text(f"{place} of 3")).to_be_visible(timeout=PATIENCE)
-            expect(window.article(f"Entry {number} has a pelican")).to_be_in_viewport(timeout=PATIENCE)
+            expect(page.get_by_text(f"{place} of 3")).to_be_visible()
+            expect(window.article(f"Entry {number} has a pelican")).to_be_in_viewport()
             if place < 3:
                 page.get_by_role("button", name="Previous").click()
         page.get_by_role("button", name="Next", exact=True).click()
-        expect(window.article("Entry 500 has a pelican")).to_be_in_viewport(timeout=PATIENCE)
+        expect(window.article("Entry 500 has a pelican")).to_be_in_viewport()
         page.get_by_role("button", name="Jump to latest").click()
-        expect(window.article("an answer")).to_be_in_viewport(timeout=PATIENCE)
+        expect(window.article("an answer")).to_be_in_viewport()
         # The rows in the page are one stretch in order.
         shown = [int(found[1]) for text in window.texts() if (found := re.match(r"Entry (\d+)", text))]
         assert shown == list(range(shown[0], 1000))
@@ -119,7 +119,7 @@ def test_a_reply_leads_to_what_it_answers(server):
         window = Window(chromium, server, logins["Bob"]).open_chat(chat)
         window.article("the answer").get_by_role("button", name="Go to the original message").click()
         question = window.log.locator(f'[data-message-id="{original["id"]}"]')
-        expect(question).to_be_in_viewport(timeout=PATIENCE)
+        expect(question).to_be_in_viewport()
         window.page.get_by_role("button", name="Jump to latest").click()
         window.sees("the answer")
         assert window.complaints == []
@@ -136,9 +136,7 @@ def test_messages_written_while_the_server_is_away_appear_once_and_in_order(serv
         bob.sees("before")
         server.kill()
         for window in (alice, bob):
-            expect(window.page.get_by_role("status", name=re.compile("Offline|Connecting"))).to_be_visible(
-                timeout=PATIENCE
-            )
+            expect(window.page.get_by_role("status", name=re.compile("Offline|Connecting"))).to_be_visible()
         for number in range(3):
             alice.write(f"waits {number}")
             bob.write(f"too {number}")
@@ -149,9 +147,7 @@ def test_messages_written_while_the_server_is_away_appear_once_and_in_order(serv
                 expect(window.article(f"{other} {number}")).to_have_count(1, timeout=60_000)
         for number in range(3):
             alice.sees_status(f"waits {number}", re.compile("Sent|Delivered|Read"))
-        expect(alice.page.get_by_role("status", name=re.compile("Offline|Connecting"))).to_have_count(
-            0, timeout=PATIENCE
-        )
+        expect(alice.page.get_by_role("status", name=re.compile("Offline|Connecting"))).to_have_count(0)
         for window in (alice, bob):
             texts = window.texts()
             for kind in ("waits", "too"):

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.chromium import needs_chromium, watch
-from tests.browser.client_pages import PATIENCE, Window, demo_people
+from tests.browser.client_pages import Window, demo_people
 from tests.browser.long_conversation import Meter, held, receive, stretch
 
 pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(300)]
@@ -56,10 +56,10 @@ def test_ten_thousand_messages_leave_few_elements_in_the_page(open_chat):
         most = max(most, meter.elements())
         # The list scrolls, the page around it does not.
         assert page.locator(".body").evaluate("body => body.scrollHeight - body.clientHeight") == 0
-    expect(open_chat.article("Older 0:")).to_be_in_viewport(timeout=PATIENCE)
+    expect(open_chat.article("Older 0:")).to_be_in_viewport()
     assert most < 5_000
     page.get_by_role("button", name="Jump to latest").click()
-    expect(open_chat.article(open_chat.last)).to_be_in_viewport(timeout=PATIENCE)
+    expect(open_chat.article(open_chat.last)).to_be_in_viewport()
     # The end needs no long history.
     assert held(page) <= 600
     # A message of one's own draws itself, not the rows around it.
@@ -71,7 +71,7 @@ def test_ten_thousand_messages_leave_few_elements_in_the_page(open_chat):
     assert 1 <= page.evaluate("() => window.drawn") < 10
     open_chat.log.hover()
     page.mouse.wheel(0, -2_000)
-    expect(open_chat.article(open_chat.last)).not_to_be_in_viewport(timeout=PATIENCE)
+    expect(open_chat.article(open_chat.last)).not_to_be_in_viewport()
 
 
 def test_hours_of_messages_leave_nothing_behind(open_chat):
@@ -79,7 +79,7 @@ def test_hours_of_messages_leave_nothing_behind(open_chat):
     receive(page, 1_000)
     before, elements = meter.heap(), meter.elements()
     receive(page, 3_000, start=1_000)
-    expect(open_chat.article("Message 3999 of an hour")).to_be_in_viewport(timeout=PATIENCE)
+    expect(open_chat.article("Message 3999 of an hour")).to_be_in_viewport()
     assert held(page) <= 600
     assert meter.elements() < elements * 1.5
     # Three thousand messages and what hangs on them take some megabytes if they are kept.

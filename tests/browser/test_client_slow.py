@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.chromium import needs_chromium, wait_until
-from tests.browser.client_pages import PATIENCE, Window, opened_windows
+from tests.browser.client_pages import Window, opened_windows
 from tests.flows.people import eventually
 
 pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(240)]
@@ -61,13 +61,13 @@ def test_what_happens_while_a_conversation_loads_is_not_lost(windows, people, ch
 
 def test_the_list_is_not_behind_its_events(windows, people, chat):
     alice = windows("Alice").open()
-    expect(alice.conversation("Bob")).to_be_visible(timeout=PATIENCE)
+    expect(alice.conversation("Bob")).to_be_visible()
     wait_until(alice.page, "async () => (await import('/static/app/client.js')).parley.status === 'online'")
     alice.page.wait_for_load_state("networkidle")
     alice.page.route(LISTS, held(alice, lambda: people["Bob"].send(chat, "newer than the list")), times=1)
     with alice.page.expect_response(LISTS):
         alice.page.evaluate("async () => (await import('/static/app/state/chats.js')).loadChats()")
-    expect(alice.conversation("Bob")).to_contain_text("newer than the list", timeout=PATIENCE)
+    expect(alice.conversation("Bob")).to_contain_text("newer than the list")
     alice.page.wait_for_timeout(500)
     expect(alice.conversation("Bob")).to_contain_text("newer than the list")
 
@@ -76,7 +76,7 @@ def test_the_way_back_to_the_end_misses_no_message(windows, people, long_chat):
     alice = windows("Alice").open_chat(long_chat)
     alice.page.get_by_role("button", name="Search in conversation").click()
     alice.page.get_by_role("searchbox", name="Search messages").fill("pelican")
-    expect(alice.article("a pelican, number 2")).to_be_in_viewport(timeout=PATIENCE)
+    expect(alice.article("a pelican, number 2")).to_be_in_viewport()
     alice.page.route(MESSAGES, held(alice, lambda: people["Bob"].send(long_chat, "on the way")), times=1)
     alice.page.get_by_role("button", name="Jump to latest").click()
     alice.sees("on the way")
@@ -84,13 +84,13 @@ def test_the_way_back_to_the_end_misses_no_message(windows, people, long_chat):
 
 def test_of_two_ways_the_last_one_counts(windows, people, long_chat):
     alice = windows("Alice").open_chat(long_chat)
-    expect(alice.article("Entry 239")).to_be_in_viewport(timeout=PATIENCE)
+    expect(alice.article("Entry 239")).to_be_in_viewport()
     waiting = []
     # The messages before the hit, and those after it.
     alice.page.route(MESSAGES, lambda route: waiting.append(route) if len(waiting) < 2 else route.continue_())
     alice.page.get_by_role("button", name="Search in conversation").click()
     alice.page.get_by_role("searchbox", name="Search messages").fill("pelican")
-    expect(alice.page.get_by_text("1 of 3")).to_be_visible(timeout=PATIENCE)
+    expect(alice.page.get_by_text("1 of 3")).to_be_visible()
     eventually(lambda: alice.page.wait_for_timeout(50) or len(waiting) == 2, what="the requests of a stretch")
     # The reader turns to the end before the stretch around the hit is here.
     alice.box.fill("written at the end")
@@ -103,7 +103,7 @@ def test_of_two_ways_the_last_one_counts(windows, people, long_chat):
 
 def test_older_messages_are_asked_for_again(windows, long_chat):
     alice = windows("Alice").open_chat(long_chat)
-    expect(alice.article("Entry 239")).to_be_in_viewport(timeout=PATIENCE)
+    expect(alice.article("Entry 239")).to_be_in_viewport()
     refused = []
     alice.page.route(MESSAGES, lambda route: refused.append(route) or route.abort())
     alice.log.evaluate("log => { log.scrollTop = 0; }")
@@ -113,7 +113,7 @@ def test_older_messages_are_asked_for_again(windows, long_chat):
     # Nothing scrolls any more: the reader is at the first of the messages that are here.
     alice.log.evaluate("log => { log.scrollTop = 0; }")
     alice.page.unroute(MESSAGES)
-    alice.page.wait_for_function("() => document.querySelector('.log').scrollTop > 500", timeout=PATIENCE)
+    alice.page.wait_for_function("() => document.querySelector('.log').scrollTop > 500")
     alice.complaints.clear()
 
 
@@ -122,7 +122,7 @@ def test_calls_that_cannot_be_loaded_are_not_none(windows):
     alice.page.route(CALLS, lambda route: route.abort())
     alice.page.get_by_role("link", name="Calls").click()
     again = alice.page.get_by_role("button", name="Try again")
-    expect(again).to_be_visible(timeout=PATIENCE)
+    expect(again).to_be_visible()
     expect(alice.page.get_by_text("No calls yet.")).to_have_count(0)
     # The browser's words are not for the user, and English is not for all of them.
     useLanguage = "async () => { await (await import('/static/app/i18n.js')).useLanguage('de', { remember: false }); }"
@@ -131,7 +131,7 @@ def test_calls_that_cannot_be_loaded_are_not_none(windows):
     alice.page.unroute(CALLS)
     again = alice.page.get_by_role("button", name="Erneut versuchen")
     again.click()
-    expect(again).to_have_count(0, timeout=PATIENCE)
+    expect(again).to_have_count(0)
     alice.complaints.clear()
 
 
@@ -141,7 +141,7 @@ def test_from_far_back_the_last_message_is_edited(windows, people, long_chat):
     alice = windows("Alice").open_chat(long_chat)
     alice.page.get_by_role("button", name="Search in conversation").click()
     alice.page.get_by_role("searchbox", name="Search messages").fill("pelican, said")
-    expect(alice.article("a pelican, said Alice")).to_be_in_viewport(timeout=PATIENCE)
+    expect(alice.article("a pelican, said Alice")).to_be_in_viewport()
     alice.box.press("ArrowUp")
-    expect(alice.box).to_have_value("my last words", timeout=PATIENCE)
+    expect(alice.box).to_have_value("my last words")
     alice.box.press("Escape")

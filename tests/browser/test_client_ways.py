@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.chromium import needs_chromium, watch
-from tests.browser.client_pages import PATIENCE, Window, opened_windows
+from tests.browser.client_pages import Window, opened_windows
 
 pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(240)]
 
@@ -23,7 +23,7 @@ def test_on_a_phone_the_focus_goes_with_the_reader(windows, people, chat):
     entry = alice.conversation("Bob").get_by_role("link")
     entry.focus()
     alice.page.keyboard.press("Enter")
-    expect(alice.page.get_by_role("heading", name="Bob Baker")).to_be_focused(timeout=PATIENCE)
+    expect(alice.page.get_by_role("heading", name="Bob Baker")).to_be_focused()
     alice.page.get_by_role("link", name="Back to the chats").focus()
     alice.page.keyboard.press("Enter")
     expect(entry).to_be_focused()
@@ -46,25 +46,25 @@ def test_a_question_goes_with_its_page(windows, chat):
     elsewhere = alice.context.new_page()
     elsewhere.goto(f"{alice.base}/app/settings")
     elsewhere.get_by_role("button", name="Sign out").click()
-    expect(alice.page.get_by_role("heading", name="Signed out")).to_be_visible(timeout=PATIENCE)
+    expect(alice.page.get_by_role("heading", name="Signed out")).to_be_visible()
     expect(question).to_have_count(0)
 
 
 def test_a_new_page_takes_the_focus(windows):
     alice = windows("Alice").open("settings")
-    expect(alice.page.get_by_role("heading", name="Settings")).to_be_visible(timeout=PATIENCE)
+    expect(alice.page.get_by_role("heading", name="Settings")).to_be_visible()
     for name in ("Calls", "Notifications", "Settings"):
         alice.page.get_by_role("link", name=name).focus()
         alice.page.keyboard.press("Enter")
-        expect(alice.page.get_by_role("heading", name=name, level=1)).to_be_focused(timeout=PATIENCE)
+        expect(alice.page.get_by_role("heading", name=name, level=1)).to_be_focused()
     alice.page.get_by_role("link", name="Help").click()
-    expect(alice.page.get_by_role("heading", name="Help", exact=True)).to_be_focused(timeout=PATIENCE)
+    expect(alice.page.get_by_role("heading", name="Help", exact=True)).to_be_focused()
 
 
 def test_an_address_of_a_section_leads_there(windows):
     alice = windows("Alice").open("settings/privacy")
-    expect(alice.page.get_by_label("Who can message me")).to_be_visible(timeout=PATIENCE)
-    expect(alice.page.get_by_role("heading", name="Signed in")).to_be_attached(timeout=PATIENCE)
+    expect(alice.page.get_by_label("Who can message me")).to_be_visible()
+    expect(alice.page.get_by_role("heading", name="Signed in")).to_be_attached()
     alice.page.wait_for_timeout(500)
     assert alice.page.get_by_role("heading", name="Privacy").bounding_box()["y"] < 100
 
@@ -75,7 +75,7 @@ def test_a_section_of_the_settings_is_found_again(windows):
     heading = alice.page.get_by_role("heading", name="Privacy")
     for _ in range(2):
         section.click()
-        expect(heading).to_be_in_viewport(timeout=PATIENCE)
+        expect(heading).to_be_in_viewport()
         expect(heading).to_be_focused()
         alice.page.locator(".body").evaluate("body => { body.scrollTop = 0; document.activeElement.blur(); }")
 
@@ -103,7 +103,7 @@ def test_two_people_in_one_browser_mute_for_themselves(chromium, server, people,
     bob.get_by_role("button", name="Conversation actions").wait_for()
     expect(bob.locator(marks)).to_have_count(0)
     alice.reload()
-    expect(alice.locator(marks)).to_have_count(1, timeout=PATIENCE)
+    expect(alice.locator(marks)).to_have_count(1)
     context.close()
     assert complaints == [[], []]
 
@@ -115,6 +115,6 @@ def test_twice_as_large_letters_fit(windows, chat, width):
     cdp.send("Page.setFontSizes", {"fontSizes": {"standard": 32, "fixed": 26}})
     for path in ("chats", f"chats/{chat}", "calls", "notifications", "settings"):
         alice.page.goto(f"{alice.base}/app/{path}")
-        expect(alice.page.get_by_role("main")).to_be_visible(timeout=PATIENCE)
+        expect(alice.page.get_by_role("main")).to_be_visible()
         alice.page.wait_for_timeout(300)
         assert alice.page.evaluate("() => document.documentElement.scrollWidth") <= width, path
