@@ -9,10 +9,11 @@ from django.contrib.auth.models import Group
 from django.test import Client
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
+from accounts.admin.sign_ins import PurposeFilter
 from accounts.admin_site.site import BACKEND
 from accounts.models import AuditEntry, User
 from messaging.services import conversations, messages, reports
-from notifications.kinds import KINDS
+from notifications.kinds import DELIVERY_KINDS
 from tests.staff import admin_client, staff
 
 UNREAD = re.compile(
@@ -24,7 +25,7 @@ NAMES = ("Parley", "push", "Push", "UTC", "CSV", "JSON")
 # The id of a request, the key of a second factor.
 RANDOM = r"\b[0-9a-f]{16}\b|\b[A-Z2-7]{32}\b"
 # What a whole cell may say: codes, and what Django calls the icons of yes and no.
-CODES = {"Android", "iOS", "spam", "test", "tests", "True", "False", *KINDS}
+CODES = {"Android", "iOS", "spam", "test", "tests", "True", "False", *DELIVERY_KINDS, *PurposeFilter.known()}
 
 
 def latin(page: str) -> set[str]:

@@ -218,7 +218,7 @@ class ReasonModelForm(forms.ModelForm):
 
     reason = forms.CharField(label=_("Reason"), max_length=500, help_text=_("Kept in the audit log."))
     # Which values the form was opened with.
-    seen = forms.CharField(required=False, widget=forms.HiddenInput)
+    seen = forms.CharField(label="", required=False, widget=forms.HiddenInput)
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
