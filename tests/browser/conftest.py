@@ -36,15 +36,6 @@ def chat(people):
     return people["Alice"].chat_with(people["Bob"])
 
 
-@pytest.fixture(autouse=True)
-def no_messages_of_the_first_try(request):
-    """A test that is repeated counts messages, and those of its first try would be among them."""
-    if getattr(request.node, "execution_count", 1) > 1 and "chat" in request.fixturenames:
-        chat = request.getfixturevalue("chat")
-        for person in request.getfixturevalue("people").values():
-            person.http.post(f"/messages/conversations/{chat}/clear").raise_for_status()
-
-
 @pytest.fixture(scope="session")
 def staff_server(tmp_path_factory):
     running = StaffServer(tmp_path_factory.mktemp("staff"))

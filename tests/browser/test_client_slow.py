@@ -145,3 +145,13 @@ def test_from_far_back_the_last_message_is_edited(windows, people, long_chat):
     alice.box.press("ArrowUp")
     expect(alice.box).to_have_value("my last words")
     alice.box.press("Escape")
+
+
+def test_an_answer_of_a_proxy_becomes_a_sentence(windows, chat):
+    alice = windows("Alice").open_chat(chat)
+    alice.page.route("**/clear", lambda route: route.fulfill(status=502, content_type="text/html", body="<h1>502</h1>"))
+    alice.page.get_by_role("button", name="Conversation actions").click()
+    alice.page.get_by_role("menuitem", name="Clear").click()
+    alice.page.get_by_role("alertdialog").get_by_role("button", name="Clear").click()
+    expect(alice.page.locator(".notices")).to_contain_text("The server cannot be reached.")
+    alice.complaints[:] = [text for text in alice.complaints if "502" not in text]

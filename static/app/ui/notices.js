@@ -19,8 +19,10 @@ export function dismiss(id) {
 
 // What went wrong, in the reader's language: the server's words, or ours where it has not answered.
 export function errorText(error) {
-  if (error?.code === "network_error") return t("The server cannot be reached.");
-  return error?.message && error.message !== error.code ? error.message : t("Something went wrong");
+  const hasText = error?.message && error.message !== error.code;
+  // With 502 and the like a proxy answers in place of the server.
+  if (error?.code === "network_error" || (!hasText && error?.status >= 500)) return t("The server cannot be reached.");
+  return hasText ? error.message : t("Something went wrong");
 }
 
 export function failed(error) {

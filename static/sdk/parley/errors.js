@@ -22,7 +22,7 @@ export class ParleyError extends Error {
   static fromBody(body, status = 0, headers = null) {
     const retryAfter = body?.retry_after ?? (Number(headers?.get("Retry-After")) || null);
     return new ParleyError(body?.error ?? (status >= 500 ? "server_error" : "bad_response"), {
-      message: body?.message ?? `The server answered ${status}.`,
+      message: body?.message,
       status,
       fields: body?.fields ?? null,
       retryAfter,
