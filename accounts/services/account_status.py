@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
-from django.contrib.auth.hashers import make_password
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import PermissionDenied
@@ -83,8 +82,8 @@ def sign_out_everywhere(*, user: User, actor: Actor, reason: str = "") -> int:
 
 
 def set_password(*, user: User, actor: Actor, new_password: str, reason: str) -> None:
-    """Sets the first password, and ends what the old one has opened. The caller has checked its strength."""
-    password_hash = make_password(new_password)  # outside of the transaction: hashing takes its time
+    """Sets the first password, and ends what the old one has opened. UserNotFound, ValidationError (`new_password`)."""
+    password_hash = password.hashed(new_password, user)  # outside of the transaction: hashing takes its time
     details: dict[str, Any] = {}
     with _audited("user.signed_out", user, actor, reason, details) as account:
         account.password, account.password_changed_at = password_hash, timezone.now()

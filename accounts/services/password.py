@@ -46,7 +46,7 @@ def reset(*, email: str, code: str, new_password: str, network: str) -> None:
     found = User.objects.filter(email=email).first()
     checked = codes.check(user=found, purpose=RESET, address=email, text=code, network=network)
     prefer_language(checked.user.language)
-    password_hash = _hashed(new_password, checked.user)  # outside of the transaction: hashing takes its time
+    password_hash = hashed(new_password, checked.user)  # outside of the transaction: hashing takes its time
     with unit_of_work():
         user = User.objects.lock_with_email(checked.user_id, email)
         if user is None:
@@ -107,7 +107,7 @@ def choose(*, token: str, new_password: str) -> User:
     pending = OneTimeToken.objects.of(token, OneTimeToken.Kind.PASSWORD)
     if pending is None or not pending.count_try(tries=conf.CHOOSE_PASSWORD_TRIES):
         raise NotFound
-    password_hash = _hashed(new_password, pending.user)
+    password_hash = hashed(new_password, pending.user)
     with unit_of_work():
         user = User.objects.lock(pending.user_id)
         if not pending.consume():
@@ -128,7 +128,8 @@ def end_access(*, user_id: int, reason: str, but: Session | None = None) -> int:
     return sessions.revoke_all(user_id=user_id, reason=reason, but=but)
 
 
-def _hashed(new_password: str, user: User) -> str:
+def hashed(new_password: str, user: User) -> str:
+    """The hash of a new first password. ValidationError (`new_password`) for a weak one."""
     refuse_weak_password(new_password, user, field="new_password")
     return make_password(new_password)
 
