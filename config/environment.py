@@ -153,11 +153,11 @@ def folder(name: str, *, default: Path) -> Path:
 
 
 def header(name: str, value: str | None = None) -> str:
-    """What is compared with a header or sent as one. A header has signs of ASCII only, so nothing else would ever match.
+    """What is compared with a header or sent as one. A header has ASCII characters only, so nothing else would ever match.
     The value may be a secret, so no error repeats it."""
     value = (env.str(name, default="") if value is None else value).strip()
     if not (value.isascii() and value.isprintable()):
-        raise ImproperlyConfigured(f"{name} is part of a header: letters, digits and signs of ASCII only.")
+        raise ImproperlyConfigured(f"{name} is part of a header: printable ASCII characters only.")
     return value
 
 
@@ -179,14 +179,8 @@ def _parts(value: str, form: str) -> SplitResult:
 def site(name: str, value: str) -> str:
     """The public address of the service, without a trailing slash."""
     form = f"{name} is https://chat.example.com: scheme and host, no path."
-    parts = _parts(value, form)
-    valid = (
-        header(name, value)
-        and parts.port != 0
-        and parts.scheme in ("http", "https")
-        and bool(parts.hostname)
-        and "@" not in parts.netloc
-    )
+    parts = _parts(header(name, value), form)
+    valid = parts.port != 0 and parts.scheme in ("http", "https") and bool(parts.hostname) and "@" not in parts.netloc
     if not valid or parts.path not in ("", "/") or parts.query or parts.fragment or any(c.isspace() for c in value):
         raise ImproperlyConfigured(form)
     return f"{parts.scheme}://{parts.netloc}"
@@ -240,8 +234,8 @@ def mail(name: str, *, default: str, timeout: float) -> dict[str, Any]:
     parts = _parts(env.str(name, default="").strip() or default, form)
     port = parts.port
     if parts.scheme in ("smtp", "smtps", "smtp+tls"):
-        if not unquote(f"{parts.username}{parts.password}").isascii():
-            raise ImproperlyConfigured(f"{name} has a user or password that SMTP cannot send: signs of ASCII only.")
+        if not unquote(f"{parts.username or ''}{parts.password or ''}").isascii():
+            raise ImproperlyConfigured(f"{name} has a user or password that SMTP cannot send: ASCII characters only.")
         return {
             "BACKEND": "django.core.mail.backends.smtp.EmailBackend",
             "OPTIONS": {
