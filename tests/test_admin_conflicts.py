@@ -9,7 +9,7 @@ from accounts.models import AuditEntry
 from tests.server import ON_POSTGRES
 from tests.staff import admin_client, staff
 
-CONFLICT = "Somebody else has changed this meanwhile."
+CONFLICT = "Another staff member has changed this meanwhile."
 
 
 @pytest.fixture

@@ -214,7 +214,7 @@ class AuditedAdmin(StaffAdmin):
 
 
 class ReasonModelForm(forms.ModelForm):
-    """Asks for the reason, and refuses to overwrite what somebody else has changed since the form was opened."""
+    """Asks for the reason, and refuses to overwrite what another staff member has changed since the form was opened."""
 
     reason = forms.CharField(label=_("Reason"), max_length=500, help_text=_("Kept in the audit log."))
     # Which values the form was opened with.
@@ -237,7 +237,8 @@ class ReasonModelForm(forms.ModelForm):
         if self.data.get("seen") in (None, "", self.initial.get("seen")):
             return cleaned
         self.add_error(
-            None, _("Somebody else has changed this meanwhile. Nothing was saved; the form shows what is there now.")
+            None,
+            _("Another staff member has changed this meanwhile. Nothing was saved; the form shows what is there now."),
         )
         self.is_bound = False  # shows the values of the row instead of those that were sent
         return {}

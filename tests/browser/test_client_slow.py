@@ -147,7 +147,7 @@ def test_from_far_back_the_last_message_is_edited(windows, people, long_chat):
     alice.box.press("Escape")
 
 
-def test_an_answer_of_a_proxy_becomes_a_sentence(windows, chat):
+def test_an_error_of_a_proxy_says_that_the_server_cannot_be_reached(windows, chat):
     alice = windows("Alice").open_chat(chat)
     alice.page.route("**/clear", lambda route: route.fulfill(status=502, content_type="text/html", body="<h1>502</h1>"))
     alice.page.get_by_role("button", name="Conversation actions").click()

@@ -114,7 +114,7 @@ def test_a_full_disk_for_bodies_that_arrive(server, settle, tiny_disk):
 
 
 def is_empty(disk: Path) -> bool:
-    """Also without files that have no name any more and are still open."""
+    """Files that were deleted and are still open take space, too."""
     state = os.statvfs(disk)
     return state.f_bfree == state.f_blocks
 
