@@ -24,7 +24,7 @@ class Command(PlainCommand):
 
     def handle(self, *args: Any, **options: Any) -> str:
         user = find_user(options["user"])
-        self.stderr.write(f"Changing the password of {user.email}.")
+        self.report(f"Changing the password of {user.email}.")
         for _ in range(TRIES):
             password = getpass.getpass("New password: ")
             if getpass.getpass("Once more: ") != password:
