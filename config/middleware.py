@@ -40,6 +40,7 @@ from django_otp.middleware import OTPMiddleware
 from config import metrics
 from core import errors, request_context
 from core.errors import ADMIN_PREFIX
+from core.renderers import break_cycles
 from core.text import language_tag
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
@@ -74,6 +75,7 @@ class RequestContextMiddleware:
             _read_the_rest(request)
         if not response.streaming and not response.has_header("Content-Length"):
             response["Content-Length"] = str(len(response.content))  # else servers send it in chunks
+        break_cycles(response)
         return response
 
 
@@ -163,6 +165,7 @@ class ContentPolicyMiddleware(CSPMiddleware):
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         if not response.get("Content-Type", "").startswith("text/html"):
+            vars(request).pop("csp_nonce", None)  # it refers to the request, which could not be freed at once
             response.headers.setdefault(HEADER, self.NO_PAGE)
             return response
         response = super().process_response(request, response)
