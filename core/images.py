@@ -68,16 +68,7 @@ def picture(data: bytes, *, avatar: bool = False) -> Picture:
         examine(data, first_only=avatar)
     except LimitExceeded as error:
         raise InvalidImage from error
-    decoded = _convert(data, avatar=avatar)
-    return Picture(
-        mime=MIMES[decoded.kind],
-        width=decoded.width,
-        height=decoded.height,
-        content=decoded.content,
-        thumbnail=decoded.thumbnail,
-        blurhash=decoded.blurhash,
-        upload_digest=hashlib.sha256(data).hexdigest(),
-    )
+    return _pool.convert(data, avatar=avatar)
 
 
 def new_token() -> str:
@@ -105,16 +96,6 @@ _PROGRAM = str(Path(__file__).with_name("image_decoder.py"))
 _MALLOC = {"MALLOC_MMAP_THRESHOLD_": "262144", "MALLOC_TRIM_THRESHOLD_": "262144", "MALLOC_ARENA_MAX": "1"}
 
 
-@dataclass(frozen=True, slots=True)
-class Decoded:
-    kind: str
-    width: int
-    height: int
-    blurhash: str
-    content: bytes
-    thumbnail: bytes
-
-
 class _ProcessEnded(Exception):
     """The process ended before it answered."""
 
@@ -134,7 +115,7 @@ class _Decoder:
     def pid(self) -> int:
         return self._process.pid
 
-    def convert(self, data: bytes, *, avatar: bool) -> Decoded:
+    def convert(self, data: bytes, *, avatar: bool) -> Picture:
         """InvalidImage for what the process refuses; _ProcessEnded when it was killed, by a limit or at the deadline."""
         source, target = self._process.stdin, self._process.stdout
         assert source is not None and target is not None
@@ -155,7 +136,8 @@ class _Decoder:
         details = json.loads(head)
         if "refused" in details:
             raise InvalidImage
-        return Decoded(**details, content=content, thumbnail=thumbnail)
+        mime, upload_digest = MIMES[details.pop("kind")], hashlib.sha256(data).hexdigest()
+        return Picture(**details, mime=mime, content=content, thumbnail=thumbnail, upload_digest=upload_digest)
 
     def end(self) -> None:
         self._process.kill()
@@ -174,17 +156,16 @@ def _read(source: IO[bytes], length: int) -> bytes:
 
 
 class _Pool:
-    """The decoders of this process; a process that was forked from it makes its own."""
+    """The decoders of this process."""
 
     def __init__(self, waiting: int = MAX_WAITING) -> None:
-        self.pid = os.getpid()
         self.waiting = waiting
         self.idle: list[_Decoder] = []
         self.slots = threading.BoundedSemaphore(MAX_DECODERS)
         self.queue = threading.BoundedSemaphore(MAX_DECODERS + waiting)
-        atexit.register(self.close)
 
-    def convert(self, data: bytes, *, avatar: bool) -> Decoded:
+    def convert(self, data: bytes, *, avatar: bool) -> Picture:
+        """The image in `data`, decoded and re-encoded. InvalidImage, ServiceUnavailable (too many are waiting)."""
         if not self.queue.acquire(blocking=False):
             raise ServiceUnavailable(retry_after=RETRY_SECONDS)
         try:
@@ -199,10 +180,10 @@ class _Pool:
 
     def close(self) -> None:
         """Ends the idle processes."""
-        while self.idle and self.pid == os.getpid():
+        while self.idle:
             self.idle.pop().end()
 
-    def _convert(self, data: bytes, *, avatar: bool) -> Decoded:
+    def _convert(self, data: bytes, *, avatar: bool) -> Picture:
         while True:
             try:
                 decoder = self.idle.pop() if self.idle else _Decoder()
@@ -210,7 +191,7 @@ class _Pool:
                 raise ServiceUnavailable(retry_after=RETRY_SECONDS) from error
             is_new, started = not decoder.has_answered, time.monotonic()
             try:
-                decoded = decoder.convert(data, avatar=avatar)
+                converted = decoder.convert(data, avatar=avatar)
             except _ProcessEnded:
                 decoder.end()
                 if not is_new and time.monotonic() - started < IDLE_EXIT_SECONDS:
@@ -223,21 +204,21 @@ class _Pool:
                 decoder.end()
                 raise
             self.idle.append(decoder)
-            return decoded
+            return converted
 
 
 _pool = _Pool()
-_pool_lock = threading.Lock()
+atexit.register(lambda: _pool.close())
 
 
-def _convert(data: bytes, *, avatar: bool) -> Decoded:
-    """The image in `data`, decoded and re-encoded. InvalidImage, ServiceUnavailable (too many are waiting)."""
+def _start_anew() -> None:
+    """In a process that was forked from this one, which keeps its decoders."""
     global _pool
-    if _pool.pid != os.getpid():
-        with _pool_lock:
-            if _pool.pid != os.getpid():
-                _pool = _Pool(_pool.waiting)
-    return _pool.convert(data, avatar=avatar)
+    _pool = _Pool(_pool.waiting)
+
+
+if hasattr(os, "fork"):
+    os.register_at_fork(after_in_child=_start_anew)
 
 
 def expect_few_threads() -> None:
