@@ -17,6 +17,20 @@ CONNECT_SECONDS, READ_SECONDS, ATTEMPTS = 2, 10, 2
 IN_MEMORY_BYTES = 8_388_608
 
 
+@contextmanager
+def _as_os_error() -> Iterator[None]:
+    """Context manager and decorator."""
+    try:
+        yield
+    except ClientError as error:
+        status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode")
+        if status == 404:
+            raise FileNotFoundError("the object does not exist") from error
+        raise OSError(f"the object store answered {status}") from error
+    except BotoCoreError as error:
+        raise OSError(f"the object store does not answer ({error.__class__.__name__})") from error
+
+
 class BucketStorage(S3Storage):
     """A private bucket. Every failure is an OSError; a missing object is a FileNotFoundError."""
 
@@ -38,36 +52,8 @@ class BucketStorage(S3Storage):
         content.seek(0)
         return File(content, name)
 
-    def _save(self, name: str, content: Any) -> str:
-        with _as_os_error():
-            return str(super()._save(name, content))
-
-    def delete(self, name: str) -> None:
-        with _as_os_error():
-            super().delete(name)
-
-    def exists(self, name: str) -> bool:
-        with _as_os_error():
-            return bool(super().exists(name))
-
-    def listdir(self, path: str) -> tuple[list[str], list[str]]:
-        with _as_os_error():
-            folders, files = super().listdir(path)
-            return folders, files
-
-    def get_modified_time(self, name: str) -> Any:
-        with _as_os_error():
-            return super().get_modified_time(name)
-
-
-@contextmanager
-def _as_os_error() -> Iterator[None]:
-    try:
-        yield
-    except ClientError as error:
-        status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode")
-        if status == 404:
-            raise FileNotFoundError("the object does not exist") from error
-        raise OSError(f"the object store answered {status}") from error
-    except BotoCoreError as error:
-        raise OSError(f"the object store does not answer ({error.__class__.__name__})") from error
+    _save = _as_os_error()(S3Storage._save)
+    delete = _as_os_error()(S3Storage.delete)
+    exists = _as_os_error()(S3Storage.exists)
+    listdir = _as_os_error()(S3Storage.listdir)
+    get_modified_time = _as_os_error()(S3Storage.get_modified_time)
