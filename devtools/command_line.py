@@ -3,13 +3,37 @@
 from __future__ import annotations
 
 import argparse
+import os
+import shutil
 import subprocess
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Sequence
 
 from devtools.checks import lint
-from devtools.commands import doctor, reset, run
-from devtools.environment import PYTHON, ROOT, manage, report, setup
+from devtools.environment import (
+    PYTHON,
+    ROOT,
+    VENV,
+    Problem,
+    digest,
+    has_ensurepip,
+    installed,
+    manage,
+    report,
+    say,
+    setup,
+    usable_venv,
+)
 from devtools.testing import test
+
+
+def main(arguments: Sequence[str]) -> int:
+    at = arguments.index("--") if "--" in arguments else len(arguments)
+    options = parser().parse_args(arguments[:at])
+    if options.command == "test":
+        options.pytest += arguments[at + 1 :]
+    code: int = options.action(options)
+    return code
 
 
 def parser() -> argparse.ArgumentParser:
@@ -19,86 +43,144 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command", required=True, metavar="command")
 
     one = commands.add_parser("setup", help="make .venv and install what the product needs")
+    one.set_defaults(action=set_up)
     one.add_argument("--dev", action="store_true", help="also what tests and checks need")
 
     one = commands.add_parser("run", help="set up what is missing, then serve the whole product")
+    one.set_defaults(action=run)
     one.add_argument("--host", help="address to listen on (127.0.0.1)")
     one.add_argument("--port", type=int, help="port to listen on; without it 8000, or the next free one")
     one.add_argument("--no-demo", action="store_true", help="create no demo users")
     one.add_argument("--seed", type=int, help="the same demo users and messages on every machine, for tests of an app")
 
     one = commands.add_parser("test", help="set up what is missing, then run checks and tests")
+    one.set_defaults(action=test)
     one.add_argument("--all", action="store_true", help="a part that this machine cannot run is a failure")
     one.add_argument("--full", action="store_true", help="the long run: every fault and guess in full size (an hour)")
     one.add_argument("--no-lint", action="store_true", help="tests only")
     one.add_argument("--jobs", type=int, choices=[1, 2], help="parts that run at the same time (2; with --full 1)")
     one.add_argument("pytest", nargs="*", metavar="-- ARG", help="what follows -- goes to pytest")
 
-    commands.add_parser("lint", help="style, types, imports, migrations, schema file, translations")
+    one = commands.add_parser("lint", help="style, types, imports, migrations, schema file, translations")
+    one.set_defaults(action=linted)
+
     one = commands.add_parser("sdk", help="generate client code into var/sdk")
+    one.set_defaults(action=sdk)
     one.add_argument("language", choices=["typescript", "python", "kotlin", "swift", "dart", "collection"])
 
-    commands.add_parser("doctor", help="report what is missing and how to fix it")
+    one = commands.add_parser("doctor", help="report what is missing and how to fix it")
+    one.set_defaults(action=doctor)
 
     one = commands.add_parser("translations", help="compile the translations")
+    one.set_defaults(action=translations)
     one.add_argument("--update", action="store_true", help="first collect new texts from the sources")
 
     one = commands.add_parser("screenshots", help="pictures of every page into var/screenshots; needs Chromium")
+    one.set_defaults(action=screenshots)
     one.add_argument("--only", default="", help="pages whose name contains this")
     one.add_argument("--readme", action="store_true", help="write the README's pictures to docs/images")
 
     one = commands.add_parser("reset", help="remove var/: database, mails, media, keys")
+    one.set_defaults(action=reset)
     one.add_argument("--venv", action="store_true", help="also remove .venv")
     one.add_argument("--yes", action="store_true", help="do not ask")
     return top
 
 
-def main(arguments: Sequence[str]) -> int:
-    own, _, rest = split_at(list(arguments), "--")
-    options = parser().parse_args(own)
-    if options.command == "test":
-        options.pytest += rest
+def set_up(options: argparse.Namespace) -> int:
+    setup(dev=options.dev)
+    report("Ready. Next: python3 dev.py run")
+    return 0
 
-    def linted() -> int:
-        setup(dev=True)
-        return 1 if lint() else 0
 
-    def translations() -> int:
-        setup()
-        return manage("translations", *(["--update"] if options.update else []))
-
-    def set_up() -> int:
-        setup(dev=options.dev)
-        report("Ready. Next: python3 dev.py run")
+def run(options: argparse.Namespace) -> int:
+    setup()
+    command = [str(PYTHON), str(ROOT / "manage.py"), "serve", "--prepare"]
+    if options.host:
+        command += ["--host", options.host]
+    if options.port is not None:
+        command += ["--port", str(options.port)]
+    if options.no_demo:
+        command += ["--no-demo"]
+    if options.seed is not None:
+        command += ["--seed", str(options.seed)]
+    os.chdir(ROOT)
+    # The product is safe by default; this command is for a developer's machine.
+    env = {"DEBUG": "1", **os.environ}
+    if os.name != "nt":
+        # The server takes this process's place, so Ctrl-C and SIGTERM reach the server alone.
+        os.execve(command[0], command, env)
+    try:
+        return subprocess.run(command, env=env, check=False).returncode
+    except KeyboardInterrupt:
         return 0
 
-    def sdk() -> int:
-        setup()
-        return manage("sdk", options.language)
 
-    def screenshots() -> int:
-        setup(dev=True)
-        chosen = ["--only", options.only, *(["--readme"] if options.readme else [])]
-        command = [str(PYTHON), "-m", "tests.browser.screenshots", *chosen]
-        return subprocess.run(command, cwd=ROOT, check=False).returncode
-
-    actions: dict[str, Callable[[], int]] = {
-        "sdk": sdk,
-        "setup": set_up,
-        "run": lambda: run(options),
-        "test": lambda: test(options),
-        "lint": linted,
-        "doctor": doctor,
-        "translations": translations,
-        "screenshots": screenshots,
-        "reset": lambda: reset(options),
-    }
-    return actions[options.command]()
+def linted(options: argparse.Namespace) -> int:
+    setup(dev=True)
+    return 1 if lint() else 0
 
 
-def split_at(items: list[str], mark: str) -> tuple[list[str], str, list[str]]:
-    """Split a list at the first `mark`, as str.partition does with a string."""
-    if mark not in items:
-        return items, "", []
-    at = items.index(mark)
-    return items[:at], mark, items[at + 1 :]
+def sdk(options: argparse.Namespace) -> int:
+    setup()
+    return manage("sdk", options.language)
+
+
+def translations(options: argparse.Namespace) -> int:
+    setup()
+    return manage("translations", *(["--update"] if options.update else []))
+
+
+def screenshots(options: argparse.Namespace) -> int:
+    setup(dev=True)
+    chosen = ["--only", options.only, *(["--readme"] if options.readme else [])]
+    command = [str(PYTHON), "-m", "tests.browser.screenshots", *chosen]
+    return subprocess.run(command, cwd=ROOT, check=False).returncode
+
+
+def doctor(options: argparse.Namespace) -> int:
+    """Report what is present and what is missing, with the command that fixes it."""
+    good = True
+
+    def line(ok: bool, what: str, fix: str = "") -> None:
+        nonlocal good
+        good = good and ok
+        say(f"{'ok' if ok else 'MISSING':8}{what}" + (f"\n        → {fix}" if fix and not ok else ""))
+
+    line(True, f"Python {sys.version.split()[0]}")
+    if not usable_venv():
+        line(has_ensurepip(), "ensurepip", "sudo apt-get install -y --no-install-recommends python3-venv")
+    have = installed()
+    line(bool(have), ".venv", "python3 dev.py setup")
+    line(have.get("main") == digest("main"), "requirements.txt is installed", "python3 dev.py setup")
+    if "dev" in have:
+        line(have["dev"] == digest("dev"), "requirements-dev.txt is installed", "python3 dev.py setup --dev")
+    else:
+        say("-       requirements-dev.txt is not installed; `python3 dev.py test` does it")
+    if have:
+        good = manage("doctor") == 0 and good
+    say("All good." if good else "Something is missing; the arrows say how to fix it.")
+    return 0 if good else 1
+
+
+def reset(options: argparse.Namespace) -> int:
+    """Delete local data: var/ and, with --venv, .venv."""
+    targets = [ROOT / "var"] + ([VENV] if options.venv else [])
+    targets = [path for path in targets if path.exists() or path.is_symlink()]
+    if not targets:
+        say("Nothing to remove.")
+        return 0
+    if not options.yes:
+        names = " and ".join(path.name for path in targets)
+        if not sys.stdin.isatty():
+            raise Problem(f"This removes {names} with all accounts and messages in it. Say --yes to do it.")
+        if input(f"Remove {names} with all accounts and messages in it? [y/N] ").strip().lower() not in {"y", "yes"}:
+            say("Nothing was removed.")
+            return 1
+    for path in targets:
+        if path.is_symlink():
+            path.unlink()
+        else:
+            shutil.rmtree(path)
+        say(f"Removed {path.name}.")
+    return 0

@@ -8,7 +8,6 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -147,7 +146,9 @@ def make_venv() -> None:
         shutil.rmtree(VENV)
     need_ensurepip()
     report("Making .venv …")
-    run_or_raise([sys.executable, "-m", "venv", str(VENV)], "Making .venv failed; the lines above say why.")
+    # Progress and warnings belong on stderr; stdout stays for what was asked for.
+    if subprocess.run([sys.executable, "-m", "venv", str(VENV)], stdout=sys.stderr, check=False).returncode != 0:
+        raise Problem("Making .venv failed; the lines above say why.")
 
 
 def need_ensurepip() -> None:
@@ -172,13 +173,7 @@ def has_ensurepip() -> bool:
     return subprocess.run(check, capture_output=True, check=False).returncode == 0
 
 
-def run_or_raise(command: Sequence[str], problem: str) -> None:
-    # Progress and warnings belong on stderr; stdout stays for what was asked for.
-    if subprocess.run(command, cwd=ROOT, stdout=sys.stderr, check=False).returncode != 0:
-        raise Problem(problem)
-
-
-def manage(*arguments: str, env: Mapping[str, str] | None = None) -> int:
+def manage(*arguments: str) -> int:
     command = [str(PYTHON), "manage.py", *arguments]
     # As `run` does: this file is for a developer's machine.
-    return subprocess.run(command, cwd=ROOT, env={"DEBUG": "1", **os.environ, **(env or {})}, check=False).returncode
+    return subprocess.run(command, cwd=ROOT, env={"DEBUG": "1", **os.environ}, check=False).returncode
