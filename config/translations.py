@@ -6,9 +6,10 @@ import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO, Any
 
 from babel.messages.catalog import Catalog
-from babel.messages.extract import extract, extract_from_dir
+from babel.messages.extract import DEFAULT_KEYWORDS, extract_from_dir, extract_python
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 from django.conf import settings
@@ -22,16 +23,11 @@ APPS = ("core", "accounts", "messaging", "notifications", "realtime", "config")
 # The web client has a catalog of its own, beside that of config.
 CLIENT_APP, CLIENT_DOMAIN = "config", "client"
 CLIENT_SOURCES = "static/app"
-KEYWORDS = {
-    "_": None,
-    "gettext": None,
+KEYWORDS = DEFAULT_KEYWORDS | {
     "gettext_lazy": None,
     "gettext_noop": None,
-    "ngettext": (1, 2),
     "ngettext_lazy": (1, 2),
-    "pgettext": ((1, "c"), 2),
     "pgettext_lazy": ((1, "c"), 2),
-    "npgettext": ((1, "c"), 2, 3),
     "npgettext_lazy": ((1, "c"), 2, 3),
 }
 # Texts of Django and REST framework that they have not translated into all supported languages: the catalogs of config
@@ -138,24 +134,22 @@ def _translated(text: object) -> bool:
 def collected(app: str) -> Catalog:
     """The texts in the Python files and the templates of an app, without migrations."""
     catalog = Catalog(domain="django", charset="utf-8")
-    extracted = extract_from_dir(
-        str(settings.BASE_DIR / app),
-        method_map=[("migrations/**", "ignore"), ("**.py", "python")],
+    occurrences = extract_from_dir(
+        settings.BASE_DIR / app,
+        method_map=[("migrations/**", "ignore"), ("**.py", "python"), ("templates/**", f"{__name__}:extract_template")],
         keywords=KEYWORDS,
         comment_tags=("Translators:",),
         strip_comment_tags=True,
     )
-    occurrences = [
-        (f"{app}/{file}", line, text, comments, context) for file, line, text, comments, context in extracted
-    ]
-    for path in (settings.BASE_DIR / app / "templates").rglob("*.*"):
-        name = path.relative_to(settings.BASE_DIR).as_posix()
-        source = io.BytesIO(templatize(path.read_text(encoding="utf-8"), origin=name).encode())
-        for line, text, comments, context in extract("python", source, KEYWORDS, (), {"encoding": "utf-8"}):
-            occurrences.append((name, line, text, comments, context))
     for name, line, text, comments, context in sorted(occurrences, key=lambda one: (one[0], one[1])):
-        catalog.add(text, None, [(name, line)], _flags(text), auto_comments=comments, context=context)
+        catalog.add(text, None, [(f"{app}/{name}", line)], auto_comments=comments, context=context)
     return catalog
+
+
+def extract_template(file: IO[bytes], keywords: Any, comment_tags: Any, options: Any) -> Any:
+    """Babel's extraction method for templates, which Django turns into Python."""
+    source = templatize(file.read().decode()).encode()
+    return extract_python(io.BytesIO(source), keywords, comment_tags, options)
 
 
 def collected_from_client() -> Catalog:
@@ -165,17 +159,10 @@ def collected_from_client() -> Catalog:
         name = path.relative_to(settings.BASE_DIR).as_posix()
         try:
             for line, text in client_texts.texts(path.read_text(encoding="utf-8")):
-                catalog.add(text, None, [(name, line)], _flags(text))
+                catalog.add(text, None, [(name, line)])
         except ValueError as error:
             raise CommandError(f"{name}: {error}") from error
     return catalog
-
-
-def _flags(message: object) -> tuple[str, ...]:
-    text = _shown(message)
-    if "%(" in text:
-        return ("python-format",)
-    return ("python-brace-format",) if "{" in text else ()
 
 
 def empty_catalog(app: str, locale: str, domain: str | None) -> Catalog:
