@@ -220,6 +220,17 @@ def test_colours_can_be_switched_off_on_a_terminal(tmp_path, no_color, in_colour
     assert "The database refuses" in output and ("\x1b[" in output) is in_colour
 
 
+@pytest.mark.once
+def test_notes_on_a_terminal_do_not_look_like_errors(tmp_path):
+    ours, theirs = pty.openpty()
+    env = {**os.environ, "DEBUG": "1", "VAR_DIR": str(tmp_path), "TERM": "xterm", "NO_COLOR": "", "DATABASE_URL": ""}
+    command = [sys.executable, "manage.py", "fake_fcm"]
+    with subprocess.Popen(command, cwd=ROOT, env=env, stdout=theirs, stderr=theirs) as process:
+        output = os.read(ours, 10_000).decode()
+        process.terminate()
+    assert "A local push service" in output and "\x1b[" not in output
+
+
 def test_a_closed_standard_input_is_no_terminal(alice, monkeypatch):
     monkeypatch.setattr("sys.stdin", None)
     with pytest.raises(CommandError, match="Without a terminal this needs --yes"):

@@ -68,14 +68,14 @@ class Command(PlainCommand):
         threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True).start()
         stopped.wait()
         server.shutdown()
-        self.stderr.write("Stopped.")
+        self.report("Stopped.")
 
     def _announce(self, endpoint: str, path: Path, *, as_json: bool) -> None:
         variables = {"PUSH_BACKEND": "fcm", "PUSH_FCM_ENDPOINT": endpoint, "PUSH_FCM_CREDENTIALS": str(path.resolve())}
         if as_json:
             self.stdout.write(json.dumps(variables))
         else:
-            self.stderr.write("A local push service; give this to the worker:")
+            self.report("A local push service; give this to the worker:")
             for name, value in variables.items():
                 self.stdout.write(f"export {name}={value}")
         self.stdout.flush()

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from config import translations
+from core.operator import PlainCommand
 
 
-class Command(BaseCommand):
+class Command(PlainCommand):
     help = "Compile the translations (.po → .mo). Needs no GNU gettext."
     requires_system_checks: list[str] = []
 
@@ -23,8 +24,8 @@ class Command(BaseCommand):
             self.check_all()
             return
         if options["update"]:
-            self.stderr.write(f"{translations.update()} .po files changed.")
-        self.stderr.write(f"{translations.compile_catalogs()} .mo files changed.")
+            self.report(f"{translations.update()} .po files changed.")
+        self.report(f"{translations.compile_catalogs()} .mo files changed.")
         for state in translations.states():
             if state.untranslated:
                 name = state.path.relative_to(settings.BASE_DIR)

@@ -1,11 +1,12 @@
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from config import sdk
+from core.operator import PlainCommand
 
 
-class Command(BaseCommand):
+class Command(PlainCommand):
     help = "Write the generated parts of the JavaScript SDK (static/sdk/parley) from the API's two schemas."
 
     def add_arguments(self, parser: CommandParser) -> None:
