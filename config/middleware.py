@@ -67,7 +67,7 @@ class RequestContextMiddleware:
             _read_chunked_body(request)
             response = self.get_response(request)
         except OSError as error:  # the disk is full, or the client has disconnected
-            response = _in_layers(request, partial(errors.plain_envelope, error))
+            response = in_layers(request, partial(errors.plain_envelope, error))
         finally:
             request_context.leave(token)
         response["X-Request-Id"] = request_id
@@ -238,12 +238,8 @@ class CrossOriginMiddleware(CorsMiddleware):
         return response
 
 
-def reply_without_view(request: HttpRequest, make_response: Callable[[], HttpResponse]) -> HttpResponse:
-    """The reply to a request that reaches no view, with what middleware adds to every other one."""
-    return RequestContextMiddleware(lambda request: _in_layers(request, make_response))(request)
-
-
-def _in_layers(request: HttpRequest, make_response: Callable[[], HttpResponse]) -> HttpResponse:
+def in_layers(request: HttpRequest, make_response: Callable[[], HttpResponse]) -> HttpResponse:
+    """The reply to a request that reaches no view, with the headers of every other one."""
     handler: Any = lambda _request: make_response()  # noqa: E731
     for layer in (LanguageMiddleware, CrossOriginMiddleware, SecurityHeadersMiddleware, ContentPolicyMiddleware):
         handler = layer(handler)

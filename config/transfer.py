@@ -8,7 +8,7 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
 from functools import partial
-from io import BytesIO
+from io import SEEK_END, BytesIO
 from tempfile import SpooledTemporaryFile
 from typing import Any
 from urllib.parse import quote
@@ -19,7 +19,7 @@ from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpRequest, HttpResponse
 from rest_framework.exceptions import MethodNotAllowed
 
-from config.middleware import reply_without_view
+from config.middleware import RequestContextMiddleware, in_layers
 from core import errors
 from core.parsers import MAX_FORM_BYTES
 
@@ -94,16 +94,13 @@ class BodiesFirst:
                 return
             scope = _with_length(scope, body.tell())
             body.seek(0)
-        reply = _Reply(send)
-        try:
-            await self._app(scope, _replay(body), reply.send)
-        finally:
-            await reply.finish()
+        await _answer(self._app, scope, body, send)
 
 
 def reply_without_thread(scope: dict[str, Any], make_response: Callable[[], HttpResponse]) -> HttpResponse:
-    """The reply to a request that gets no thread, with the headers of every other one."""
-    return reply_without_view(ASGIRequest(_with_length(scope, 0), BytesIO()), make_response)
+    """The reply to a request that gets no thread, with what middleware adds to every other one."""
+    request = ASGIRequest(_with_length(scope, 0), BytesIO())
+    return RequestContextMiddleware(lambda request: in_layers(request, make_response))(request)
 
 
 def start_of(response: HttpResponse) -> Message:
@@ -139,13 +136,18 @@ def only_read(app: Application) -> Application:
         if scope["method"] not in ("GET", "HEAD"):
             await _refuse(scope, receive, send, lambda: _method_not_allowed(scope["method"]), read=False)
             return
-        reply = _Reply(send)
-        try:
-            await app(_with_length(scope, 0), _replay(None), reply.send)
-        finally:
-            await reply.finish()
+        await _answer(app, _with_length(scope, 0), None, send)
 
     return answer
+
+
+async def _answer(app: Application, scope: dict[str, Any], body: Any, send: Send) -> None:
+    """Calls `app` with a body that has been received, and buffers its reply."""
+    reply = _Reply(send)
+    try:
+        await app(scope, _replay(body), reply.send)
+    finally:
+        await reply.finish()
 
 
 class _ClientDisconnected(Exception):
@@ -211,13 +213,13 @@ def _with_length(scope: dict[str, Any], length: int) -> dict[str, Any]:
 
 
 class _Reply:
-    """Buffers a reply as fast as its thread produces it, and sends it as fast as the client reads."""
+    """Buffers a reply as fast as its thread produces it, and sends it as fast as the client reads; a long one on disk."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
         self._waiting: deque[Message] = deque()
         self._bytes = 0
-        self._disk_buffer: Any = None
+        self._file: Any = None
         self._sender: asyncio.Task[None] | None = None
         self._changed = asyncio.Event()
         self._is_complete = False
@@ -247,9 +249,11 @@ class _Reply:
         piece = message.get("body", b"")
         self._bytes += len(piece)
         if self._bytes > IN_MEMORY and piece:
-            if self._disk_buffer is None:
-                self._disk_buffer = _DiskBuffer()
-            message = message | {"body": self._disk_buffer.put(piece)}
+            if self._file is None:
+                self._file = SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115  (as long as the reply)
+            start = self._file.seek(0, SEEK_END)
+            self._file.write(piece)
+            message = message | {"body": (start, len(piece))}
         self._waiting.append(message)
 
     async def _send_buffered(self) -> None:
@@ -259,7 +263,9 @@ class _Reply:
                     message = self._waiting.popleft()
                     piece = message.get("body", b"")
                     if isinstance(piece, tuple):
-                        message = message | {"body": self._disk_buffer.get(*piece)}
+                        start, length = piece
+                        self._file.seek(start)
+                        message = message | {"body": self._file.read(length)}
                     async with asyncio.timeout(READ_SECONDS):
                         await self._send(message)
                     self._bytes -= len(message.get("body", b""))
@@ -272,22 +278,3 @@ class _Reply:
             return
         finally:
             self._changed.set()
-
-
-class _DiskBuffer:
-    """Pieces of a long reply on disk."""
-
-    def __init__(self) -> None:
-        self._file = SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115  (as long as the reply)
-        self._end = 0
-
-    def put(self, piece: bytes) -> tuple[int, int]:
-        self._file.seek(self._end)
-        self._file.write(piece)
-        location = (self._end, len(piece))
-        self._end += len(piece)
-        return location
-
-    def get(self, start: int, length: int) -> bytes:
-        self._file.seek(start)
-        return self._file.read(length)
