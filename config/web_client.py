@@ -7,7 +7,6 @@ names, and, for a browser on this machine, the logins of the demo users.
 from __future__ import annotations
 
 import gettext
-import gzip
 import json
 import posixpath
 import re
@@ -24,10 +23,11 @@ from django.contrib.staticfiles.storage import staticfiles_storage
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils.cache import get_conditional_response, patch_vary_headers
+from django.utils.cache import get_conditional_response
 from django.utils.translation import get_language, get_language_bidi, to_locale
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
+from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_safe
 
 from config import demo
@@ -98,13 +98,14 @@ def options(request: HttpRequest) -> dict[str, Any]:
 @require_safe
 @never_cache
 @csp_update(TRUSTED_TYPES)
+@gzip_page
 def client(request: HttpRequest, path: str = "") -> HttpResponse:
     """The page of the client. With WEB_CLIENT=0 there is none, and `/` leads to the documentation."""
     if not settings.WEB_CLIENT:
         if request.path_info == "/":
             return site.index(request)
         raise Http404
-    response = render(
+    return render(
         request,
         "app/index.html",
         {
@@ -119,12 +120,6 @@ def client(request: HttpRequest, path: str = "") -> HttpResponse:
             "direction": "rtl" if get_language_bidi() else "ltr",
         },
     )
-    if "gzip" in request.headers.get("Accept-Encoding", ""):
-        response.content = gzip.compress(response.content, mtime=0)
-        response["Content-Encoding"] = "gzip"
-        response["Content-Length"] = str(len(response.content))
-    patch_vary_headers(response, ["Accept-Encoding"])
-    return response
 
 
 # --- Translations: `/app/catalog/<language>.json` --------------------------------------------------
