@@ -55,7 +55,6 @@ def _parser() -> MarkdownIt:
     parser.add_render_rule("fence", _fence)
     parser.add_render_rule("table_open", _table_open)
     parser.add_render_rule("table_close", lambda *_: "</table></div>\n")
-    parser.add_render_rule("heading_open", _heading_open)
     parser.add_render_rule("heading_close", _heading_close)
     parser.add_render_rule("th_open", _header_cell)
     return parser
@@ -158,10 +157,6 @@ def _header_cell(renderer: Any, tokens: Sequence[Token], at: int, options: Any, 
     # An empty header cell becomes a plain cell.
     tokens[at + 2].tag = "td"
     return "<td>"
-
-
-def _heading_open(renderer: Any, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
-    return f'<{tokens[at].tag} id="{tokens[at].attrGet("id")}">'
 
 
 def _heading_close(renderer: Any, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:

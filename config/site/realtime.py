@@ -21,16 +21,9 @@ class Entry(NamedTuple):
     example: str
 
 
-class Reference(NamedTuple):
-    about: SafeString
-    commands: list[Entry]
-    durable: list[Entry]
-    transient: list[Entry]
-    close_codes: list[dict[str, Any]]
-
-
 @cache
-def reference() -> Reference:
+def reference() -> dict[str, Any]:
+    """What the page shows: the text about the protocol, its commands, its durable and transient events, its close codes."""
     described = document()
     messages = described["components"]["messages"]
     commands, durable, transient = [], [], []
@@ -44,8 +37,13 @@ def reference() -> Reference:
             durable.append(_entry(name, message))
         else:
             transient.append(_entry(name, message))
-    close_codes = described["channels"]["realtime"]["x-close-codes"]
-    return Reference(markdown.render(described["info"]["description"]), commands, durable, transient, close_codes)
+    return {
+        "about": markdown.render(described["info"]["description"]),
+        "commands": commands,
+        "durable": durable,
+        "transient": transient,
+        "close_codes": described["channels"]["realtime"]["x-close-codes"],
+    }
 
 
 def _entry(name: str, message: dict[str, Any], answers: list[str] | None = None) -> Entry:
