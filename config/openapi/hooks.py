@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from config.openapi import errors, security, texts
@@ -150,7 +151,7 @@ def describe_operation(operation: dict[str, Any]) -> None:
     for parameter in operation.get("parameters", []):
         if parameter["in"] == "path" and parameter["name"].endswith("_id"):
             parameter["schema"] = dict(ID)
-    if "requestBody" in operation and name not in ("messages_unreact",):
+    if "requestBody" in operation and name != "messages_unreact":
         operation["requestBody"]["required"] = True
     recorded = texts.examples().get(name, {})
     for status, response in operation["responses"].items():
@@ -179,17 +180,13 @@ def error_responses(error_codes: list[str]) -> dict[str, Any]:
     responses: dict[str, Any] = {}
     for status in sorted({statuses[code] for code in error_codes}):
         codes_of_status = [code for code in error_codes if statuses[code] == status]
-        responses[str(status)] = {
-            "description": ", ".join(f"`{code}`" for code in codes_of_status),
-            "content": {
-                JSON: {
-                    "schema": ERROR,
-                    "examples": {code: {"value": errors.example(code)} for code in codes_of_status},
-                }
-            },
-        }
-    responses["default"] = {
-        "description": "`method_not_allowed`, `server_error`, `service_unavailable`",
-        "content": {JSON: {"schema": ERROR, "examples": {"server_error": {"value": errors.example("server_error")}}}},
+        responses[str(status)] = _error_response(codes_of_status, codes_of_status)
+    return responses | {"default": _error_response(errors.ANYWHERE, ["server_error"])}
+
+
+def _error_response(codes: Sequence[str], shown: Sequence[str]) -> dict[str, Any]:
+    examples = {code: {"value": errors.example(code)} for code in shown}
+    return {
+        "description": ", ".join(f"`{code}`" for code in codes),
+        "content": {JSON: {"schema": ERROR, "examples": examples}},
     }
-    return responses

@@ -4,13 +4,6 @@ from typing import Any
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 
-BEARER = {
-    "type": "http",
-    "scheme": "bearer",
-    "bearerFormat": "JWT",
-    "description": "The session token of `auth_verify`, `auth_login`, `auth_two_step` or `auth_refresh`.",
-}
-
 
 class BearerScheme(OpenApiAuthenticationExtension):
     """The session token in the Authorization header."""
@@ -19,7 +12,8 @@ class BearerScheme(OpenApiAuthenticationExtension):
     name = "bearer"
 
     def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
-        return BEARER
+        about = "The session token of `auth_verify`, `auth_login`, `auth_two_step` or `auth_refresh`."
+        return {"type": "http", "scheme": "bearer", "bearerFormat": "JWT", "description": about}
 
 
 class TwoStepScheme(OpenApiAuthenticationExtension):
@@ -39,12 +33,8 @@ class PictureScheme(OpenApiAuthenticationExtension):
     name = "signature"
 
     def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
-        return {
-            "type": "apiKey",
-            "in": "query",
-            "name": "s",
-            "description": "The signature in the query of a `media_url`, `thumb_url` or `avatar_url`.",
-        }
+        about = "The signature in the query of a `media_url`, `thumb_url` or `avatar_url`."
+        return {"type": "apiKey", "in": "query", "name": "s", "description": about}
 
 
 WEBHOOK = {
