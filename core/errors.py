@@ -53,14 +53,8 @@ def body_of(
     return body
 
 
-def field_errors(detail: Any) -> dict[str, list[str]]:
-    """DRF's nested details as an object of lists of sentences."""
-    if not isinstance(detail, dict):
-        return {"non_field_errors": _sentences(detail)}
-    return {str(name): _sentences(value) for name, value in detail.items()}
-
-
 def _sentences(value: Any) -> list[str]:
+    """The sentences of DRF's nested details."""
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list):
@@ -75,7 +69,8 @@ def envelope(error: Exception, context: dict[str, Any] | None = None) -> Respons
     elif isinstance(error, PermissionDenied):
         error = exceptions.PermissionDenied(_("Not found."))
     if isinstance(error, exceptions.ValidationError):
-        fields = field_errors(error.detail)
+        detail: Any = error.detail if isinstance(error.detail, dict) else {"non_field_errors": error.detail}
+        fields = {str(name): _sentences(value) for name, value in detail.items()}
         return _response(400, body_of("validation_error", _("Some fields are invalid."), fields=fields))
     if isinstance(error, exceptions.APIException):
         code = CODES.get(type(error)) or str(getattr(error, "code", None) or error.default_code)
