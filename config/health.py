@@ -129,7 +129,9 @@ def channel_layer() -> Finding:
     if not settings.REDIS_URL:
         return Finding(OK, "In memory: one process only.")
     try:
-        ping_channel_layer()
+        for server in redis_servers.configured():
+            with server.client(socket_connect_timeout=0.5, socket_timeout=0.5) as client:
+                client.ping()
     except (redis.RedisError, OSError, ValueError) as error:
         return Finding(DEGRADED, f"Sockets catch up at their next heartbeat. {_redis_problem(error)}")
     return Finding(OK)
@@ -142,15 +144,6 @@ def _redis_problem(error: Exception) -> str:
     if "CERTIFICATE_VERIFY_FAILED" in str(error):
         return "The certificate of Redis is not trusted. Add ?ssl_ca_certs=FILE, a file with the CA, to REDIS_URL."
     return f"Redis does not answer ({error.__class__.__name__}). Start it, or correct REDIS_URL."
-
-
-def ping_channel_layer() -> None:
-    for server in redis_servers.configured():
-        client = server.client(socket_connect_timeout=0.5, socket_timeout=0.5)
-        try:
-            client.ping()
-        finally:
-            client.close()
 
 
 def delivery_queue() -> Finding:
