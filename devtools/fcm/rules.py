@@ -40,14 +40,14 @@ def scripted_answer(script: dict[str, Any]) -> Answer | None:
     """The answer that a script configures; None for one that only delays a success."""
     retry_after = script.get("retry_after")
     wait = {} if retry_after is None else {"Retry_After": str(retry_after)}
-    answers: dict[str, Answer] = {
+    return _scripted(**wait).get(str(script["kind"]))
+
+
+def _scripted(**wait: str) -> dict[str, Answer]:
+    html = {"Content-Type": "text/html"}
+    return {
         "UNREGISTERED": error(404, "NOT_FOUND", "Requested entity was not found.", code="UNREGISTERED"),
-        "INVALID_TOKEN": error(
-            400,
-            "INVALID_ARGUMENT",
-            "The registration token is not a valid FCM registration token",
-            code="INVALID_ARGUMENT",
-        ),
+        "INVALID_TOKEN": INVALID_TOKEN,
         "INVALID_TOKEN_FIELD": invalid("Invalid registration token", "message.token"),
         "INVALID_PAYLOAD": invalid("Invalid value", "message.data"),
         "SENDER_ID_MISMATCH": error(403, "PERMISSION_DENIED", "SenderId mismatch", code="SENDER_ID_MISMATCH"),
@@ -59,18 +59,16 @@ def scripted_answer(script: dict[str, Any]) -> Answer | None:
         "THIRD_PARTY_AUTH_ERROR": error(
             401, "UNAUTHENTICATED", "Auth error from APNS or Web Push Service", code="THIRD_PARTY_AUTH_ERROR"
         ),
-        "HTML_502": (502, {"Content-Type": "text/html"}, b"<html><body><h1>502 Bad Gateway</h1></body></html>"),
-        "BARE_404": (404, {"Content-Type": "text/html"}, b"<html><title>Error 404 (Not Found)!!1</title></html>"),
+        "HTML_502": (502, html, b"<html><body><h1>502 Bad Gateway</h1></body></html>"),
+        "BARE_404": (404, html, b"<html><title>Error 404 (Not Found)!!1</title></html>"),
         "GARBAGE": (200, {"Content-Type": "application/json"}, b"\x00\xff<not json"),
     }
-    return answers.get(str(script["kind"]))
 
 
-SCRIPTS = (
-    "UNREGISTERED", "INVALID_TOKEN", "INVALID_TOKEN_FIELD", "INVALID_PAYLOAD", "SENDER_ID_MISMATCH",
-    "PERMISSION_DENIED", "QUOTA_EXCEEDED", "INTERNAL", "UNAVAILABLE", "UNAUTHENTICATED",
-    "THIRD_PARTY_AUTH_ERROR", "HTML_502", "BARE_404", "GARBAGE", "SLOW", "HANG", "DROP", "OK",
-)  # fmt: skip
+INVALID_TOKEN = error(
+    400, "INVALID_ARGUMENT", "The registration token is not a valid FCM registration token", code="INVALID_ARGUMENT"
+)
+SCRIPTS = (*_scripted(), "SLOW", "HANG", "DROP", "OK")
 
 
 def check_message(message: Any) -> Answer | None:
@@ -83,10 +81,7 @@ def check_message(message: Any) -> Answer | None:
         return invalid("Exactly one of token, topic or condition is required", "message")
     token = message.get("token")
     if token is not None and (not isinstance(token, str) or not token or not token.isprintable()):
-        return error(
-            400, "INVALID_ARGUMENT", "The registration token is not a valid FCM registration token",
-            code="INVALID_ARGUMENT",
-        )  # fmt: skip
+        return INVALID_TOKEN
     data = message.get("data", {})
     if not isinstance(data, dict) or not all(isinstance(value, str) for value in data.values()):
         return invalid("Invalid value at 'message.data' (TYPE_STRING)", "message.data")
