@@ -10,7 +10,6 @@ import re
 import shutil
 import subprocess
 import venv
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,10 @@ from realtime import asyncapi
 
 QUICKTYPE = {"kotlin": "Models.kt", "swift": "Models.swift", "dart": "models.dart"}
 REFERENCE = "#/components/schemas/"
+DOCUMENT = settings.BASE_DIR / "docs" / "openapi.json"
+CONFIGURATION = settings.BASE_DIR / "deploy" / "sdk"
+# The generators are installed here.
+TOOLS = Path(settings.VAR_DIR).resolve() / "sdk-tools"
 
 
 class Command(PlainCommand):
@@ -37,11 +40,7 @@ class Command(PlainCommand):
         language: str = options["language"]
         folder: Path = (options["output"] or Path(settings.VAR_DIR) / "sdk").resolve() / language
         folder.mkdir(parents=True, exist_ok=True)
-        makers: dict[str, Callable[[Path], None]] = {
-            "typescript": self.typescript,
-            "python": self.python,
-            "collection": self.collection,
-        }
+        makers = {"typescript": self.typescript, "python": self.python, "collection": self.collection}
         if language in makers:
             makers[language](folder)
         else:
@@ -52,22 +51,22 @@ class Command(PlainCommand):
         """Types of the operations, and of the socket's frames as unions discriminated by `type`."""
         events = folder / "events.openapi.json"
         events.write_text(json.dumps(frames()))
-        for source, name in ((document_path(), "schema.d.ts"), (events, "events.d.ts")):
+        for source, name in ((DOCUMENT, "schema.d.ts"), (events, "events.d.ts")):
             self.run_tool("openapi-typescript", str(source), "-o", str(folder / name))
         events.unlink()
 
     def python(self, folder: Path) -> None:
         """A package with a function for each operation."""
-        folder_path = tools() / "python"
+        folder_path = TOOLS / "python"
         program = folder_path / "bin" / "openapi-python-client"
         if not program.exists():
             self.report("Installing openapi-python-client …")
             venv.create(folder_path, with_pip=True)
             pip = [str(program.with_name("python")), "-m", "pip", "install", "--quiet"]
-            self.run([*pip, "-r", str(configuration() / "requirements.txt")])
+            self.run([*pip, "-r", str(CONFIGURATION / "requirements.txt")])
         shutil.rmtree(folder)
-        config = str(configuration() / "python.yaml")
-        source = ["--path", str(document_path()), "--config", config, "--output-path", str(folder)]
+        config = str(CONFIGURATION / "python.yaml")
+        source = ["--path", str(DOCUMENT), "--config", config, "--output-path", str(folder)]
         self.run([str(program), "generate", *source, "--overwrite"])
 
     def models(self, folder: Path, language: str, *options: str) -> None:
@@ -87,7 +86,7 @@ class Command(PlainCommand):
 
     def run_tool(self, name: str, *arguments: str, cwd: Path | None = None) -> None:
         """A program of deploy/sdk/package.json, installed first when it is missing."""
-        folder = tools() / "node"
+        folder = TOOLS / "node"
         program = folder / "node_modules" / ".bin" / name
         if not program.exists():
             npm = shutil.which("npm")
@@ -96,7 +95,7 @@ class Command(PlainCommand):
             self.report("Installing the generators from npm …")
             folder.mkdir(parents=True, exist_ok=True)
             for file in ("package.json", "package-lock.json"):
-                shutil.copy(configuration() / file, folder / file)
+                shutil.copy(CONFIGURATION / file, folder / file)
             self.run([npm, "ci", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", str(folder)])
         self.run([str(program), *arguments], cwd=cwd)
 
@@ -104,18 +103,6 @@ class Command(PlainCommand):
         done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise CommandError(f"{Path(command[0]).name} failed:\n{(done.stdout + done.stderr)[-2000:]}")
-
-
-def tools() -> Path:
-    return Path(settings.VAR_DIR).resolve() / "sdk-tools"
-
-
-def configuration() -> Path:
-    return Path(settings.BASE_DIR) / "deploy" / "sdk"
-
-
-def document_path() -> Path:
-    return Path(settings.BASE_DIR) / "docs" / "openapi.json"
 
 
 def frames() -> dict[str, Any]:
