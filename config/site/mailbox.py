@@ -9,7 +9,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email import message_from_bytes, policy
-from email.header import decode_header, make_header
 from email.message import EmailMessage
 from email.utils import getaddresses, parsedate_to_datetime
 from pathlib import Path
@@ -103,7 +102,7 @@ def _mails_in(content: bytes, written_at: datetime, address: str) -> Iterator[Ma
         except (TypeError, ValueError):
             created_at = written_at
         yield Mail(
-            to=str(make_header(decode_header(str(message["To"] or "")))),
+            to=str(message["To"] or ""),
             subject=str(message["Subject"] or ""),
             text=text,
             code=code[1] if code else "",
