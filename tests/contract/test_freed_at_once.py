@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 from tests.contract.routes import address, all_routes
 from tests.factories import make_user, sign_in
 
-# The generator of drf-spectacular keeps the request of the schema in objects that refer to each other.
+# The schema, like a file, is a reply without a renderer, which leads to no view.
 ROUTES = [f"{method} {address(path)}" for method, path in all_routes() if path != "schema"]
 
 LARGE = (HttpRequest, HttpResponseBase, Request, APIView)
