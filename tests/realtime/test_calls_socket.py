@@ -196,6 +196,21 @@ def test_both_sockets_gone_and_the_call_is_lost(device, alice, bob, chat, settin
     assert updated(watcher, "ended")["outcome"] == "lost"
 
 
+def test_another_tab_of_the_session_does_not_keep_a_call_that_both_have_left(
+    device, open_socket, alice, bob, chat, settings
+):
+    settings.REALTIME_CALL_LOST_SECONDS = 2
+    token = sign_in(bob)[1]
+    caller, callee, tab = device(alice), open_socket(token), open_socket(token)
+    call_id = send_command(caller, "call.invite", conversation_id=chat, media="audio", client_id="c1")["call"]["id"]
+    send_command(callee, "call.accept", call_id=call_id)
+    send_command(caller, "call.connected", call_id=call_id)
+    send_command(callee, "call.connected", call_id=call_id)
+    callee.close()
+    caller.close()
+    assert updated(tab, "ended")["outcome"] == "lost"
+
+
 def test_the_callee_is_busy(device, alice, bob, charlie, chat):
     caller, callee, third = device(alice), device(bob), device(charlie)
     send_command(caller, "call.invite", conversation_id=chat, media="audio", client_id="c1")

@@ -76,10 +76,14 @@ def bind(participant: CallParticipant, device: SocketRef) -> None:
     participant.save(update_fields=["session_id", "socket_id", "gone_at"])
 
 
-def new_device_of(participant: CallParticipant) -> SocketRef | None:
-    """The newest open socket of the bound session, if it is new: an older one is another tab, which is not in the call."""
+def new_device_of(call: Call, participant: CallParticipant) -> SocketRef | None:
+    """The newest open socket of the bound session, if it is new: an older one is another tab, which is not in the call.
+
+    So is one that was open when the participant invited or accepted.
+    """
     sockets = Socket.objects.filter(session_id=participant.session_id, user_id=participant.user_id)
-    since = timezone.now() - timedelta(seconds=conf.CALL_LOST_SECONDS)
+    joined_at = call.created_at if participant.user_id == call.caller_id else call.answered_at or call.created_at
+    since = max(joined_at, timezone.now() - timedelta(seconds=conf.CALL_LOST_SECONDS))
     newest = sockets.exclude(id=participant.socket_id).filter(opened_at__gte=since).order_by("opened_at").last()
     return None if newest is None else SocketRef(newest.session_id, newest.id)
 

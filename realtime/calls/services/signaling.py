@@ -110,7 +110,7 @@ def note_closed(*, socket_ids: Iterable[str]) -> None:
             participant = bound.filter(id=seen.id).first()
             if participant is None:
                 continue
-            device = new_device_of(participant)
+            device = new_device_of(call, participant)
             if device is not None:
                 bind(participant, device)
                 if call.state == Call.State.ACTIVE:
