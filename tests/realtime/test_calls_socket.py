@@ -211,6 +211,15 @@ def test_another_tab_of_the_session_does_not_keep_a_call_that_both_have_left(
     assert updated(tab, "ended")["outcome"] == "lost"
 
 
+def test_a_signal_is_refused_for_its_sender_before_its_payload(device, alice, bob, charlie, chat):
+    caller, callee, stranger = device(alice), device(bob), device(charlie)
+    call_id = send_command(caller, "call.invite", conversation_id=chat, media="audio", client_id="c1")["call"]["id"]
+    refused(stranger, "call.signal", "not_found", call_id=call_id, kind="offer", payload={})
+    refused(caller, "call.signal", "call_conflict", call_id=call_id, kind="offer", payload={})
+    send_command(callee, "call.accept", call_id=call_id)
+    refused(caller, "call.signal", "validation_error", call_id=call_id, kind="offer", payload={})
+
+
 def test_the_callee_is_busy(device, alice, bob, charlie, chat):
     caller, callee, third = device(alice), device(bob), device(charlie)
     send_command(caller, "call.invite", conversation_id=chat, media="audio", client_id="c1")

@@ -52,10 +52,11 @@ def signal(*, user_id: int, device: SocketRef, call_id: object, kind: str, paylo
     """Passes a payload to the other bound device unread; it is neither stored nor logged.
 
     ValidationError on `payload` beyond its limits: SDP 48 KiB, a candidate 2 KiB, 100 candidates per
-    participant between restarts. CallConflict for any device but the two that are bound.
+    participant between restarts. CallConflict for any device but the two that are bound, whatever
+    the payload.
     """
-    _validate_payload(kind, payload)
     with _bound_call(user_id, device, call_id) as locked:
+        _validate_payload(kind, payload)
         _count_candidates(locked, kind)
         send_to_socket(locked.other, "call.signal", {"call_id": locked.call.id, "kind": kind, "payload": payload})
     return locked.call
