@@ -27,8 +27,9 @@ def enable(*, user: User, action_token: OneTimeToken, password: str, hint: str |
     """
     if user.two_step_enabled:
         raise ValidationError({"password": [_("Two-step verification is already on.")]})
+    _check_strength(user, password, hint or "", field="password")
     step_up.count_try(action_token)
-    _check_new(user, password, hint or "", field="password")
+    _check_differs_from_first(user, password, field="password")
     password_hash = make_password(password)
     with unit_of_work():
         user = User.objects.lock_active(user.id)
@@ -63,7 +64,8 @@ def change(
         _check_current(user, action_token, password)
     else:
         step_up.count_try(action_token)
-    _check_new(user, new_password, hint or "", field="new_password")
+    _check_strength(user, new_password, hint or "", field="new_password")
+    _check_differs_from_first(user, new_password, field="new_password")
     password_hash = make_password(new_password)
     with unit_of_work():
         user = _locked_unchanged(user)
@@ -153,12 +155,16 @@ def _require_enabled(user: User) -> None:
         raise ValidationError({"two_step": [_("Two-step verification is off.")]})
 
 
-def _check_new(user: User, password: str, hint: str, *, field: str) -> None:
+def _check_strength(user: User, password: str, hint: str, *, field: str) -> None:
+    """ValidationError for a weak password, or a hint that reveals it: no stored password is compared, so it is no try."""
     registration.refuse_weak_password(password, user, field=field)
-    if user.check_password(password):
-        raise ValidationError({field: [_("Choose a password that differs from your first one.")]})
     if hint and _reveals(hint, password):
         raise ValidationError({"hint": [_("This hint reveals the password.")]})
+
+
+def _check_differs_from_first(user: User, password: str, *, field: str) -> None:
+    if user.check_password(password):
+        raise ValidationError({field: [_("Choose a password that differs from your first one.")]})
 
 
 def _reveals(hint: str, password: str) -> bool:

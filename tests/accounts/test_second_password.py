@@ -61,6 +61,18 @@ def test_a_hint_must_not_give_the_password_away(alice, as_alice, hint):
     assert list(body["fields"]) == ["hint"]
 
 
+def test_refused_hints_and_weak_passwords_are_no_tries_of_the_action_token(alice, as_alice):
+    headers = {"X-Action-Token": action_token(as_alice, alice, "two_step_enable")}
+
+    def enable(status=400, **data):
+        return as_alice.post("/api/v1/auth/two-step/enable", data, status=status, headers=headers)
+
+    for _ in range(4):
+        assert list(enable(password=SECOND, hint=SECOND)["fields"]) == ["hint"]
+        assert list(enable(password="password1")["fields"]) == ["password"]
+    assert len(enable(password=SECOND, status=200)["recovery_codes"]) == 10
+
+
 @pytest.mark.parametrize("hint", ["the one from the attic", "", None, "   ", "фонарь"])
 def test_a_hint_is_free_otherwise(alice, as_alice, hint):
     enable_two_step(as_alice, alice, hint=hint)
