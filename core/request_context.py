@@ -78,10 +78,14 @@ def identify(*, user_id: int, session_id: int) -> None:
 
 
 def requested_language(accept_language: str) -> str | None:
-    """The first supported language of the header `Accept-Language`. None when it names no supported language."""
-    for tag, _quality in parse_accept_lang_header(accept_language[:200]):
+    """The first supported language of the header `Accept-Language`. None when it names no supported language.
+
+    A quality of 0 means that the language is not acceptable.
+    """
+    for tag, quality in parse_accept_lang_header(accept_language[:200]):
         with suppress(LookupError):
-            return translation.get_supported_language_variant(tag)
+            if quality > 0:
+                return translation.get_supported_language_variant(tag)
     return None
 
 

@@ -163,6 +163,8 @@ def test_an_error_body_follows_accept_language(db, language):
         ("xx", "en"),
         ("xx, uk;q=0.5", "uk"),
         ("fr;q=0.3, es;q=0.8", "es"),
+        ("de;q=0, xx", "en"),
+        ("tr;q=0, fr;q=0.1", "fr"),
     ],
 )
 def test_accept_language_is_read_as_browsers_write_it(db, tag, language):
