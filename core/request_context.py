@@ -82,10 +82,10 @@ def requested_language(accept_language: str) -> str | None:
 
     A quality of 0 means that the language is not acceptable.
     """
-    for tag, quality in parse_accept_lang_header(accept_language[:200]):
+    accepted = [tag for tag, quality in parse_accept_lang_header(accept_language[:200]) if quality > 0]
+    for tag in accepted:
         with suppress(LookupError):
-            if quality > 0:
-                return translation.get_supported_language_variant(tag)
+            return translation.get_supported_language_variant(tag)
     return None
 
 

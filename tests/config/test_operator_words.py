@@ -221,14 +221,15 @@ def test_colours_can_be_switched_off_on_a_terminal(tmp_path, no_color, in_colour
 
 
 @pytest.mark.once
-def test_notes_on_a_terminal_do_not_look_like_errors(tmp_path):
+@pytest.mark.parametrize(("command", "note"), [("fake_fcm", "A local push service"), ("deliver", "Delivering.")])
+def test_notes_on_a_terminal_do_not_look_like_errors(tmp_path, command, note):
     ours, theirs = pty.openpty()
     env = {**os.environ, "DEBUG": "1", "VAR_DIR": str(tmp_path), "TERM": "xterm", "NO_COLOR": "", "DATABASE_URL": ""}
-    command = [sys.executable, "manage.py", "fake_fcm"]
-    with subprocess.Popen(command, cwd=ROOT, env=env, stdout=theirs, stderr=theirs) as process:
+    arguments = [sys.executable, "manage.py", command]
+    with subprocess.Popen(arguments, cwd=ROOT, env=env, stdout=theirs, stderr=theirs) as process:
         output = os.read(ours, 10_000).decode()
         process.terminate()
-    assert "A local push service" in output and "\x1b[" not in output
+    assert note in output and "\x1b[" not in output
 
 
 def test_a_closed_standard_input_is_no_terminal(alice, monkeypatch):

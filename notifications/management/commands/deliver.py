@@ -4,14 +4,13 @@ import signal
 import threading
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
 from core import process
 from core.conf import refuse_unsafe_settings
+from core.operator import PlainCommand
 from notifications.services import delivery
 
 
-class Command(BaseCommand):
+class Command(PlainCommand):
     help = "Send queued mail and push until SIGTERM or Ctrl-C; unsent messages go back to the queue."
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -20,6 +19,6 @@ class Command(BaseCommand):
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stopped.set())
         process.loaded()
-        self.stderr.write("Delivering.")
+        self.report("Delivering.")
         delivery.run(stopped)
-        self.stderr.write("Stopped.")
+        self.report("Stopped.")
