@@ -10,12 +10,9 @@ from accounts.services import sessions, two_step
 from core import request_context
 
 
-def bearer_token(request: Request) -> str | None:
-    """The token of the Authorization header; None without one, TokenInvalid for a garbled one."""
-    header = request.META.get("HTTP_AUTHORIZATION", "")
-    if not header:
-        return None
-    token = request_context.bearer_of(header)
+def bearer_token(request: Request) -> str:
+    """The token of the Authorization header. TokenInvalid without one, and for a garbled one."""
+    token = request_context.bearer_of(request.META.get("HTTP_AUTHORIZATION", ""))
     if not token or " " in token:
         raise TokenInvalid
     return token
@@ -25,10 +22,7 @@ class BearerAuthentication(BaseAuthentication):
     """Sets request.user to the user and request.auth to the session."""
 
     def authenticate(self, request: Request) -> tuple[User, Session]:
-        token = bearer_token(request)
-        if token is None:
-            raise TokenInvalid
-        user, session = sessions.authenticate(token)
+        user, session = sessions.authenticate(bearer_token(request))
         request_context.identify(user_id=user.id, session_id=session.id)
         return user, session
 
@@ -40,10 +34,7 @@ class TwoStepAuthentication(BaseAuthentication):
     """The opaque token that login gives before the second step; request.auth is its row."""
 
     def authenticate(self, request: Request) -> tuple[User, OneTimeToken]:
-        token = bearer_token(request)
-        if token is None:
-            raise TokenInvalid
-        pending = two_step.authenticate(token)
+        pending = two_step.authenticate(bearer_token(request))
         return pending.user, pending
 
     def authenticate_header(self, request: Request) -> str:

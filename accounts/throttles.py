@@ -30,10 +30,9 @@ def session(request: Request) -> str:
     return str(cast(Session, request.auth).sid)
 
 
-def session_of_token(request: Request) -> str | None:
+def session_of_token(request: Request) -> str:
     """The session of a token, for the view without authentication that reads it."""
-    token = bearer_token(request)
-    return None if token is None else decode_session_token(token).sid
+    return decode_session_token(bearer_token(request)).sid
 
 
 def by_address(scope: str) -> tuple[Throttle, Throttle]:

@@ -11,7 +11,7 @@ from rest_framework.viewsets import ViewSet
 from accounts import selectors
 from accounts.authentication import TwoStepAuthentication, bearer_token
 from accounts.conf import conf
-from accounts.exceptions import EmailTaken, TokenInvalid
+from accounts.exceptions import EmailTaken
 from accounts.serializers.security import (
     EmailInput,
     LoginInput,
@@ -121,10 +121,7 @@ class LoginViewSet(ViewSet):
     @throttles(Throttle("refresh", by=session_of_token))
     @extend_schema(operation_id="auth_refresh", request=None, responses=TokenOutput)
     def refresh(self, request: Request) -> Response:
-        token = bearer_token(request)
-        if token is None:
-            raise TokenInvalid
-        return Response({"token": sessions.refresh(token)})
+        return Response({"token": sessions.refresh(bearer_token(request))})
 
 
 class OwnSessionViewSet(ViewSet):

@@ -31,8 +31,9 @@ class SignatureOrBearer(BearerAuthentication):
     """
 
     def authenticate(self, request: Request) -> Any:
-        if bearer_token(request) is None:
+        if not request.META.get("HTTP_AUTHORIZATION"):
             return None
+        bearer_token(request)  # a garbled header is refused beside a valid signature, too
         try:
             return super().authenticate(request)
         except ApiError:
