@@ -17,7 +17,7 @@ from accounts.conf import conf
 from accounts.exceptions import AccountLocked, InvalidOtp, InvalidTwoStep, TokenInvalid, TokenRevoked
 from accounts.models import Code, OneTimeToken, RecoveryCode, User
 from accounts.services import codes, login, trusted_devices
-from accounts.tokens import keyed_digest, keyed_digest_matches
+from accounts.tokens import keyed_digest, keyed_digests
 from core.request_context import Caller, network_of
 from core.transactions import unit_of_work
 
@@ -218,8 +218,5 @@ def replace_recovery_codes(*, user: User) -> list[str]:
 def _find_recovery_code(*, user: User, typed: str) -> RecoveryCode | None:
     """The unused code of this user that equals the input; case, spaces and dashes are ignored."""
     text = "".join(typed.upper().replace("-", "").split()).translate(_MISREAD)
-    matching = None
-    for code in RecoveryCode.objects.unused().filter(user=user):
-        if keyed_digest_matches(code.digest, "recovery", str(user.id), text):
-            matching = code
-    return matching
+    digests = keyed_digests("recovery", str(user.id), text)
+    return RecoveryCode.objects.unused().filter(user=user, digest__in=digests).first()
