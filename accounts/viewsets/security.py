@@ -67,9 +67,7 @@ class ActionViewSet(ViewSet):
     @extend_schema(operation_id="auth_action_verify", request=ActionVerifyInput, responses=ActionOutput)
     def verify(self, request: Request) -> Response:
         form = checked(ActionVerifyInput, request.data)
-        token = step_up.verify(
-            user=request.user, session=request.auth, network=network_of_request(request._request), **form
-        )
+        token = step_up.verify(user=request.user, session=request.auth, network=network(request), **form)
         return Response({"action_token": token, "expires_in": conf.ACTION_TOKEN_MINUTES * 60})
 
 
@@ -93,8 +91,7 @@ class SecurityViewSet(ViewSet):
     @extend_schema(operation_id="auth_change_email_verify", request=ChangeEmailVerifyInput, responses=ChangeEmailOutput)
     def verify_email(self, request: Request) -> Response:
         form = checked(ChangeEmailVerifyInput, request.data)
-        network = network_of_request(request._request)
-        user = email_change.verify(user=request.user, network=network, **form)
+        user = email_change.verify(user=request.user, network=network(request), **form)
         return Response({"message": _("Your e-mail address was changed."), "email": user.email})
 
     @extend_schema(operation_id="auth_delete_account", request=None, responses=AccountDeletionOutput)
