@@ -124,6 +124,6 @@ def unblock(*, blocker: User, blocked_id: int | None) -> None:
     with unit_of_work():
         User.objects.lock_active(blocker.id)
         removed, _rows = Block.objects.filter(blocker=blocker, blocked_id=blocked_id).delete()
-        if not removed or blocked_id is None:
+        if not removed:
             raise UserNotFound
         block_changed.send(Block, blocker_id=blocker.id, blocked_id=blocked_id, blocked=False)

@@ -161,8 +161,7 @@ def lock_live(*, session_id: int) -> Session:
 
 def end(*, user: User, session_id: int | None, reason: str = "revoked") -> None:
     """Ends one live session of the user. NotFound for an unknown, foreign or ended one."""
-    own = Session.objects.filter(user=user, id=session_id) if session_id is not None else []
-    if not revoke(own, reason=reason):
+    if not revoke(Session.objects.filter(user=user, id=session_id), reason=reason):
         raise NotFound
 
 

@@ -37,7 +37,7 @@ def remove(*, user: User, device_id: int | None) -> None:
         # The account first, then its devices and sessions: two that lock several of these would wait for each other.
         User.objects.lock(user.id)
         live = TrustedDevice.objects.live().select_for_update().filter(user=user)
-        device = live.filter(id=device_id).first() if device_id is not None else None
+        device = live.filter(id=device_id).first()
         if device is None:
             raise NotFound
         opened = Session.objects.not_ended().filter(trusted_device=device)
