@@ -173,12 +173,8 @@ def rotate(session: Session) -> str:
     with unit_of_work():
         session = lock_live(session_id=session.id)
         now = timezone.now()
-        session.generation += 1
-        session.oldest_generation = session.generation
-        session.generation_used_at = None
-        session.last_used_at = now
-        session.token_expires_at = _token_expiry(now, session.expires_at)
-        session.save(update_fields=_TOKEN_FIELDS)
+        session.oldest_generation = session.generation + 1
+        _renew(session, follows_newest=True, now=now)
         session_tokens_replaced.send(Session, user_id=session.user_id)
     return _token(session, now)
 
