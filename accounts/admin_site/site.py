@@ -65,11 +65,12 @@ def start_session(request: HttpRequest, user: User, **kwargs: Any) -> None:
         account = User.objects.lock(user.pk)
         if account.password != user.password:
             return  # changed since it was compared; without a row the session is not valid
-        lifetime = timedelta(seconds=settings.SESSION_COOKIE_AGE)
+        caller, lifetime = caller_of(request), timedelta(seconds=settings.SESSION_COOKIE_AGE)
         try:
-            session = login.complete_in_admin(user=account, caller=caller_of(request), lifetime=lifetime)
+            login.admit(account, caller)
         except AccountBlocked:
             return
+        session = sessions.start_in_admin(user=account, caller=caller, lifetime=lifetime)
     request.session[SESSION_KEY] = session.id
     vars(request)[_IS_LIVE] = True
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import TypeVar
 
 from django.contrib.auth.hashers import make_password
@@ -76,17 +75,31 @@ def complete(
 ) -> tuple[Session, str]:
     """Creates a session and its token after all checks. AccountBlocked.
 
-    Part of the caller's unit of work, which holds the row of the account locked. Signing in cancels a scheduled
-    deletion; a new device or network is announced by mail.
+    Part of the caller's unit of work, which holds the row of the account locked.
     """
-    _welcome(user, caller, announce=announce)
+    admit(user, caller, announce=announce)
     return sessions.start(user=user, caller=caller, trusted_device=trusted_device)
 
 
-def complete_in_admin(*, user: User, caller: Caller, lifetime: timedelta) -> Session:
-    """A session without a token, for the admin's own cookie; otherwise as `complete`. AccountBlocked."""
-    _welcome(user, caller, announce=True)
-    return sessions.start_in_admin(user=user, caller=caller, lifetime=lifetime)
+def admit(user: User, caller: Caller, *, announce: bool = True) -> None:
+    """What precedes every session. AccountBlocked.
+
+    Signing in cancels a scheduled deletion; a new device or network is announced by mail.
+    """
+    now = timezone.now()
+    user.refuse_if_blocked(now)
+    if user.erase_after is not None:
+        user.erase_after = None
+        user.save(update_fields=["erase_after"])
+        emails.send_to(user, "deletion_cancelled")
+    if announce and _is_new(user, caller):
+        emails.send_to(
+            user,
+            "new_sign_in",
+            device=emails.clean(caller.device_name) or "?",
+            address=caller.ip or "?",
+            time=now.strftime("%Y-%m-%d %H:%M"),
+        )
 
 
 def _after_password(
@@ -177,23 +190,6 @@ def _announce_lock(user: User, lock: PasswordLock) -> None:
     if lock.wrong_passwords == conf.LOCK_STEPS[0][0]:
         audit.record(action="user.locked", target=user)
         emails.send_to(user, "locked")
-
-
-def _welcome(user: User, caller: Caller, *, announce: bool) -> None:
-    now = timezone.now()
-    user.refuse_if_blocked(now)
-    if user.erase_after is not None:
-        user.erase_after = None
-        user.save(update_fields=["erase_after"])
-        emails.send_to(user, "deletion_cancelled")
-    if announce and _is_new(user, caller):
-        emails.send_to(
-            user,
-            "new_sign_in",
-            device=emails.clean(caller.device_name) or "?",
-            address=caller.ip or "?",
-            time=now.strftime("%Y-%m-%d %H:%M"),
-        )
 
 
 def _is_new(user: User, caller: Caller) -> bool:
