@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 from django.db import connection
@@ -106,27 +107,6 @@ def source_of(*, message_id: str, timestamp: str, signature: str, body: bytes) -
     raise TokenInvalid
 
 
-@dataclass(frozen=True, slots=True)
-class _Event:
-    event_id: str
-    kind: str
-    action: str
-    recipient_id: int
-    actor_id: int
-    target_id: int | None
-    title: str
-    comment_id: int | None
-    occurred_at: datetime | None
-
-    def digest(self) -> str:
-        """The hash of the event's content: equal for a repeat, different for a conflict."""
-        content = [
-            self.kind, self.action, self.recipient_id, self.actor_id, self.target_id, self.title,
-            self.comment_id, self.occurred_at.isoformat() if self.occurred_at else None,
-        ]  # fmt: skip
-        return hashlib.sha256(json.dumps(content).encode()).hexdigest()
-
-
 class _Rejected(Exception):
     """With the code of the result."""
 
@@ -139,54 +119,47 @@ def ingest(*, source: Source, events: Sequence[object]) -> list[dict[str, str | 
     (the same event_id with other content).
     """
     parsed = [_read(event, source) for event in events]
-    valid = [event for event in parsed if isinstance(event, _Event)]
-    known_ids = existing_user_ids({id_ for event in valid for id_ in (event.recipient_id, event.actor_id)})
+    valid = [event for event in parsed if not isinstance(event, str)]
+    known_ids = existing_user_ids({event[name] for event in valid for name in ("recipient_id", "actor_id")})
     results = []
     for raw, event in zip(events, parsed, strict=True):
         if isinstance(event, str):
             result = f"rejected:{event}"
-        elif event.recipient_id not in known_ids or event.actor_id not in known_ids:
+        elif event["recipient_id"] not in known_ids or event["actor_id"] not in known_ids:
             result = "rejected:user_not_found"
         else:
-            result = _ingest_event(source, event)
+            result = _ingest_event(source, **event)
         results.append({"event_id": _event_id(raw), "result": result})
     return results
 
 
-def _ingest_event(source: Source, event: _Event) -> str:
-    digest = event.digest()
+def _ingest_event(source: Source, event_id: str, **content: Any) -> str:
+    # Equal for a repeat, different for a conflict.
+    digest = hashlib.sha256(json.dumps(list(content.values()), default=datetime.isoformat).encode()).hexdigest()
     now = timezone.now()
     forgotten = now - timedelta(days=conf.KEEP_EVENT_DAYS)
-    values = [source.name, event.event_id, digest, as_parameter(now), as_parameter(forgotten)]
+    values = [source.name, event_id, digest, as_parameter(now), as_parameter(forgotten)]
     with unit_of_work():
         with connection.cursor() as cursor:
             cursor.execute(_INSERT_EVENT_ID, values)
             is_new = cursor.rowcount == 1
         if not is_new:
-            stored = IngestedEvent.objects.filter(source=source.name, event_id=event.event_id).first()
+            stored = IngestedEvent.objects.filter(source=source.name, event_id=event_id).first()
             return "duplicate" if stored is None or stored.digest == digest else "rejected:conflict"
-        result = feed.apply_event(
-            action=event.action,
-            kind=event.kind,
-            recipient_id=event.recipient_id,
-            actor_id=event.actor_id,
-            target_id=event.target_id,
-            title=event.title,
-            comment_id=event.comment_id,
-            occurred_at=event.occurred_at,
-        )
+        result = feed.apply_event(**content)
     return f"rejected:{result}" if result is feed.EventResult.NOT_FOUND else str(result)
 
 
-def _read(raw: object, source: Source) -> _Event | str:
-    """The event, or the code it is rejected with."""
+def _read(raw: object, source: Source) -> dict[str, Any] | str:
+    """The event as `_parse` returns it, or the code it is rejected with."""
     try:
         return _parse(raw, source)
     except _Rejected as error:
         return str(error)
 
 
-def _parse(raw: object, source: Source) -> _Event:
+def _parse(raw: object, source: Source) -> dict[str, Any]:
+    """The event's id and what `feed.apply_event` takes. The stored digest is of these values, in this order."""
     if not isinstance(raw, dict):
         raise _Rejected("validation_error")
     event_id, kind, action = _event_id(raw), raw.get("type"), raw.get("action", "create")
@@ -195,17 +168,17 @@ def _parse(raw: object, source: Source) -> _Event:
     target = raw.get("target") if KINDS[kind].has_target else None
     if KINDS[kind].has_target and not isinstance(target, dict):
         raise _Rejected("validation_error")
-    event = _Event(
-        event_id=event_id,
-        kind=kind,
-        action=action,
-        recipient_id=_id(raw.get("recipient_id")),
-        actor_id=_id(raw.get("actor_id")),
-        target_id=_id(target.get("id")) if target is not None else None,
-        title=_title(target.get("title")) if target is not None else "",
-        comment_id=None if raw.get("comment_id") is None else _id(raw["comment_id"]),
-        occurred_at=_moment(raw.get("occurred_at")),
-    )
+    event = {
+        "event_id": event_id,
+        "kind": kind,
+        "action": action,
+        "recipient_id": _id(raw.get("recipient_id")),
+        "actor_id": _id(raw.get("actor_id")),
+        "target_id": _id(target.get("id")) if target is not None else None,
+        "title": _title(target.get("title")) if target is not None else "",
+        "comment_id": None if raw.get("comment_id") is None else _id(raw["comment_id"]),
+        "occurred_at": _moment(raw.get("occurred_at")),
+    }
     if kind not in source.kinds:
         raise _Rejected("type_not_allowed")
     return event
