@@ -165,14 +165,15 @@ class Hub:
 
     # --- Periodic work -------------------------------------------------------------------------
 
-    async def _sweep_for_ever(self) -> None:
-        every = socket_service.sweep_seconds()
+    @staticmethod
+    async def _repeat(work: Callable[[], Awaitable[object]], seconds: float, name: str) -> None:
+        """Works for ever, with pauses of about so many seconds: not all processes at the same moment."""
         while True:
-            await asyncio.sleep(every * random.uniform(0.8, 1.0))
+            await asyncio.sleep(seconds * random.uniform(0.8, 1.0))
             try:
-                await self.sweep()
+                await work()
             except Exception as error:
-                logger.warning("sweep failed: %s", error.__class__.__name__)
+                logger.warning("%s failed: %s", name, error.__class__.__name__)
 
     async def sweep(self) -> None:
         """Closes sockets of ended sessions and above the limit, and wakes sockets whose log has grown without a wake-up."""
@@ -197,21 +198,14 @@ class Hub:
                     message = {"type": "poll_position"}
                 socket.on_message(message)
 
-    async def _end_calls_for_ever(self) -> None:
+    async def _end_calls(self) -> None:
         """Ends calls at their deadline. A call whose deadline has passed also ends when it is read."""
-        while True:
-            await asyncio.sleep(conf.CALL_SWEEP_SECONDS)
-            try:
-                await in_database(calls.end_overdue)
-            except Exception as error:
-                logger.warning("calls were not looked at: %s", error.__class__.__name__)
+        await in_database(calls.end_overdue)
 
-    async def _tick_for_ever(self) -> None:
-        while True:
-            await asyncio.sleep(TICK_SECONDS)
-            now = asyncio.get_running_loop().time()
-            for sender in tuple(self.sending):
-                sender.check_stuck(now)
+    async def _tick(self) -> None:
+        now = asyncio.get_running_loop().time()
+        for sender in tuple(self.sending):
+            sender.check_stuck(now)
 
     # --- Its own life --------------------------------------------------------------------------
 
@@ -220,7 +214,11 @@ class Hub:
         if self._tasks:
             return
         groups.register(self.deliver)
-        endless = [self._sweep_for_ever(), self._end_calls_for_ever(), self._tick_for_ever()]
+        endless = [
+            self._repeat(self.sweep, socket_service.sweep_seconds(), "sweep"),
+            self._repeat(self._end_calls, conf.CALL_SWEEP_SECONDS, "ending overdue calls"),
+            self._repeat(self._tick, TICK_SECONDS, "tick"),
+        ]
         if project.REDIS_URL:
             endless.append(self._listen())
         self._tasks = [asyncio.ensure_future(coroutine) for coroutine in endless]
