@@ -1,6 +1,7 @@
 """Wakes the processes that hold a user's sockets after a change.
 
-A message is a dict of at most 8 KiB for one user's sockets. With Redis it is one PUBLISH in the format of the
+A message is a dict of at most 8 KiB for one user's sockets; its `type` names the method of the consumer that handles it
+(`on_frame`). With Redis it is one PUBLISH in the format of the
 pub/sub channel layer, on a persistent connection, because a view is synchronous and the layer's own
 `group_send` would cost twenty times as much. Without Redis it goes directly to the event loop of this
 process. A message may be lost: the database is the source of truth.
@@ -82,26 +83,6 @@ def frame_message(
     if only is not None:
         message["only"] = only
     return message
-
-
-def presence_subscription_message(user_id: int, socket_id: str, watched_ids: Iterable[int]) -> Message:
-    """Makes this socket relay the presence of these users only."""
-    return {"type": "watch", "user_id": user_id, "only": socket_id, "watched_ids": list(watched_ids)}
-
-
-def end_sessions(user_id: int, session_ids: Iterable[int], code: str) -> None:
-    """Closes the sockets of these sessions with 4401 and this code as the reason."""
-    publish([{"type": "end", "user_id": user_id, "session_ids": list(session_ids), "code": code}])
-
-
-def close_sockets(user_id: int, socket_ids: Iterable[str]) -> None:
-    """Closes these sockets with 4409, because the user has too many."""
-    publish([{"type": "too_many_sockets", "user_id": user_id, "socket_ids": list(socket_ids)}])
-
-
-def recheck(user_id: int) -> None:
-    """Makes the sockets of a user check again whether they may stay open."""
-    publish([{"type": "recheck", "user_id": user_id}])
 
 
 def publish(messages: Iterable[Message]) -> None:

@@ -44,7 +44,7 @@ def watch(*, viewer: "User", device: SocketRef, user_ids: list[int]) -> list[dic
     # In one publish and in this order: the socket must know whom it watches before the current state arrives.
     groups.publish(
         [
-            groups.presence_subscription_message(viewer.id, device.socket_id, user_ids),
+            {"type": "watch", "user_id": viewer.id, "only": device.socket_id, "watched_ids": user_ids},
             *(
                 groups.frame_message(viewer.id, {"type": "presence", "data": state}, only=device.socket_id)
                 for state in states

@@ -85,7 +85,7 @@ def test_a_socket_that_is_renewed_in_time_stays(open_socket, session, settings, 
         quiet.setattr(groups, "publish", lambda messages: None)
         newest = sessions.rotate(session[0])
     assert phone.command("auth", token=newest)["ok"] is True
-    groups.recheck(session[0].user_id)
+    groups.publish([{"type": "recheck", "user_id": session[0].user_id}])
     assert phone.silence(3) == []
     phone.send("ping")
     phone.expect("pong")

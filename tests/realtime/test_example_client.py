@@ -71,7 +71,7 @@ def test_it_misses_nothing_and_prints_nothing_twice(run_client, alice, bob):
     waited(lambda: first.output() == ["one"], "the first message")
 
     socket = Socket.objects.get(user=bob)
-    groups.close_sockets(bob.id, [socket.id])
+    groups.publish([{"type": "too_many_sockets", "user_id": bob.id, "socket_ids": [socket.id]}])
     waited(lambda: not Socket.objects.filter(id=socket.id).exists(), "the lost connection")
     send_message("two")
     waited(lambda: first.output() == ["one", "two"], "the message sent meanwhile")
