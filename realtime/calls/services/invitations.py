@@ -138,7 +138,6 @@ def _accept_crossed_invite(invitation: _Invitation, device: SocketRef, call_id: 
     if not is_ringing_here or locked.other.user_id != invitation.callee_id:
         raise CallConflict
     locked.mine.client_id = invitation.client_id
-    locked.mine.save(update_fields=["client_id"])
     _answer(locked, device)
     return locked.call
 

@@ -69,11 +69,11 @@ def lock_call_for(*, user_id: int, call_id: object) -> LockedCall:
 
 
 def bind(participant: CallParticipant, device: SocketRef) -> None:
-    """Binds this socket to the participant, in place of any other."""
+    """Binds this socket to the participant, in place of any other. Also saves the client_id that the caller has set."""
     participant.session_id = device.session_id
     participant.socket_id = device.socket_id
     participant.gone_at = None
-    participant.save(update_fields=["session_id", "socket_id", "gone_at"])
+    participant.save(update_fields=["session_id", "socket_id", "gone_at", "client_id"])
 
 
 def new_device_of(call: Call, participant: CallParticipant) -> SocketRef | None:
