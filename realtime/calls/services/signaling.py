@@ -146,17 +146,17 @@ def _bound_call(user_id: int, device: SocketRef, call_id: object) -> Iterator[Lo
 
 def _validate_payload(kind: str, payload: dict[str, Any]) -> None:
     if kind in ("offer", "answer", "restart"):
-        content, limit, other_limit = payload.get("sdp"), SDP_BYTES, OTHER_FIELDS_BYTES
+        content, limit = payload.get("sdp"), SDP_BYTES
     else:
-        content, limit, other_limit = payload.get("candidate"), CANDIDATE_BYTES, OTHER_FIELDS_BYTES
+        content, limit = payload.get("candidate"), CANDIDATE_BYTES
         if isinstance(content, dict):
             content = content.get("candidate")
     if not _is_transportable(payload):
         raise ValidationError({"payload": [_("A signal must be a small, flat object.")]})
     size = len(content.encode()) if isinstance(content, str) else 0
-    # JSON escapes quotes and line ends; `rest` is the size without the content's own text.
+    # JSON escapes quotes and line ends; `other_size` is the size without the content's own text.
     other_size = _bytes_of(payload) - (_bytes_of(content) if isinstance(content, str) else 0)
-    if size > limit or other_size > (other_limit if size else limit):
+    if size > limit or other_size > (OTHER_FIELDS_BYTES if size else limit):
         raise ValidationError({"payload": [_("This is too long for a signal.")]})
     if kind in ("offer", "answer") and not isinstance(content, str):
         raise ValidationError({"payload": [_("An offer or answer must contain its SDP as text.")]})
