@@ -92,17 +92,10 @@ class CallRouteReply(CallReply, IceServersReply):
     """A call with the servers for its media."""
 
 
-class OneOf(serializers.ChoiceField):
-    """A choice that accepts JSON strings only."""
-
-    def to_internal_value(self, data: Any) -> str:
-        if not isinstance(data, str):
-            self.fail("invalid_choice", input=data)
-        return str(super().to_internal_value(data))
-
-
 class DeclineInput(serializers.Serializer):
-    reason = OneOf([Call.Outcome.DECLINED.value, Call.Outcome.BUSY.value], default=Call.Outcome.DECLINED.value)
+    reason = serializers.ChoiceField(
+        [Call.Outcome.DECLINED.value, Call.Outcome.BUSY.value], default=Call.Outcome.DECLINED.value
+    )
 
 
 class CallRingingData(serializers.Serializer):

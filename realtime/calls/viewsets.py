@@ -47,8 +47,8 @@ class CallViewSet(ViewSet):
     @extend_schema(operation_id="calls_decline", parameters=[CALL_ID], request=DeclineInput, responses=CallReply)
     def decline(self, request: Request, call_id: str) -> Response:
         data = checked(DeclineInput, request.data)
-        services.decline(user_id=request.user.id, call_id=call_id, reason=data["reason"])
-        return Response({"call": _render(selectors.call_for(request.user.id, call_id), request)})
+        call = services.decline(user_id=request.user.id, call_id=call_id, reason=data["reason"])
+        return Response({"call": _render(call, request)})
 
     @extend_schema(operation_id="calls_ice_servers", parameters=[CALL_ID], responses=IceServersReply)
     def ice_servers(self, request: Request, call_id: str) -> Response:
