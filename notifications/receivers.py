@@ -8,7 +8,7 @@ from django.dispatch import receiver
 from accounts import signals as accounts
 from core.transactions import before_commit
 from messaging import signals as messaging
-from messaging.selectors import conversations_for
+from messaging.selectors import unread_counts_for
 from notifications.services import devices, feed
 from notifications.signals import social_event_happened
 
@@ -44,8 +44,7 @@ def conversation_read(*, conversation: Any, reader_id: int, unread_count: int, *
 @receiver(messaging.conversation_cleared)
 def conversation_cleared(*, conversation: Any, user_id: int, **_: Any) -> None:
     # A conversation that was cleared up to an older message may still hold unread ones.
-    rows = conversations_for(user_id, [conversation.id])
-    unread = rows[conversation.id].unread_count if rows else 0
+    unread = unread_counts_for(user_id, [conversation.id]).get(conversation.id, 0)
     feed.conversation_read(reader_id=user_id, conversation_id=conversation.id, unread_count=unread)
 
 
