@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy
 from rest_framework import serializers
 
 from accounts.serializers import PersonSerializer
-from core.fields import StrictBooleanField, TextField
+from core.fields import StrictBooleanField, StrictCharField, TextField
 from core.serializers import OkReply, PageReply
 from notifications import kinds
 from notifications.conf import conf
@@ -106,21 +106,18 @@ class PreferencesOutput(OkReply):
 # --- Push tokens -----------------------------------------------------------------------------------
 
 
-class _TokenField(serializers.CharField):
+class _TokenField(StrictCharField):
     """An opaque token exactly as sent: printable ASCII, as FCM's are."""
 
     default_error_messages = {"not_a_token": gettext_lazy("This push token is not valid.")}
 
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(trim_whitespace=False, max_length=MAX_TOKEN_LENGTH, **kwargs)
+    defaults = {"max_length": MAX_TOKEN_LENGTH}
 
     def to_internal_value(self, data: Any) -> str:
-        if not isinstance(data, str):
-            self.fail("invalid")
         token = super().to_internal_value(data)
         if not re.fullmatch(r"[\x21-\x7e]+", token):
             self.fail("not_a_token")
-        return str(token)
+        return token
 
 
 class _PlatformField(TextField):
