@@ -100,7 +100,9 @@ class _Batch:
             row.result(State.CANCELLED, self.refusals[row.id]) for row in self.rows if row.id in self.refusals
         ]
         prepared += self._prepare_calls()
-        prepared += [Job(row, test_message(self._token(row), language=self._language(row))) for row in self.tests]
+        prepared += [
+            Job(row, test_message(self._device(row).token, language=self._device(row).language)) for row in self.tests
+        ]
         prepared += self._prepare_notifications()
         return prepared
 
@@ -133,7 +135,7 @@ class _Batch:
                 prepared.append(row.result(State.CANCELLED, "seen on the socket"))
             else:
                 message = call_message(
-                    self._token(row),
+                    self._device(row).token,
                     row.payload["data"],
                     quiet=row.recipient_id in quiet,
                     expires_at=row.expires_at,
@@ -150,7 +152,7 @@ class _Batch:
     def _prepare_notifications(self) -> list[Job | DeliveryResult]:
         if not self.notifications:
             return []
-        languages = {row.id: self._language(row) for row in self.notifications}
+        languages = {row.id: self._device(row).language for row in self.notifications}
         contents = push_contents(
             (row.notification_id, languages[row.id]) for row in self.notifications if row.notification_id
         )
@@ -173,7 +175,7 @@ class _Batch:
             if skipped is None:
                 sent_groups.add(group)
             badge = badges.get(content.recipient_id, 0)
-            message = notification_message(self._token(row), content, badge=badge)
+            message = notification_message(self._device(row).token, content, badge=badge)
             prepared.append(skipped or Job(row, message, sent_payload))
         return prepared
 
@@ -229,13 +231,6 @@ class _Batch:
     def _device(self, row: Claimed) -> "_Target":
         return self.devices[row.device_id or 0]
 
-    def _token(self, row: Claimed) -> str:
-        return self._device(row).token
-
-    def _language(self, row: Claimed) -> str:
-        device = self._device(row)
-        return supported_language(device.locale, device.language)
-
 
 class _LastPush(NamedTuple):
     sent_at: datetime
@@ -250,10 +245,14 @@ class _Target(NamedTuple):
     active: bool
     token: str
     locale: str
-    language: str
+    owner_language: str
     session_id: int
     is_signed_in: bool
     is_owner_active: bool
+
+    @property
+    def language(self) -> str:
+        return supported_language(self.locale, self.owner_language)
 
 
 def _targets(ids: set[int]) -> dict[int, _Target]:
