@@ -13,7 +13,7 @@ from rest_framework.viewsets import ViewSet
 from accounts.permissions import IsVerified
 from accounts.selectors import search_people
 from accounts.serializers import PersonSerializer
-from core.fields import checked
+from core.fields import checked, parse_id
 from core.pagination import CURSOR, Limit, decode_cursor, page, whole_number
 from core.parsers import PictureFormParser
 from core.throttles import UPLOADS, Throttle, throttles, user
@@ -80,11 +80,11 @@ class ConversationViewSet(ViewSet):
 
     @extend_schema(operation_id="messages_get_conversation", responses=serializers.ConversationReply)
     def retrieve(self, request: Request, conversation_id: str) -> Response:
-        number = selectors.conversation_for(request.user, conversation_id).id
-        by_id = selectors.conversations_for(request.user.id, [number])
-        if number not in by_id:
+        number = parse_id(conversation_id) or 0
+        conversation = selectors.conversations_for(request.user.id, [number]).get(number)
+        if conversation is None:
             raise ConversationNotFound
-        return Response({"conversation": serializers.ConversationOutput.render(by_id[number])})
+        return Response({"conversation": serializers.ConversationOutput.render(conversation)})
 
     @extend_schema(
         operation_id="messages_mark_read", request=serializers.UpToMessageInput, responses=serializers.ReadReply

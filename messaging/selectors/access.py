@@ -41,8 +41,7 @@ _CONTACTS = (
 
 def conversation_for(user: "User", conversation_id: object) -> Conversation:
     """The conversation, for one of its participants. ConversationNotFound for any other user."""
-    number = parse_id(conversation_id)
-    conversation = Conversation.objects.of(user.id).filter(id=number).first() if number else None
+    conversation = Conversation.objects.of(user.id).filter(id=parse_id(conversation_id)).first()
     if conversation is None:
         raise ConversationNotFound
     return conversation
@@ -50,12 +49,12 @@ def conversation_for(user: "User", conversation_id: object) -> Conversation:
 
 def watermark_for(user_id: int, conversation_id: object) -> tuple[int, int]:
     """The conversation's id and the user's clear watermark. ConversationNotFound unless the user takes part."""
-    number = parse_id(conversation_id)
-    columns = number and row(
+    number = parse_id(conversation_id) or 0
+    columns = row(
         f"SELECT cleared_up_to_id FROM {PARTICIPANT} WHERE conversation_id = %s AND user_id = %s",
         [number, user_id],
     )
-    if not number or not columns:
+    if columns is None:
         raise ConversationNotFound
     return number, columns[0]
 

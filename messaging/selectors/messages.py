@@ -9,7 +9,6 @@ from django.db.models import Max
 from accounts import sql
 from core.database import as_parameter, is_any, on_postgresql, rows
 from core.fields import MAX_ID, parse_id
-from messaging.exceptions import ConversationNotFound
 from messaging.models import (
     BETWEEN,
     MESSAGE,
@@ -109,9 +108,7 @@ def message_page(
 
     `before`: the newest below that id. `after`: the oldest above it, for catching up.
     """
-    number = parse_id(conversation_id)
-    if number is None:
-        raise ConversationNotFound
+    number = parse_id(conversation_id) or 0
     order = NEWEST_FIRST if after is None else OLDEST_FIRST
     # For a user who does not take part the watermark is NULL, and no id is above it. The limit is a literal:
     # a plan for any limit might read the whole conversation first. So it might if it joined before the limit.

@@ -16,6 +16,7 @@ from messaging.exceptions import MessageNotFound
 from messaging.models import CONVERSATION, MESSAGE, Conversation, Message, Participant
 from messaging.selectors.conversations import ConversationRow, conversations_for, message_unread_count
 from messaging.services import storage
+from messaging.services.storage import show_to
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -47,12 +48,6 @@ def start(*, starter: "User", user_id: int) -> tuple[ConversationRow, bool]:
         else:
             signals.conversation_started.send(Conversation, conversation=conversation, starter_id=starter.id)
     return conversations_for(starter.id, [conversation.id])[conversation.id], created
-
-
-def show_to(*, user_id: int, conversation: Conversation) -> None:
-    """Shows a participant the conversation that the other one has opened; no effect if it is visible already."""
-    with unit_of_work():
-        storage.show_to(user_id=user_id, conversation=conversation)
 
 
 def mark_read(*, reader_id: int, conversation_id: object, message_id: int | None = None) -> dict[str, int]:

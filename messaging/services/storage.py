@@ -14,6 +14,7 @@ from accounts import sql
 from accounts.services import pictures
 from core.database import column_values, insert_into, on_postgresql, row, rows, set_id
 from core.fields import parse_id
+from core.transactions import unit_of_work
 from messaging import signals
 from messaging.exceptions import ConversationNotFound, IdempotencyConflict, MessageNotFound
 from messaging.models import (
@@ -83,13 +84,11 @@ def lock(conversation_id: object, user_id: int) -> LockedConversation:
     Block and privacy setting were read when the statement began. Counters and watermarks must be read
     from `participants()`, after the lock.
     """
-    number = parse_id(conversation_id)
+    number = parse_id(conversation_id) or 0
     # NO KEY: rows that refer to the conversation may be inserted meanwhile.
     locking = " FOR NO KEY UPDATE OF c" if on_postgresql() else ""
-    columns: tuple[Any, ...] | None = None
-    if number is not None:
-        columns = row(_LOCK + locking, [user_id, user_id, user_id, user_id, number, user_id, user_id])
-    if number is None or columns is None:
+    columns = row(_LOCK + locking, [user_id, user_id, user_id, user_id, number, user_id, user_id])
+    if columns is None:
         raise ConversationNotFound
     low, high, other_id, who_can_message, has_written, is_blocked, *shown = columns
     return LockedConversation(
@@ -108,9 +107,9 @@ def lock_message(message_id: object, user_id: int) -> tuple[LockedConversation, 
 
     MessageNotFound: deleted, cleared, of other users or nonexistent.
     """
-    number = parse_id(message_id)
-    columns = number and row(f"SELECT conversation_id FROM {MESSAGE} WHERE id = %s", [number])
-    if not number or not columns:
+    number = parse_id(message_id) or 0
+    columns = row(f"SELECT conversation_id FROM {MESSAGE} WHERE id = %s", [number])
+    if columns is None:
         raise MessageNotFound
     try:
         locked = lock(columns[0], user_id)
@@ -189,11 +188,11 @@ def insert(message: Message, locked: LockedConversation) -> dict[int, int]:
 
 
 def show_to(*, user_id: int, conversation: Conversation) -> None:
-    """Shows a participant the conversation that the other one has opened; no effect if it is visible already. Needs a unit
-    of work."""
+    """Shows a participant the conversation that the other one has opened; no effect if it is visible already."""
     participant = Participant.objects.filter(conversation_id=conversation.id, user_id=user_id, is_shown=False)
-    if participant.update(is_shown=True):
-        signals.conversation_shown.send(Conversation, conversation=conversation, user_id=user_id)
+    with unit_of_work(savepoint=False):
+        if participant.update(is_shown=True):
+            signals.conversation_shown.send(Conversation, conversation=conversation, user_id=user_id)
 
 
 def digest_of(*parts: object) -> str:
