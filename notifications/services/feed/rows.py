@@ -111,7 +111,7 @@ def remove(row: Notification) -> None:
 def remove_users_from_each_others_feed(*, a_id: int, b_id: int) -> None:
     """After a block: removes each user from the feed of the other. The end of the block restores nothing."""
     with unit_of_work():
-        lock_pair_exclusive(a_id, b_id)
+        lock_pair(a_id, b_id, shared=False)
         lock_in_order(
             Notification.objects.filter(
                 (Q(recipient_id=a_id) & _with_actor(b_id)) | (Q(recipient_id=b_id) & _with_actor(a_id))
@@ -152,19 +152,12 @@ def _remove_everywhere(actor_id: int, condition: Q) -> None:
 _NAMESPACE = 0x70617273
 
 
-def lock_pair_shared(a_id: int, b_id: int) -> None:
-    """For a notification: until the transaction ends no block can start; other notifications can."""
-    _lock_pair("pg_advisory_xact_lock_shared", a_id, b_id)
-
-
-def lock_pair_exclusive(a_id: int, b_id: int) -> None:
-    """For a block: waits for running notifications between the two; later ones see the block."""
-    _lock_pair("pg_advisory_xact_lock", a_id, b_id)
-
-
-def _lock_pair(function: str, a_id: int, b_id: int) -> None:
+def lock_pair(a_id: int, b_id: int, *, shared: bool) -> None:
+    """Shared for a notification: until the transaction ends no block can start; other notifications can. Not for a block:
+    it waits for running notifications between the two; later ones see it."""
     if not on_postgresql():
         return
+    function = "pg_advisory_xact_lock_shared" if shared else "pg_advisory_xact_lock"
     low, high = sorted((a_id, b_id))
     pair = zlib.crc32(f"{low}:{high}".encode()) - 2**31
     with connection.cursor() as cursor:

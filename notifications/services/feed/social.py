@@ -60,7 +60,7 @@ def notify(
     now = timezone.now()
     at = min(occurred_at or now, now)
     with unit_of_work():
-        rows.lock_pair_shared(recipient_id, actor_id)
+        rows.lock_pair(recipient_id, actor_id, shared=True)
         preferences = _preferences_of_recipient(recipient_id, actor_id, now)
         if preferences is None:
             return EventResult.SUPPRESSED_BLOCKED
