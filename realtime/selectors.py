@@ -62,11 +62,6 @@ def _online_peers(user_id: int, since: datetime) -> QuerySet[Socket, tuple[int]]
     return Socket.objects.alive(since).filter(user_id__in=presence_viewers_of(user_id)).values_list("user_id")
 
 
-def stream_count() -> int:
-    """How many users have an event log."""
-    return Stream.objects.count()
-
-
 def sockets_open() -> int:
     """Open sockets of all running processes."""
     return Socket.objects.alive().count()

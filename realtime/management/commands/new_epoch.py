@@ -5,7 +5,7 @@ from django.core.management.base import CommandParser
 from accounts.management.user_commands import find_user
 from accounts.services import audit
 from core.operator import OperatorCommand, actor
-from realtime.selectors import stream_count
+from realtime.models import Stream
 from realtime.services import log
 
 
@@ -18,7 +18,7 @@ class Command(OperatorCommand):
     def act(self, **options: Any) -> dict[str, Any]:
         user_ids = [find_user(options["user"]).id] if options["user"] is not None else None
         if options["dry_run"]:
-            changed = len(user_ids) if user_ids else stream_count()
+            changed = len(user_ids) if user_ids else Stream.objects.count()
         else:
             changed = log.start_new_epoch(user_ids)
             audit.record(action="log.new_epoch", actor=actor(), people=changed)
