@@ -147,17 +147,8 @@ def _reply(choice: Preferences) -> Response:
 class PushTokenViewSet(ViewSet):
     @extend_schema(operation_id="profile_push_token_set", request=PushTokenInput, responses=OkReply)
     def register(self, request: Request) -> Response:
-        user_id = request.user.id
         data = checked(PushTokenInput, request.data)
-        devices.register(
-            user_id=user_id,
-            session_id=request.auth.id,
-            token=data["token"],
-            platform=data["platform"],
-            device_id=data["device_id"] or None,
-            locale=data["locale"] or "",
-            app_version=data["app_version"] or "",
-        )
+        devices.register(user_id=request.user.id, session_id=request.auth.id, **data)
         return Response({})
 
     @extend_schema(operation_id="profile_push_token_remove", request=RemovePushTokenInput, responses=OkReply)

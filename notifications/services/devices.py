@@ -26,8 +26,8 @@ def register(
     token: str,
     platform: str = Device.Platform.ANDROID,
     device_id: str | None = None,
-    locale: str = "",
-    app_version: str = "",
+    locale: str | None = None,
+    app_version: str | None = None,
 ) -> Device:
     """Registers the token for this user and session.
 
@@ -42,10 +42,10 @@ def register(
         "session_id": session_id,
         "registration_id": token,
         "token_digest": digest,
-        "device_id": device_id,
+        "device_id": device_id or None,
         "type": platform,
-        "locale": locale,
-        "app_version": app_version,
+        "locale": locale or "",
+        "app_version": app_version or "",
         "active": True,
         "failures": 0,
         "last_seen_at": timezone.now(),
