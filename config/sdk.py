@@ -141,6 +141,8 @@ export interface CallOptions {
   retry?: number;
   /** Another bearer token than that of the session. */
   token?: string;
+  /** For a short request that should arrive although the page is being left. */
+  keepalive?: boolean;
 }
 """
 

@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 from tests.browser.account_pages import Person
 from tests.browser.chromium import needs_chromium
 from tests.browser.client_pages import Api, Window, demo_people, opened_windows
+from tests.flows.people import eventually
 from tests.server import ROOT
 
 pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(240)]
@@ -76,3 +77,23 @@ def test_the_feed_and_its_badge(chromium, server):
             feed.page.get_by_role("link", name="Notifications").click()
         feed.page.wait_for_timeout(500)
         expect(row).to_have_count(0)
+
+
+def test_what_was_removed_is_removed_though_the_page_is_left_before_the_time_to_undo_is_over(chromium, server):
+    logins = demo_people(server)
+    alice, bob = (Api(server, logins[name]) for name in ("Alice", "Bob"))
+    with opened_windows(lambda login: Window(chromium, server, login), server) as window:
+        bob.send(alice.chat_with(bob), "to be removed")
+        feed = window("Alice").open("notifications")
+        rows = feed.page.get_by_role("list", name="Notifications").get_by_role("listitem")
+        expect(rows).not_to_have_count(0)
+        count = rows.count()
+        rows.first.get_by_role("button", name="Remove").click()
+        expect(rows).to_have_count(count - 1)
+        feed.page.reload()
+        expect(feed.page.get_by_role("heading", name="Notifications")).to_be_visible()
+
+        def listed():
+            return len(alice.http.get("/notifications").json()["notifications"])
+
+        eventually(lambda: listed() == count - 1, what="the notification to be gone")

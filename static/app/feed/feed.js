@@ -1,7 +1,7 @@
 // The notifications: grouped, newest first, read and removed here.
 import { html, useEffect, useRef } from "../html.js";
 import { ago, t, tn } from "../i18n.js";
-import { deleteOne, feed, loadFeed, loadMoreFeed, putBack, readAll, readOne, takeOut } from "../state/feed.js";
+import { feed, loadFeed, loadMoreFeed, readAll, readOne, remove } from "../state/feed.js";
 import { app, useStore } from "../store.js";
 import { useTitle } from "../title.js";
 import { Avatar, nameOf } from "../ui/avatar.js";
@@ -41,20 +41,16 @@ const buttonIn = (entry) => entry?.querySelector(".remove");
 function Row({ row }) {
   const address = row.target?.type === "conversation" ? `/app/chats/${row.target.id}` : row.type.startsWith("follow") ? `/app/people/${row.actor.id}` : null;
   const place = `notification-${row.id}`;
-  const remove = ({ currentTarget }) => {
+  const onRemove = ({ currentTarget }) => {
     const entry = currentTarget.closest("li");
     // What has the focus goes away: it moves to an entry beside it, or to the heading.
     (buttonIn(entry.nextElementSibling ?? entry.previousElementSibling) ?? document.querySelector("main h1")).focus();
-    const taken = takeOut(row.id);
-    let undone = false;
-    const timer = setTimeout(() => !undone && deleteOne(row.id).catch((error) => (putBack(taken), failed(error))), UNDO_SECONDS * 1000);
+    const undo = remove(row.id, UNDO_SECONDS);
     notice(t("Notification removed"), {
       label: t("Undo"),
       seconds: UNDO_SECONDS,
       act: () => {
-        undone = true;
-        clearTimeout(timer);
-        putBack(taken);
+        undo();
         requestAnimationFrame(() => buttonIn(document.getElementById(place))?.focus());
       },
     });
@@ -66,7 +62,7 @@ function Row({ row }) {
     <${Avatar} user=${row.actor} size="small" />
     ${address ? html`<a class="feed-link" href=${address} onClick=${seen}>${body}</a>` : html`<div class="feed-link">${body}</div>`}
     ${!row.is_read && html`<button type="button" class="icon-button" aria-label=${t("Mark as read")} title=${t("Mark as read")} onClick=${seen}><${Icon} name="check" /></button>`}
-    <button type="button" class="icon-button remove" aria-label=${t("Remove")} title=${t("Remove")} onClick=${remove}><${Icon} name="close" /></button>
+    <button type="button" class="icon-button remove" aria-label=${t("Remove")} title=${t("Remove")} onClick=${onRemove}><${Icon} name="close" /></button>
     ${!row.is_read && html`<span class="visually-hidden">${t("unread")}</span>`}
   </li>`;
 }

@@ -1,6 +1,7 @@
 // The notifications, newest first, kept true by the events.
 import { parley } from "../client.js";
 import { app, createStore } from "../store.js";
+import { failed } from "../ui/notices.js";
 
 const PAGE = 30;
 const EMPTY = { rows: [], loaded: false, failed: null, cursor: null, hasMore: false };
@@ -41,20 +42,35 @@ export async function readOne(id) {
   if (reply.unread_count !== undefined) app.set({ unread: reply.unread_count });
 }
 
-// Removed from the list at once; the request is sent unless the user undoes it in time.
-export function takeOut(id) {
-  removed.add(id);
+// Removed from the list at once. The request is sent when the time to undo it is over, or the page goes before that.
+export function remove(id, seconds) {
   const row = feed.get().rows.find((other) => other.id === id);
+  const send = (options) => {
+    forget();
+    parley.notifications.delete({ notification_id: id }, options).catch((error) => {
+      putBack(row);
+      failed(error);
+    });
+  };
+  const onPageHide = () => send({ keepalive: true });
+  const timer = setTimeout(send, seconds * 1000);
+  const forget = () => {
+    clearTimeout(timer);
+    removeEventListener("pagehide", onPageHide);
+  };
+  addEventListener("pagehide", onPageHide);
+  removed.add(id);
   feed.set(({ rows }) => ({ rows: rows.filter((other) => other.id !== id) }));
-  return row;
+  return () => {
+    forget();
+    putBack(row);
+  };
 }
 
-export function putBack(row) {
+function putBack(row) {
   removed.delete(row.id);
   feed.set(({ rows }) => ({ rows: [...rows.filter(({ id }) => id !== row.id), row].sort(newestFirst) }));
 }
-
-export const deleteOne = (id) => parley.notifications.delete({ notification_id: id });
 
 export function listen() {
   parley.on("notification.new", ({ notification, unread_count }) => {

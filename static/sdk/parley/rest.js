@@ -82,7 +82,7 @@ export class Rest {
       headers["Content-Type"] = "application/json";
       body = JSON.stringify(rest);
     }
-    const request = { method, url, headers, body, signal: options.signal };
+    const request = { method, url, headers, body, signal: options.signal, keepalive: options.keepalive ?? false };
     const sent = Date.now();
     const answer =
       options.onProgress && typeof XMLHttpRequest === "function"
