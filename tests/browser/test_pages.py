@@ -164,14 +164,15 @@ def test_the_search_gives_the_focus_back_and_does_without_a_connection(server):
         assert failures == []
 
 
-def test_twice_as_large_letters_fit_a_phone(server):
+@pytest.mark.parametrize("width", [320, 390])
+def test_twice_as_large_letters_fit_a_phone(server, width):
     with browser() as chromium:
-        context = chromium.new_context(viewport={"width": 390, "height": 800})
+        context = chromium.new_context(viewport={"width": width, "height": 800})
         page = context.new_page()
         context.new_cdp_session(page).send("Page.setFontSizes", {"fontSizes": {"standard": 32, "fixed": 26}})
-        for path in ("/docs/", "/docs/realtime", "/docs/reference/messages_send", "/dev/mail/"):
+        for path in PAGES:
             page.goto(server.base + path)
-            assert page.evaluate("() => document.documentElement.scrollWidth") <= 390, path
+            assert page.evaluate("() => document.documentElement.scrollWidth") <= width, path
 
 
 def test_the_console_of_the_socket_shows_what_happens(server):
