@@ -1,5 +1,6 @@
 import { ParleyError } from "./errors.js";
 import { randomId } from "./environment.js";
+import { StoredMessages } from "./stored_messages.js";
 
 const LONGEST_BACKOFF_MS = 30_000;
 // Times that a server error is answered with another try before the message counts as failed.
@@ -11,9 +12,9 @@ const SERVER_ERRORS = 8;
  */
 export class Outbox {
   #parley;
-  #storage;
   #tabs;
-  // What lives in this tab only: files, progress, errors of the last try.
+  #stored;
+  // What lives in this tab only: files at hand, progress, errors of the last try, the rows that are not stored.
   #here = new Map();
   #running = new Map();
   #timer = null;
@@ -23,16 +24,17 @@ export class Outbox {
 
   constructor(parley, storage, tabs) {
     this.#parley = parley;
-    this.#storage = storage;
     this.#tabs = tabs;
+    this.#stored = new StoredMessages(parley, storage, tabs);
     tabs.on(({ type, key }) => {
-      const isMine = type === "outbox" || (type === "storage" && key?.startsWith(`${parley.name}.outbox.`));
-      if (isMine) this.#emitItems(false);
+      const isMine = type === "outbox" || (type === "storage" && key?.startsWith(this.#stored.prefix));
+      if (isMine) this.#changed();
     });
     parley.on("ready", () => this.flush());
-    parley.on("signedin", () => this.#emitItems(false));
+    parley.on("signedin", () => this.#changed());
     parley.on("message.new", ({ message }) => this.#arrived(message));
     parley.on("signedout", ({ reason }) => this.#forget(reason));
+    this.#loadFiles();
   }
 
   /** Puts a text message into the queue and sends it as soon as possible. */
@@ -40,18 +42,14 @@ export class Outbox {
     return this.#add({ conversation_id, body, reply_to_id });
   }
 
-  /** An image message: it waits in this tab only, as a file does not survive a reload. */
+  /** An image message. Where the browser cannot keep its file over a reload, it waits in this tab only. */
   sendImage({ conversation_id, file, body = "", reply_to_id = null }) {
     return this.#add({ conversation_id, body, reply_to_id }, file);
   }
 
   /** The waiting messages, oldest first. */
   items(conversationId = null) {
-    const rows = [...this.#here.values()].filter(({ file }) => file).map(({ row }) => row);
-    for (const key of this.#keys()) {
-      const row = JSON.parse(this.#storage.getItem(key) ?? "null");
-      if (row) rows.push(row);
-    }
+    const rows = [...[...this.#here.values()].map(({ row }) => row).filter(Boolean), ...this.#stored.rows()];
     const mine = rows.filter((row) => conversationId === null || row.conversation_id === conversationId);
     mine.sort((one, other) => one.order - other.order || (one.client_id < other.client_id ? -1 : 1));
     return mine.map((row) => this.#shown(row));
@@ -124,10 +122,11 @@ export class Outbox {
     }
   }
 
-  #request({ conversation_id, body, reply_to_id, client_id }, here) {
+  async #request({ conversation_id, body, reply_to_id, client_id, has_file }, here) {
     const { signal } = here.abort;
     const params = { conversation_id, body, client_id, ...(reply_to_id ? { reply_to_id } : {}) };
-    if (!here.file) return this.#parley.rest.call("messages_send", params, { signal });
+    if (has_file && !(await this.#fileOf(client_id))) throw new ParleyError("aborted");
+    if (!has_file) return this.#parley.rest.call("messages_send", params, { signal });
     const onProgress = (loaded, total) => {
       here.progress = total ? loaded / total : 0;
       this.#emitItems(false);
@@ -140,7 +139,7 @@ export class Outbox {
     if (!this.#row(row.client_id) || !this.#parley.session.isSignedIn) return false;
     here.serverErrors = (here.serverErrors ?? 0) + (error.status === 500 ? 1 : 0);
     if (!error.isTemporary || here.serverErrors >= SERVER_ERRORS) {
-      this.#save({ ...row, error: { code: error.code, message: error.message } });
+      this.#save({ ...this.#row(row.client_id), error: { code: error.code, message: error.message } });
       this.#parley.emit("outbox.failed", { client_id: row.client_id, error });
       return true;
     }
@@ -193,15 +192,17 @@ export class Outbox {
       created_at: new Date(now).toISOString(),
       order: now + (this.#count % 1000) / 1000,
       error: null,
+      has_file: file !== null,
     };
     if (file) this.#here.set(row.client_id, { row, file, progress: 0 });
     else this.#save(row);
+    if (file) this.#keepFile(row.client_id, file);
     this.#emitItems();
     this.flush();
     return this.#shown(row);
   }
 
-  #shown({ order, error, ...row }) {
+  #shown({ order, error, has_file, ...row }) {
     const here = this.#here.get(row.client_id) ?? {};
     const state = error ? "failed" : here.isSending ? "sending" : "waiting";
     const retryAt = here.retryAt > Date.now() && !error ? here.retryAt : null;
@@ -225,47 +226,66 @@ export class Outbox {
     return this.#here.get(clientId);
   }
 
-  #prefix() {
-    return `${this.#parley.name}.outbox.${this.#parley.session.userId}.`;
-  }
-
-  #key({ client_id }) {
-    // A key for each: two tabs that write at once do not overwrite each other.
-    return `${this.#prefix()}${client_id}`;
-  }
-
-  #keys() {
-    const keys = Array.from({ length: this.#storage.length }, (_, index) => this.#storage.key(index));
-    return keys.filter((key) => key?.startsWith(this.#prefix()));
-  }
-
   #row(clientId) {
-    const here = this.#here.get(clientId);
-    if (here?.file) return here.row;
-    return JSON.parse(this.#storage.getItem(this.#key({ client_id: clientId })) ?? "null");
+    return this.#here.get(clientId)?.row ?? this.#stored.get(clientId);
   }
 
   #save(row) {
     const here = this.#here.get(row.client_id);
     if (here) here.retryAt = null;
-    if (here?.file) here.row = row;
-    else this.#storage.setItem(this.#key(row), JSON.stringify(row));
+    if (here?.row) here.row = row;
+    else this.#stored.set(row);
   }
 
   #delete(row) {
     this.#here.delete(row.client_id);
-    this.#storage.removeItem(this.#key(row));
+    this.#stored.delete(row);
+  }
+
+  // --- Files -----------------------------------------------------------------------------------
+
+  #keepFile(clientId, file) {
+    this.#stored.keepFile(clientId, file, () => {
+      const here = this.#here.get(clientId);
+      // Sent, removed or signed out meanwhile.
+      if (!here?.row) return;
+      this.#stored.set(here.row);
+      here.row = null;
+      this.#emitItems();
+    });
+  }
+
+  async #fileOf(clientId) {
+    const here = this.#at(clientId);
+    here.file ??= await this.#stored.fileOf(clientId);
+    const row = this.#row(clientId);
+    if (row && !here.file) this.#delete(row);
+    return here.file;
+  }
+
+  /** Of the images that wait since before a reload, or in another tab. */
+  async #loadFiles() {
+    for (const { client_id } of this.items().filter(({ file }) => !file)) {
+      if (!this.#row(client_id)?.has_file) continue;
+      await this.#fileOf(client_id);
+      this.#emitItems(false);
+    }
+  }
+
+  // --- Other tabs and users --------------------------------------------------------------------
+
+  #changed() {
+    // An upload that was cancelled in another tab.
+    for (const [clientId, { file, abort }] of this.#here) if (file && !this.#row(clientId)) abort?.abort();
+    this.#emitItems(false);
+    this.#loadFiles();
   }
 
   /** Signed out by choice: nothing unsent stays behind on this device. */
   #forget(reason) {
     for (const { abort } of this.#here.values()) abort?.abort();
     this.#here.clear();
-    if (reason === "signed_out") {
-      const prefix = `${this.#parley.name}.outbox.`;
-      const keys = Array.from({ length: this.#storage.length }, (_, index) => this.#storage.key(index));
-      for (const key of keys) if (key?.startsWith(prefix)) this.#storage.removeItem(key);
-    }
+    if (reason === "signed_out") this.#stored.clear();
     this.#emitItems(false);
   }
 

@@ -1,0 +1,106 @@
+"""Images that wait to be sent: they survive a reload, leave once, and belong to their user alone."""
+
+from functools import partial
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.chromium import needs_chromium, wait_until
+from tests.browser.client_pages import SIGN_IN, Window, demo_people, opened_windows
+from tests.browser.test_client_chat import picture
+from tests.flows.people import eventually
+
+pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(240)]
+UPLOADS = "**/messages/conversations/*/media"
+# How many files this browser keeps.
+KEPT = """async () => {
+  const open = indexedDB.open("parley.outbox", 1);
+  await new Promise((resolve) => { open.onsuccess = resolve; });
+  const database = open.result;
+  const count = database.transaction("files").objectStore("files").count();
+  await new Promise((resolve) => { count.onsuccess = resolve; });
+  database.close();
+  return count.result;
+}"""
+
+
+@pytest.fixture
+def windows(chromium, server):
+    with opened_windows(partial(Window, chromium, server), server) as window:
+        yield window
+
+
+@pytest.fixture
+def waiting(windows, people, chat):
+    """Alice with an image that waits, as its upload does not get through."""
+    people["Alice"].http.post(f"/messages/conversations/{chat}/clear").raise_for_status()
+    alice = windows("Alice").open_chat(chat)
+    alice.page.route(UPLOADS, lambda route: route.abort())
+    alice.box.fill("with a caption")
+    alice.paste_image(picture((64, 64)))
+    alice.page.get_by_role("button", name="Send", exact=True).click()
+    expect(alice.log.get_by_role("img", name="Image being sent")).to_be_visible()
+    wait_until(alice.page, f"async () => (await ({KEPT})()) === 1")
+    yield alice
+    alice.complaints.clear()
+
+
+def bodies(people, chat):
+    return [
+        row["body"] for row in people["Alice"].http.get(f"/messages/conversations/{chat}/messages").json()["messages"]
+    ]
+
+
+def test_a_reload_keeps_an_image_that_waits_and_it_is_sent_once(waiting, people, chat):
+    waiting.page.reload()
+    image = waiting.log.get_by_role("img", name="Image being sent")
+    expect(image).to_be_visible()
+    image.evaluate("image => image.decode()")
+    waiting.page.unroute(UPLOADS)
+    waiting.page.reload()
+    expect(waiting.article("with a caption").locator("img[alt^='Image from']")).to_have_count(1)
+    expect(image).to_have_count(0)
+    assert bodies(people, chat) == ["with a caption"]
+    wait_until(waiting.page, f"async () => (await ({KEPT})()) === 0")
+
+
+def test_another_tab_sends_the_image_of_one_that_was_closed(waiting, people, chat):
+    other = waiting.context.new_page()
+    waiting.page.close()
+    other.goto(f"{waiting.base}/app/chats/{chat}")
+    eventually(lambda: other.wait_for_timeout(200) or bodies(people, chat) == ["with a caption"], what="the image")
+    wait_until(other, f"async () => (await ({KEPT})()) === 0")
+
+
+def test_an_image_that_is_discarded_is_deleted(waiting, people, chat):
+    waiting.page.reload()
+    waiting.article("with a caption").get_by_role("button", name="Cancel").click()
+    expect(waiting.article("with a caption")).to_have_count(0)
+    wait_until(waiting.page, f"async () => (await ({KEPT})()) === 0")
+    waiting.page.unroute(UPLOADS)
+    waiting.page.reload()
+    expect(waiting.log).to_be_visible()
+    assert bodies(people, chat) == []
+
+
+def test_a_sign_out_deletes_images_that_wait(waiting, people, chat):
+    waiting.page.evaluate("async () => (await import('/static/app/client.js')).signOut()")
+    waiting.page.wait_for_url("**/app/")
+    wait_until(waiting.page, f"async () => (await ({KEPT})()) === 0")
+    waiting.page.unroute(UPLOADS)
+    assert bodies(people, chat) == []
+
+
+def test_an_image_waits_for_its_user_when_another_signs_in(waiting, server, people, chat):
+    """A sign-in that ended elsewhere leaves what waits, and nobody else sees or sends it."""
+    token = waiting.page.evaluate("async () => (await import('/static/app/client.js')).parley.session.token")
+    people["Alice"].http.post("/auth/logout", headers={"Authorization": f"Bearer {token}"}).raise_for_status()
+    expect(waiting.page.get_by_role("heading", name="Signed out")).to_be_visible()
+    waiting.page.unroute(UPLOADS)
+    waiting.page.evaluate(SIGN_IN, list(demo_people(server)["Bob"].values()))
+    waiting.page.goto(f"{waiting.base}/app/chats/{chat}")
+    expect(waiting.page.get_by_role("heading", name="Alice Archer")).to_be_visible()
+    waiting.page.wait_for_timeout(1_500)
+    expect(waiting.log.get_by_role("img", name="Image being sent")).to_have_count(0)
+    assert bodies(people, chat) == []
+    assert waiting.page.evaluate(KEPT) == 1
