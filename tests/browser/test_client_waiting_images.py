@@ -104,3 +104,19 @@ def test_an_image_waits_for_its_user_when_another_signs_in(waiting, server, peop
     expect(waiting.log.get_by_role("img", name="Image being sent")).to_have_count(0)
     assert bodies(people, chat) == []
     assert waiting.page.evaluate(KEPT) == 1
+
+
+def test_an_image_beside_a_draft_is_there_after_a_look_at_another_page(windows, chat):
+    alice = windows("Alice").open_chat(chat)
+    alice.box.fill("a caption that is not ready")
+    alice.paste_image(picture((64, 64)))
+    staged = alice.page.get_by_role("button", name="Remove the image")
+    expect(staged).to_be_visible()
+    alice.page.get_by_role("link", name="Calls").click()
+    expect(alice.page.get_by_role("heading", name="Calls")).to_be_visible()
+    alice.page.go_back()
+    expect(alice.box).to_have_value("a caption that is not ready")
+    expect(staged).to_be_visible()
+    staged.click()
+    expect(staged).to_have_count(0)
+    alice.box.fill("")

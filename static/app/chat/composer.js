@@ -5,7 +5,7 @@ import { html, useEffect, useLayoutEffect, useRef, useState } from "../html.js";
 import { bytes, t } from "../i18n.js";
 import { Icon } from "../ui/icon.js";
 import { failed, notice } from "../ui/notices.js";
-import { draftOf, keepDraft } from "./drafts.js";
+import { draftImages, draftOf, keepDraft, keepDraftImages } from "./drafts.js";
 import { EmojiPicker } from "./emoji.js";
 import { useObjectUrl } from "./image.js";
 import { previewText } from "./preview.js";
@@ -46,7 +46,7 @@ function Context({ reply, editing, names, onEnd }) {
 // control.current = {focus, addFiles} for the conversation around it.
 export function Composer({ id, reply, editing, names, onEnd, onEditLast, onSent, onSave, control }) {
   const [text, setText] = useState(() => draftOf(id));
-  const [files, setFiles] = useState([]);
+  const [files, setFiles] = useState(() => draftImages(id));
   const [picking, setPicking] = useState(false);
   const box = useRef();
   const picker = useRef();
@@ -60,6 +60,9 @@ export function Composer({ id, reply, editing, names, onEnd, onEditLast, onSent,
   useEffect(() => {
     if (!editing) keepDraft(id, text);
   }, [text, editing]);
+  useEffect(() => {
+    keepDraftImages(id, files);
+  }, [files]);
   useEffect(() => {
     if (editing) {
       // From one edit to the next, the draft is still the one from before the first.

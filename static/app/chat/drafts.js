@@ -20,11 +20,21 @@ export function keepDraft(id, text) {
   localStorage.setItem(key(), JSON.stringify(drafts));
 }
 
+// Images beside a draft, kept until the page is left for good.
+const images = new Map();
+
+export const draftImages = (id) => images.get(id) ?? [];
+
+export const keepDraftImages = (id, files) => images.set(id, files);
+
 // Like the messages that wait to be sent, the drafts go when the user signs out.
 export function listen() {
   let own = key();
   parley.on("signedin", () => {
     own = key();
   });
-  parley.on("signedout", ({ reason }) => reason === "signed_out" && localStorage.removeItem(own));
+  parley.on("signedout", ({ reason }) => {
+    images.clear();
+    if (reason === "signed_out") localStorage.removeItem(own);
+  });
 }
