@@ -1,10 +1,10 @@
 """Routes sockets: one path, for clients from allowed origins."""
 
 from collections.abc import Awaitable, Callable, Iterable
-from typing import Any
 from urllib.parse import urlsplit
 
 from channels.routing import URLRouter
+from channels.security.websocket import OriginValidator
 from django.conf import settings
 from django.http.request import validate_host
 from django.urls import path, re_path
@@ -15,23 +15,32 @@ from realtime.consumers.protocol import Receive, Scope, Send
 from realtime.kinds import Close
 
 
-def websocket_application(prefix: str) -> Callable[[Scope, Receive, Send], Awaitable[None]]:
-    """The socket's path below `prefix` ("api/v1/"); any other path, and any origin that is not allowed, is refused with
-    403."""
-    router: Any = URLRouter(
-        [
-            path(f"{prefix}realtime", RealtimeConsumer.as_asgi()),
-            # The type stubs know views only.
-            re_path("", refuse),  # type: ignore[arg-type]
-        ]
+def websocket_application(prefix: str) -> "SiteOriginValidator":
+    """The socket's path below `prefix` ("api/v1/"); any other path is refused with 403."""
+    return SiteOriginValidator(
+        URLRouter(
+            [
+                path(f"{prefix}realtime", RealtimeConsumer.as_asgi()),
+                # The type stubs know views only.
+                re_path("", refuse),  # type: ignore[arg-type]
+            ]
+        )
     )
 
-    async def application(scope: Scope, receive: Receive, send: Send) -> None:
-        # Channels' OriginValidator refuses native apps, reads only the last of several Origins, and fails with a 500 on one
-        # that cannot be parsed.
-        await (router if is_allowed_origin(scope.get("headers", ())) else refuse)(scope, receive, send)
 
-    return application
+class SiteOriginValidator(OriginValidator):
+    """Admits native apps, which send no Origin, and pages of this site and of the trusted sites.
+
+    Channels' own refuses native apps, reads only the last of several Origins, and fails with a 500 on one that cannot
+    be parsed.
+    """
+
+    def __init__(self, application: Callable[[Scope, Receive, Send], Awaitable[None]]) -> None:
+        super().__init__(application, allowed_origins=())
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        application = self.application if is_allowed_origin(scope.get("headers", ())) else refuse
+        await application(scope, receive, send)
 
 
 async def refuse(_scope: Scope, receive: Receive, send: Send) -> None:
@@ -41,7 +50,7 @@ async def refuse(_scope: Scope, receive: Receive, send: Send) -> None:
 
 
 def is_allowed_origin(headers: Iterable[tuple[bytes, bytes]]) -> bool:
-    """No Origin, as of native apps, one in a list of trusted sites, or one with a host that this server serves."""
+    """No Origin, one in a list of trusted sites, or one with a host that this server serves."""
     origins = [value for name, value in headers if name.lower() == b"origin"]
     if not origins:
         return True
