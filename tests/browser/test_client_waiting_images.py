@@ -72,6 +72,22 @@ def test_another_tab_sends_the_image_of_one_that_was_closed(waiting, people, cha
     wait_until(other, f"async () => (await ({KEPT})()) === 0")
 
 
+def test_an_image_whose_file_cannot_be_read_for_a_moment_is_kept(waiting, people, chat):
+    waiting.page.add_init_script("""
+        const get = IDBObjectStore.prototype.get;
+        let failures = 2;
+        IDBObjectStore.prototype.get = function (key) {
+            if (failures-- > 0) throw new DOMException("cannot be read", "UnknownError");
+            return get.call(this, key);
+        };
+    """)
+    waiting.page.reload()
+    expect(waiting.log.get_by_role("img", name="Image being sent")).to_be_visible()
+    waiting.page.unroute(UPLOADS)
+    expect(waiting.article("with a caption").locator("img[alt^='Image from']")).to_have_count(1)
+    assert bodies(people, chat) == ["with a caption"]
+
+
 def test_an_image_that_is_discarded_is_deleted(waiting, people, chat):
     waiting.page.reload()
     waiting.article("with a caption").get_by_role("button", name="Cancel").click()

@@ -125,7 +125,8 @@ export class Outbox {
   async #request({ conversation_id, body, reply_to_id, client_id, has_file }, here) {
     const { signal } = here.abort;
     const params = { conversation_id, body, client_id, ...(reply_to_id ? { reply_to_id } : {}) };
-    if (has_file && !(await this.#fileOf(client_id))) throw new ParleyError("aborted");
+    // One that cannot be read now is tried again; the message of a lost one is gone.
+    if (has_file && !(await this.#fileOf(client_id))) throw new ParleyError(this.#row(client_id) ? "file_unreadable" : "aborted");
     if (!has_file) return this.#parley.rest.call("messages_send", params, { signal });
     const onProgress = (loaded, total) => {
       here.progress = total ? loaded / total : 0;
@@ -259,7 +260,7 @@ export class Outbox {
     const here = this.#at(clientId);
     here.file ??= await this.#stored.fileOf(clientId);
     const row = this.#row(clientId);
-    if (row && !here.file) this.#delete(row);
+    if (row && here.file === undefined) this.#delete(row);
     return here.file;
   }
 

@@ -45,9 +45,9 @@ export class StoredMessages {
     this.#sweep();
   }
 
-  /** Undefined or null when it is lost. */
+  /** Undefined when it is lost, null when it cannot be read now. */
   fileOf(clientId) {
-    if (!this.keepsFiles) return null;
+    if (!this.keepsFiles) return undefined;
     return this.#files("readonly", (files) => files.get(this.#key(clientId))).catch(() => null);
   }
 
