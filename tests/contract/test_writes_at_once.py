@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from django.core import mail
+from django.db import IntegrityError
 from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 from django.utils import timezone
 from PIL import Image as Pillow
@@ -364,7 +365,7 @@ def test_all_writes_mixed(ending, world):
                 if chance.random() < 0.1:
                     chance.choice(STAFF)(world)
                 request = WRITES[name](world)
-            except (APIException, AssertionError, LookupError, StopIteration):
+            except (APIException, AssertionError, IntegrityError, LookupError, StopIteration):
                 continue  # another thread has changed what it needs
             problem = refused(request.send())
             if problem:
