@@ -30,6 +30,13 @@ def send_command(client, command, **data):
     return reply["data"]
 
 
+def connect_call(caller, callee, chat):
+    call_id = send_command(caller, "call.invite", conversation_id=chat, media="audio", client_id="c1")["call"]["id"]
+    send_command(callee, "call.accept", call_id=call_id)
+    send_command(caller, "call.connected", call_id=call_id)
+    send_command(callee, "call.connected", call_id=call_id)
+
+
 def refused(client, command, code, **data):
     reply = client.command(command, **data)
     assert (reply["ok"], reply.get("error")) == (False, code), reply
@@ -187,10 +194,7 @@ def test_an_unanswered_call_ends_by_itself(device, alice, bob, chat, settings):
 def test_both_sockets_gone_and_the_call_is_lost(device, alice, bob, chat, settings):
     settings.REALTIME_CALL_LOST_SECONDS = 1
     caller, callee, watcher = device(alice), device(bob), device(bob)
-    call_id = send_command(caller, "call.invite", conversation_id=chat, media="audio", client_id="c1")["call"]["id"]
-    send_command(callee, "call.accept", call_id=call_id)
-    send_command(caller, "call.connected", call_id=call_id)
-    send_command(callee, "call.connected", call_id=call_id)
+    connect_call(caller, callee, chat)
     caller.close()
     callee.close()
     assert updated(watcher, "ended")["outcome"] == "lost"
@@ -202,19 +206,16 @@ def test_another_tab_of_the_session_does_not_keep_a_call_that_both_have_left(
     settings.REALTIME_CALL_LOST_SECONDS = 2
     token = sign_in(bob)[1]
     caller, callee, tab = device(alice), open_socket(token), open_socket(token)
-    call_id = send_command(caller, "call.invite", conversation_id=chat, media="audio", client_id="c1")["call"]["id"]
-    send_command(callee, "call.accept", call_id=call_id)
-    send_command(caller, "call.connected", call_id=call_id)
-    send_command(callee, "call.connected", call_id=call_id)
+    connect_call(caller, callee, chat)
     callee.close()
     caller.close()
     assert updated(tab, "ended")["outcome"] == "lost"
 
 
 def test_a_signal_is_refused_for_its_sender_before_its_payload(device, alice, bob, charlie, chat):
-    caller, callee, stranger = device(alice), device(bob), device(charlie)
+    caller, callee, third = device(alice), device(bob), device(charlie)
     call_id = send_command(caller, "call.invite", conversation_id=chat, media="audio", client_id="c1")["call"]["id"]
-    refused(stranger, "call.signal", "not_found", call_id=call_id, kind="offer", payload={})
+    refused(third, "call.signal", "not_found", call_id=call_id, kind="offer", payload={})
     refused(caller, "call.signal", "call_conflict", call_id=call_id, kind="offer", payload={})
     send_command(callee, "call.accept", call_id=call_id)
     refused(caller, "call.signal", "validation_error", call_id=call_id, kind="offer", payload={})
