@@ -108,7 +108,7 @@ def test_a_sign_out_deletes_images_that_wait(waiting, people, chat):
 
 
 def test_an_image_waits_for_its_user_when_another_signs_in(waiting, server, people, chat):
-    """A sign-in that ended elsewhere leaves what waits, and nobody else sees or sends it."""
+    """A sign-in that ended elsewhere leaves what waits, and no other user sees or sends it."""
     token = waiting.page.evaluate("async () => (await import('/static/app/client.js')).parley.session.token")
     people["Alice"].http.post("/auth/logout", headers={"Authorization": f"Bearer {token}"}).raise_for_status()
     expect(waiting.page.get_by_role("heading", name="Signed out")).to_be_visible()

@@ -52,7 +52,7 @@ export class StoredMessages {
   }
 
   /**
-   * Stores a file, then calls `then`, which sets the row: whoever sees the message can send it.
+   * Stores a file, then calls `then`, which sets the row: a tab that sees the message can send it.
    * Where there is no room, nothing happens.
    */
   async keepFile(clientId, file, then) {
