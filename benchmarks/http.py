@@ -181,11 +181,11 @@ def _list_of_conversations(world: dict[str, list]) -> Work:
     )
 
 
-def measure(server: Server, make: Callable[[int], bytes], work: Work, seconds: float) -> dict[str, float]:
+def measure(who: str, server: Server, make: Callable[[int], bytes], work: Work, seconds: float) -> dict[str, float]:
     cpu = server.cpu_seconds() + database_cpu_seconds(DATABASE_URL)
     result = load.run(server.port, make, clients=work.clients, seconds=seconds, expect=work.expect)
     if result.wrong:
-        raise SystemExit(f"{work.name}: {result.wrong} answers were not {work.expect.decode()}")
+        raise SystemExit(f"{work.name}: {result.wrong} answers of '{who}' were {result.last_wrong}")
     used = server.cpu_seconds() + database_cpu_seconds(DATABASE_URL) - cpu
     return {
         "per_second": result.per_second,
@@ -201,8 +201,10 @@ def compare(servers: dict[str, Server], work: Work, *, rounds: int, seconds: flo
     if work.usual is not None:
         requests["usual"] = work.usual
     for who, make in requests.items():
-        measure(servers[who], make, work, 1)
-    turns = [{who: measure(servers[who], make, work, seconds) for who, make in requests.items()} for _ in range(rounds)]
+        measure(who, servers[who], make, work, 1)
+    turns = [
+        {who: measure(who, servers[who], make, work, seconds) for who, make in requests.items()} for _ in range(rounds)
+    ]
     row: dict[str, Any] = {"work": work.name, "goal": work.goal, "cpu_goal": work.cpu_goal}
     for who in requests:
         row |= {f"{who}_{key}": round(median(turn[who][key] for turn in turns), 1) for key in turns[0][who]}

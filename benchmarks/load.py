@@ -12,6 +12,7 @@ class Result:
     seconds: float
     times: list[float] = field(default_factory=list)
     wrong: int = 0
+    last_wrong: str = ""  # its status line
 
     @property
     def per_second(self) -> float:
@@ -54,7 +55,9 @@ async def run_async(port: int, make: Callable[[int], bytes], *, clients: int, se
             length = int(head.lower().split(b"content-length:")[1].split(b"\r\n", 1)[0])
             await reader.readexactly(length)
             result.times.append(time.perf_counter() - started)
-            result.wrong += not head.startswith(b"HTTP/1.1 " + expect)
+            if not head.startswith(b"HTTP/1.1 " + expect):
+                result.wrong += 1
+                result.last_wrong = head.partition(b"\r\n")[0].decode()
         writer.close()
 
     await asyncio.gather(*(client(number) for number in range(clients)))

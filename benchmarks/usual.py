@@ -5,6 +5,7 @@ participant and a row of the feed. Nothing is pushed to anyone.
 """
 
 import os
+from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
@@ -41,6 +42,8 @@ from rest_framework_simplejwt.authentication import JWTAuthentication
 from rest_framework_simplejwt.tokens import AccessToken
 
 from benchmarks.bare import health
+
+TOKEN_LIFETIME = timedelta(hours=1)  # SimpleJWT's default of five minutes can be shorter than a run
 
 TABLES = """
 DROP TABLE IF EXISTS usual_participant; DROP TABLE IF EXISTS usual_notification;
@@ -97,7 +100,10 @@ def prepare(pairs: list[tuple[Any, Any]]) -> list[str]:
     Participant.objects.bulk_create(
         Participant(conversation_id=number, user=user) for number, pair in enumerate(pairs, 1) for user in pair
     )
-    return [str(AccessToken.for_user(one)) for one, _ in pairs]
+    tokens = [AccessToken.for_user(one) for one, _ in pairs]
+    for token in tokens:
+        token.set_exp(lifetime=TOKEN_LIFETIME)
+    return [str(token) for token in tokens]
 
 
 class UserSerializer(serializers.ModelSerializer[Any]):
