@@ -16,6 +16,8 @@ from messaging.services import conversations, messages, reports
 from notifications.kinds import DELIVERY_KINDS
 from tests.staff import admin_client, staff
 
+pytestmark = pytest.mark.once
+
 UNREAD = re.compile(
     r'(?s)<(script|style)\b.*?</\1>|<input type="hidden"[^>]*>|<option value=[^>]*>|(?<=name="action" )value="[^"]*"'
 )

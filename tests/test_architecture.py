@@ -14,6 +14,8 @@ from django.conf import settings
 from django.core.management import call_command
 from django.dispatch import Signal
 
+pytestmark = pytest.mark.once
+
 ROOT = Path(settings.BASE_DIR)
 APPS = ("accounts", "messaging", "notifications", "realtime")
 PACKAGES = ("core", *APPS, "config")

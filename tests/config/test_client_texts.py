@@ -15,6 +15,8 @@ from django.test import Client
 from config import client_texts, translations, web_client
 from tests.node import needs_node
 
+pytestmark = pytest.mark.once
+
 LANGUAGES = [code for code, _name in settings.LANGUAGES if code != "en"]
 NUMBERS = [*range(1100), 10_000, 100_000, 1_000_000, 1_000_001, 2_000_000]
 I18N = settings.BASE_DIR / "static" / "app" / "i18n.js"

@@ -4,6 +4,8 @@ import pytest
 
 from config.site import markdown
 
+pytestmark = pytest.mark.once
+
 
 @pytest.mark.parametrize(
     ("text", "html"),

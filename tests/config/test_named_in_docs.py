@@ -12,6 +12,8 @@ from django.urls import resolve
 from config.site.shell import not_found
 from devtools.command_line import parser
 
+pytestmark = pytest.mark.once
+
 ROOT = Path(settings.BASE_DIR)
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "guides").glob("*.md")])
 FOLDERS = "|".join(sorted(path.name for path in ROOT.iterdir() if path.is_dir() and path.name[0] not in "._"))

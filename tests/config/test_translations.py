@@ -20,6 +20,8 @@ from tests.accounts.steps import last_code
 from tests.client import ApiClient
 from tests.factories import make_user, sign_in
 
+pytestmark = pytest.mark.once
+
 LANGUAGES = [code for code, _ in settings.LANGUAGES if code != "en"]
 # Code and endings of a link look alike everywhere.
 FILLING = {

@@ -5,7 +5,7 @@ import pytest
 from tests.node import needs_node
 from tests.sdk.conftest import PASSWORD
 
-pytestmark = [needs_node, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.once, needs_node, pytest.mark.timeout(300)]
 
 BOTH_ONLINE = """
   for (const client of [state.alice, state.bob]) client.connect();

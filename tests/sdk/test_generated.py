@@ -5,6 +5,8 @@ from django.core.management import CommandError, call_command
 
 from config import sdk
 
+pytestmark = pytest.mark.once
+
 
 def test_the_committed_files_are_current():
     call_command("write_sdk", check=True)

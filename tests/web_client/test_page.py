@@ -6,6 +6,8 @@ import re
 import pytest
 from django.test import Client
 
+pytestmark = pytest.mark.once
+
 PATHS = ["/", "/app/", "/app/chats", "/app/chats/12", "/app/settings/security", "/app/anything/below"]
 
 

@@ -3,7 +3,10 @@
 import hashlib
 from pathlib import Path
 
+import pytest
 from django.conf import settings
+
+pytestmark = pytest.mark.once
 
 VENDOR = Path(settings.BASE_DIR) / "static" / "vendor"
 
