@@ -50,7 +50,8 @@ def with_password(*, email: str, password: str, caller: Caller, device_token: st
 
     def on_success(user: User, device: TrustedDevice | None) -> SignedIn | SecondStepNeeded:
         if user.two_step_enabled and device is None:
-            return SecondStepNeeded(_two_step_token(user), user.second_password_hint)
+            two_step_token = OneTimeToken.objects.issue(kind=OneTimeToken.Kind.TWO_STEP, user=user)
+            return SecondStepNeeded(two_step_token, user.second_password_hint)
         if device is not None:
             TrustedDevice.objects.filter(id=device.id).update(last_used_at=timezone.now())
         _session, token = complete(user=user, caller=caller, trusted_device=device)
@@ -150,11 +151,6 @@ def _after_password(
 @compiled
 def _with_email(email: str) -> QuerySet[User]:
     return User.objects.filter(email=email)
-
-
-def _two_step_token(user: User) -> str:
-    """What the second step needs. Several may be pending."""
-    return OneTimeToken.objects.issue(kind=OneTimeToken.Kind.TWO_STEP, user=user, minutes=conf.TWO_STEP_TOKEN_MINUTES)
 
 
 def _lock(user: User | None) -> User | None:

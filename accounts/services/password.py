@@ -8,7 +8,6 @@ from django.utils.translation import gettext as _
 from rest_framework.exceptions import ValidationError
 
 from accounts import emails
-from accounts.conf import conf
 from accounts.exceptions import InvalidCredentials, InvalidOtp
 from accounts.models import OneTimeToken, Session, TrustedDevice, User
 from accounts.services import codes, login_lockout, sessions, step_up, two_step
@@ -88,13 +87,13 @@ def change(
 
 def issue_token(*, user: User) -> str:
     """A token that lets its bearer choose a new first password once, without a code."""
-    return OneTimeToken.objects.issue(kind=OneTimeToken.Kind.PASSWORD, user=user, minutes=conf.CHOOSE_PASSWORD_MINUTES)
+    return OneTimeToken.objects.issue(kind=OneTimeToken.Kind.PASSWORD, user=user)
 
 
 def user_of_token(*, token: str) -> User:
     """The account of a live token of `issue_token`. NotFound."""
     pending = OneTimeToken.objects.of(token, OneTimeToken.Kind.PASSWORD)
-    if pending is None or not pending.is_live(tries=conf.CHOOSE_PASSWORD_TRIES):
+    if pending is None or not pending.is_live():
         raise NotFound
     return pending.user
 
@@ -105,7 +104,7 @@ def choose(*, token: str, new_password: str) -> User:
     NotFound for a token that is unknown, used or too old, ValidationError (`new_password`).
     """
     pending = OneTimeToken.objects.of(token, OneTimeToken.Kind.PASSWORD)
-    if pending is None or not pending.count_try(tries=conf.CHOOSE_PASSWORD_TRIES):
+    if pending is None or not pending.count_try():
         raise NotFound
     password_hash = hashed(new_password, pending.user)
     with unit_of_work():

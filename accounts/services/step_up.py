@@ -2,7 +2,6 @@
 
 from enum import StrEnum, auto
 
-from accounts.conf import conf
 from accounts.exceptions import ActionTokenInvalid, ActionTokenRequired, InvalidOtp
 from accounts.models import OneTimeToken, Session, User
 from accounts.services import codes, sessions
@@ -47,13 +46,7 @@ def challenge(*, user: User, session: Session, action: Action) -> str:
         sessions.lock_live(session_id=session.id)
         if may_be_sent:
             codes.send(user=user, purpose=purpose_of(action), mail=purpose_of(action))
-        return OneTimeToken.objects.issue(
-            kind=OneTimeToken.Kind.CHALLENGE,
-            user=user,
-            session=session,
-            action=action,
-            minutes=conf.CHALLENGE_MINUTES,
-        )
+        return OneTimeToken.objects.issue(kind=OneTimeToken.Kind.CHALLENGE, user=user, session=session, action=action)
 
 
 def verify(*, user: User, session: Session, challenge_token: str, code: str, network: str) -> str:
@@ -61,7 +54,7 @@ def verify(*, user: User, session: Session, challenge_token: str, code: str, net
     pending = OneTimeToken.objects.of(challenge_token, OneTimeToken.Kind.CHALLENGE)
     if pending is None or pending.user_id != user.id or pending.session_id != session.id:
         raise InvalidOtp
-    if not pending.count_try(tries=conf.CODE_TRIES):
+    if not pending.count_try():
         raise InvalidOtp
     purpose = purpose_of(pending.action)
     checked = codes.check(user=user, purpose=purpose, address=user.email, text=code, network=network)
@@ -72,11 +65,7 @@ def verify(*, user: User, session: Session, challenge_token: str, code: str, net
             raise InvalidOtp
         codes.consume(checked)
         return OneTimeToken.objects.issue(
-            kind=OneTimeToken.Kind.ACTION,
-            user=user,
-            session=session,
-            action=pending.action,
-            minutes=conf.ACTION_TOKEN_MINUTES,
+            kind=OneTimeToken.Kind.ACTION, user=user, session=session, action=pending.action
         )
 
 
@@ -94,7 +83,7 @@ def verify_action_token(*, user: User, session: Session, action: Action, token: 
         or pending.user_id != user.id
         or pending.session_id != session.id
         or pending.action != action
-        or not pending.is_live(tries=conf.ACTION_TOKEN_TRIES)
+        or not pending.is_live()
     ):
         raise ActionTokenInvalid
     return pending
@@ -102,7 +91,7 @@ def verify_action_token(*, user: User, session: Session, action: Action, token: 
 
 def count_try(action_token: OneTimeToken) -> None:
     """Counts a try before a password is compared: after a few wrong ones the token is invalid."""
-    if not action_token.count_try(tries=conf.ACTION_TOKEN_TRIES):
+    if not action_token.count_try():
         raise ActionTokenInvalid
 
 

@@ -42,7 +42,7 @@ def authenticate(token: str) -> OneTimeToken:
     if pending is None:
         raise TokenInvalid
     pending.user.refuse_if_blocked(timezone.now())
-    if not pending.is_live(tries=conf.TWO_STEP_TRIES):
+    if not pending.is_live():
         raise TokenRevoked
     return pending
 
@@ -53,7 +53,7 @@ def with_password(*, pending: OneTimeToken, password: str, remember: bool, calle
     InvalidTwoStep, AccountLocked after a day's wrong ones, TokenRevoked for a token that is used up.
     """
     user = pending.user
-    if not pending.count_try(tries=conf.TWO_STEP_TRIES):
+    if not pending.count_try():
         raise TokenRevoked
     try:
         _count_guess(user)
@@ -84,7 +84,7 @@ def with_recovery_code(*, pending: OneTimeToken, typed: str, caller: Caller) -> 
     InvalidTwoStep, or TokenRevoked for a token that is used up. For a quarter of an hour the new
     session may set a new second password without the old one.
     """
-    if not pending.count_try(tries=conf.TWO_STEP_TRIES):
+    if not pending.count_try():
         raise TokenRevoked
     code = _find_recovery_code(user=pending.user, typed=typed)
     if code is None:

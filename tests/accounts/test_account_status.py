@@ -39,12 +39,12 @@ def received():
 def test_a_block_acts_at_once(alice, bob, received):
     session, token = sign_in(alice)
     _, device_token = trusted_devices.remember(user=alice)
-    pending = OneTimeToken.objects.issue(kind="two_step", user=alice, minutes=10)
+    pending = OneTimeToken.objects.issue(kind="two_step", user=alice)
     until = timezone.now() + timedelta(days=1)
     assert account_status.block(user=alice, reason="spam", until=until, actor=bob) == 1
     assert ApiClient(token).get(f"{AUTH}/me", status=403)["error"] == "account_blocked"
     assert TrustedDevice.objects.of(alice, device_token) is None
-    assert not OneTimeToken.objects.of(pending, "two_step").is_live(tries=5)
+    assert not OneTimeToken.objects.of(pending, "two_step").is_live()
     assert received == [
         ("session_revoked", {"user_id": alice.id, "session_ids": [session.id], "reason": "blocked"}),
         ("account_status_changed", {"user_id": alice.id, "status": "blocked"}),

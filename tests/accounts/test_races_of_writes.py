@@ -42,9 +42,7 @@ def unexpected(outcomes, *expected):
 
 
 def action_token(user, session, action):
-    token = OneTimeToken.objects.issue(
-        kind=OneTimeToken.Kind.ACTION, user=user, session=session, action=action, minutes=5
-    )
+    token = OneTimeToken.objects.issue(kind=OneTimeToken.Kind.ACTION, user=user, session=session, action=action)
     return OneTimeToken.objects.of(token, OneTimeToken.Kind.ACTION)
 
 

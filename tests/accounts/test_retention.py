@@ -39,7 +39,7 @@ def test_everything_that_is_past_goes_and_nothing_else(alice, clock):
     unconfirmed = make_user("Ann", verified=False)
     codes.issue(user=unconfirmed, purpose="signup", address=unconfirmed.email)
     codes.issue(user=alice, purpose="reset", address=alice.email)
-    OneTimeToken.objects.issue(kind=OneTimeToken.Kind.TWO_STEP, user=alice, minutes=10)
+    OneTimeToken.objects.issue(kind=OneTimeToken.Kind.TWO_STEP, user=alice)
     trusted_devices.remember(user=alice)
     session, _token = sign_in(alice)
     sessions.revoke([session], reason="logout")
@@ -71,7 +71,7 @@ def test_everything_that_is_past_goes_and_nothing_else(alice, clock):
 
 def test_a_batch_is_a_batch(alice, clock):
     for _ in range(5):
-        OneTimeToken.objects.issue(kind=OneTimeToken.Kind.TWO_STEP, user=alice, minutes=10)
+        OneTimeToken.objects.issue(kind=OneTimeToken.Kind.TWO_STEP, user=alice)
     clock.forward(days=8)
     assert [purge(batch=2) for _ in range(4)] == [
         {"one_time_tokens": 2},

@@ -82,7 +82,7 @@ def test_the_owner_of_a_confirmed_address_is_notified_of_a_sign_up(anonymous, al
 def test_a_reset_ends_everything_that_the_old_password_opened(anonymous, alice):
     _session, token = sign_in(alice)
     User.objects.filter(id=alice.id).update(second_password="set", wrong_passwords=3)
-    pending = OneTimeToken.objects.issue(kind="two_step", user=alice, minutes=10)
+    pending = OneTimeToken.objects.issue(kind="two_step", user=alice)
     other = codes.issue(user=alice, purpose="two_step", address=alice.email)
     code = codes.issue(user=alice, purpose="reset", address=alice.email)
     from accounts.services import trusted_devices
@@ -90,7 +90,7 @@ def test_a_reset_ends_everything_that_the_old_password_opened(anonymous, alice):
     _, device_token = trusted_devices.remember(user=alice)
     anonymous.post(f"{AUTH}/verify-reset", {"email": alice.email, "code": code, "new_password": "another horse 9"})
     assert ApiClient(token).get(f"{AUTH}/me", status=401)["error"] == "token_revoked"
-    assert not OneTimeToken.objects.of(pending, "two_step").is_live(tries=5)
+    assert not OneTimeToken.objects.of(pending, "two_step").is_live()
     assert TrustedDevice.objects.of(alice, device_token) is None
     assert not alice.codes.exists()
     assert other

@@ -259,4 +259,4 @@ class TestRaces:
 
 def pending_token(user):
     """What login gives, without the cost of the first password's hash."""
-    return OneTimeToken.objects.issue(kind=OneTimeToken.Kind.TWO_STEP, user=user, minutes=10)
+    return OneTimeToken.objects.issue(kind=OneTimeToken.Kind.TWO_STEP, user=user)

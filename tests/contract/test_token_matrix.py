@@ -134,7 +134,7 @@ def pending(kind: str) -> Callable[[User], str]:
     def make(user: User) -> str:
         session = None if kind == "two_step" else sign_in(user)[0]
         kinds = OneTimeToken.Kind(kind)
-        return OneTimeToken.objects.issue(kind=kinds, user=user, minutes=5, session=session, action="change_password")
+        return OneTimeToken.objects.issue(kind=kinds, user=user, session=session, action="change_password")
 
     return make
 

@@ -104,7 +104,7 @@ class World:
     def issued(self, session: Session, kind: OneTimeToken.Kind, action: str) -> str:
         """A one-time token. LookupError when another thread has erased its user meanwhile."""
         try:
-            return OneTimeToken.objects.issue(kind=kind, user=session.user, session=session, action=action, minutes=5)
+            return OneTimeToken.objects.issue(kind=kind, user=session.user, session=session, action=action)
         except IntegrityError as error:
             raise LookupError(session.id) from error
 
@@ -115,7 +115,7 @@ class World:
         return Request("POST", f"{AUTH}/{path}", data, token, {"X-Action-Token": issued})
 
     def second_step(self, path: str, data: Any = None) -> Request:
-        token = OneTimeToken.objects.issue(kind=OneTimeToken.Kind.TWO_STEP, user=self.bob, minutes=5)
+        token = OneTimeToken.objects.issue(kind=OneTimeToken.Kind.TWO_STEP, user=self.bob)
         return Request("POST", f"{AUTH}/{path}", data, token)
 
     def challenge(self) -> Request:
