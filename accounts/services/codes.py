@@ -7,6 +7,7 @@ codes on one account make its next codes longer instead of locking it.
 """
 
 import secrets
+from collections.abc import Callable
 from datetime import timedelta
 
 from django.conf import settings
@@ -55,6 +56,26 @@ def issue(*, user: User, purpose: str, address: str, digits: int = DIGITS) -> st
 def send(*, user: User, purpose: str, mail: str, digits: int = DIGITS) -> None:
     """Issues a code for the address of a user and sends it there in the mail of this kind; inside the caller's unit of work."""
     emails.send_to(user, mail, code=issue(user=user, purpose=purpose, address=user.email, digits=digits))
+
+
+def send_to_address(
+    *, email: str, network: str, purpose: str, mail: str, is_wanted: Callable[[User], bool] = lambda user: True
+) -> None:
+    """The same for an address that a client without a session has typed: to its account, if the mail is wanted there.
+
+    Nothing is sent to any other address or beyond the limit of mails; the answer is the same for all.
+    """
+    user = User.objects.filter(email=email).first()
+    if not may_be_mailed(address=email, asked_for=user, network=network):
+        return
+    if user is None or not is_wanted(user):
+        simulate_mail(email=email)
+        return
+    with unit_of_work():
+        # It may have been confirmed or removed, or have another address, since it was read.
+        user = User.objects.lock_with_email(user.id, email)
+        if user is not None and is_wanted(user):
+            send(user=user, purpose=purpose, mail=mail)
 
 
 def may_be_mailed(*, address: str, asked_for: User | None, network: str) -> bool:

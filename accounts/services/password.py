@@ -19,21 +19,8 @@ from core.transactions import unit_of_work
 
 
 def forgot(*, email: str, network: str) -> None:
-    """Mails a code to the address of an account; nothing to any other address or beyond the limit of mails.
-
-    The answer is the same for all.
-    """
-    user = User.objects.filter(email=email).first()
-    if not codes.may_be_mailed(address=email, asked_for=user, network=network):
-        return
-    if user is None:
-        codes.simulate_mail(email=email)
-        return
-    with unit_of_work():
-        # It may have been removed, or have another address, since it was read.
-        user = User.objects.lock_with_email(user.id, email)
-        if user is not None:
-            codes.send(user=user, purpose=RESET, mail="reset_code")
+    """Mails a code to the address of an account."""
+    codes.send_to_address(email=email, network=network, purpose=RESET, mail="reset_code")
 
 
 def reset(*, email: str, code: str, new_password: str, network: str) -> None:

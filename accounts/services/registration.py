@@ -111,21 +111,14 @@ def confirm(user: User) -> None:
 
 
 def resend(*, email: str, network: str) -> None:
-    """Mails a new code to an unconfirmed account; nothing to any other address or above the limit of mails.
-
-    The answer is the same for all.
-    """
-    user = User.objects.filter(email=email).first()
-    if not codes.may_be_mailed(address=email, asked_for=user, network=network):
-        return
-    if user is None or user.has_verified_email or user.is_blocked(timezone.now()):
-        codes.simulate_mail(email=email)
-        return
-    with unit_of_work():
-        # It may have been confirmed or removed just now.
-        user = User.objects.lock_with_email(user.id, email)
-        if user is not None and not user.has_verified_email:
-            mail_code(user)
+    """Mails a new code to the address of an unconfirmed account that is not blocked."""
+    codes.send_to_address(
+        email=email,
+        network=network,
+        purpose=SIGNUP,
+        mail="signup_code",
+        is_wanted=lambda user: not user.has_verified_email and not user.is_blocked(timezone.now()),
+    )
 
 
 def mail_code(user: User) -> None:
