@@ -22,7 +22,10 @@ class BearerAuthentication(BaseAuthentication):
     """Sets request.user to the user and request.auth to the session."""
 
     def authenticate(self, request: Request) -> tuple[User, Session]:
-        user, session = sessions.authenticate(bearer_token(request))
+        return self.authenticate_credentials(bearer_token(request))
+
+    def authenticate_credentials(self, token: str) -> tuple[User, Session]:
+        user, session = sessions.authenticate(token)
         request_context.identify(user_id=user.id, session_id=session.id)
         return user, session
 

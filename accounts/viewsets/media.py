@@ -33,9 +33,9 @@ class SignatureOrBearer(BearerAuthentication):
     def authenticate(self, request: Request) -> Any:
         if not request.META.get("HTTP_AUTHORIZATION"):
             return None
-        bearer_token(request)  # a garbled header is refused beside a valid signature, too
+        token = bearer_token(request)  # a garbled header is refused beside a valid signature, too
         try:
-            return super().authenticate(request)
+            return self.authenticate_credentials(token)
         except ApiError:
             if "s" not in request.query_params:
                 raise
