@@ -1,9 +1,8 @@
 """Wakes the processes that hold a user's sockets after a change.
 
-A message is a dict of at most 8 KiB for one user's sockets; its `type` names the method of the consumer that handles it
-(`on_frame`). With Redis it is one PUBLISH in the format of the
-pub/sub channel layer, on a persistent connection, because a view is synchronous and the layer's own
-`group_send` would cost twenty times as much. Without Redis it goes directly to the event loop of this
+A message of at most 8 KiB is for one user's sockets. With Redis it is one PUBLISH in the format of the pub/sub channel
+layer, on a persistent connection, because a view is synchronous and the layer's own `group_send` would cost twenty
+times as much. Without Redis it goes directly to the event loop of this
 process. A message may be lost: the database is the source of truth.
 """
 
@@ -12,7 +11,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, cast
+from typing import Any, Literal, NotRequired, TypedDict, cast
 
 import redis
 from channels.layers import get_channel_layer
@@ -27,9 +26,70 @@ from realtime.conf import conf
 
 logger = logging.getLogger("parley.realtime")
 
-Message = dict[str, Any]
-Deliver = Callable[[Message], None]
 NO_COPIES: Mapping[int, list[Any]] = {}
+
+
+class ForUser(TypedDict):
+    """A message; its `type` names the method of the consumer that handles it (`on_frame`)."""
+
+    user_id: int
+
+
+class NewEvents(ForUser):
+    """The log has grown to `seq`. The message may hold its last events and a copy of the newest chat message."""
+
+    type: Literal["new_events"]
+    seq: int
+    events: NotRequired[list[list[Any]]]
+    copy: NotRequired[list[Any] | None]
+
+
+class PollPosition(ForUser):
+    """The log may have grown while this process had no subscription."""
+
+    type: Literal["poll_position"]
+
+
+class Frame(ForUser):
+    """A frame that is not in the log, for all sockets of the user or for `only` one."""
+
+    type: Literal["frame"]
+    frame: dict[str, Any]
+    droppable: bool
+    only: NotRequired[str]
+
+
+class Watch(ForUser):
+    """From now on the socket gets the presence of these users."""
+
+    type: Literal["watch"]
+    only: str
+    watched_ids: list[int]
+
+
+class End(ForUser):
+    """These sessions have ended; `code` is the reason that their clients get."""
+
+    type: Literal["end"]
+    session_ids: list[int]
+    code: str
+
+
+class TooManySockets(ForUser):
+    """Newer sockets have replaced these."""
+
+    type: Literal["too_many_sockets"]
+    socket_ids: list[str]
+
+
+class Recheck(ForUser):
+    """The sockets check whether they may stay open."""
+
+    type: Literal["recheck"]
+
+
+Message = NewEvents | PollPosition | Frame | Watch | End | TooManySockets | Recheck
+Deliver = Callable[[Message], None]
 
 # The hubs of this process, by their event loop.
 _hubs: dict[asyncio.AbstractEventLoop, Deliver] = {}
@@ -54,7 +114,7 @@ def notify_new_events(
     copy of the new message."""
     messages: list[Message] = []
     for user_id, seq in heads.items():
-        message = {"type": "new_events", "user_id": user_id, "seq": seq, "events": events.get(user_id, [])}
+        message = NewEvents(type="new_events", user_id=user_id, seq=seq, events=events.get(user_id, []))
         if user_id in copies:
             message["copy"] = copies[user_id]
         messages.append(message)
@@ -75,11 +135,9 @@ def send_frame(
     publish([frame_message(user_id, frame, only=only, droppable=droppable)])
 
 
-def frame_message(
-    user_id: int, frame: Mapping[str, Any], *, only: str | None = None, droppable: bool = True
-) -> Message:
+def frame_message(user_id: int, frame: Mapping[str, Any], *, only: str | None = None, droppable: bool = True) -> Frame:
     """The message that `send_frame` publishes; one `publish` takes several of them."""
-    message = {"type": "frame", "user_id": user_id, "frame": dict(frame), "droppable": droppable}
+    message = Frame(type="frame", user_id=user_id, frame=dict(frame), droppable=droppable)
     if only is not None:
         message["only"] = only
     return message

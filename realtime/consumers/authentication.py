@@ -18,13 +18,14 @@ from accounts.services import sessions
 from accounts.tokens import SessionClaims, decode_session_token
 from core.exceptions import ApiError
 from core.request_context import bearer_of, requested_language
+from realtime import groups
 from realtime.calls import services as calls
 from realtime.calls.selectors import live_calls_for
 from realtime.conf import conf
 from realtime.consumers.database import in_database
 from realtime.consumers.hub import Hub
 from realtime.consumers.outbox import Outbox
-from realtime.consumers.protocol import Caller, Message, OpenSocket, Ref, Scope
+from realtime.consumers.protocol import Caller, OpenSocket, Ref, Scope
 from realtime.kinds import Close
 from realtime.serializers import ReadyData
 from realtime.services import presence, sockets
@@ -58,7 +59,7 @@ class Authentication:
         # The user whose messages the hub passes on, from the first token on.
         self._user_id = 0
         # Messages that arrived between joining the user's group and `ready`.
-        self._held: list[Message] = []
+        self._held: list[groups.Message] = []
         self._timer: asyncio.TimerHandle | None = None
         self._signing_in: asyncio.Future[SignedIn] | None = None
         self._closes_at = 0.0
@@ -122,9 +123,9 @@ class Authentication:
         self._set_timer()
         return True
 
-    def hold(self, message: Message) -> None:
+    def hold(self, message: groups.Message) -> None:
         """Keeps a message of the hub until the socket is signed in, without the text that may come with it."""
-        self._held.append(message | {"copy": None})
+        self._held.append({**message, "copy": None} if message["type"] == "new_events" else message)
 
     async def recheck(self) -> None:
         """Closes the socket if its session has ended."""

@@ -18,6 +18,7 @@ from channels.exceptions import StopConsumer
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 
+from realtime import groups
 from realtime.calls import services as calls
 from realtime.conf import conf
 from realtime.consumers.authentication import Authentication
@@ -102,7 +103,7 @@ class RealtimeConsumer(AsyncWebsocketConsumer):
 
     # --- Messages from the hub -----------------------------------------------------------------
 
-    def on_message(self, message: Message) -> None:
+    def on_message(self, message: groups.Message) -> None:
         """Calls the handler of a message of realtime.groups. Runs on the event loop; must not block."""
         if self.is_closing:
             return
@@ -111,32 +112,32 @@ class RealtimeConsumer(AsyncWebsocketConsumer):
         else:
             getattr(self, f"on_{message['type']}")(message)
 
-    def on_new_events(self, message: Message) -> None:
+    def on_new_events(self, message: groups.NewEvents) -> None:
         self.outbox.advance_head(message["seq"], message.get("events", ()), message.get("copy"))
 
-    def on_frame(self, message: Message) -> None:
+    def on_frame(self, message: groups.Frame) -> None:
         frame = message["frame"]
         if message.get("only", self.id) != self.id:
             return
         if frame["type"] != "presence" or frame["data"]["user_id"] in self.watched_ids:
-            self.outbox.send_frame(frame, droppable=message.get("droppable", True))
+            self.outbox.send_frame(frame, droppable=message["droppable"])
 
-    def on_watch(self, message: Message) -> None:
+    def on_watch(self, message: groups.Watch) -> None:
         if message["only"] == self.id:
             self.watched_ids = frozenset(message["watched_ids"])
 
-    def on_end(self, message: Message) -> None:
+    def on_end(self, message: groups.End) -> None:
         if self.caller is not None and self.caller.session_id in message["session_ids"]:
             self.close_soon(Close.UNAUTHORISED, message["code"])
 
-    def on_too_many_sockets(self, message: Message) -> None:
+    def on_too_many_sockets(self, message: groups.TooManySockets) -> None:
         if self.id in message["socket_ids"]:
             self.close_soon(Close.TOO_MANY, "too_many_sockets")
 
-    def on_recheck(self, _message: Message) -> None:
+    def on_recheck(self, _message: groups.Recheck) -> None:
         keep_until_done(self.authentication.recheck())
 
-    def on_poll_position(self, _message: Message) -> None:
+    def on_poll_position(self, _message: groups.PollPosition) -> None:
         if self.caller is not None:
             keep_until_done(self.outbox.poll_position(self.caller.user_id))
 

@@ -22,7 +22,7 @@ from realtime import groups, selectors
 from realtime.calls import services as calls
 from realtime.conf import conf
 from realtime.consumers.database import Batcher, in_database
-from realtime.consumers.protocol import Caller, Message, OpenSocket
+from realtime.consumers.protocol import Caller, OpenSocket
 from realtime.services import sockets as socket_service
 
 logger = logging.getLogger("parley.realtime")
@@ -103,7 +103,7 @@ class Hub:
             if user_id in self._joined:
                 keep_until_done(self._unsubscribe(user_id))
 
-    def deliver(self, message: Message) -> None:
+    def deliver(self, message: groups.Message) -> None:
         """Passes a message of realtime.groups to the sockets of its user in this process."""
         for socket in tuple(self.sockets.get(message.get("user_id", 0), ())):
             try:
@@ -137,7 +137,7 @@ class Hub:
             return
         self._joined.add(user_id)
         if time.monotonic() - started > JOIN_SECONDS / 2:
-            self.deliver({"type": "poll_position", "user_id": user_id})
+            self.deliver(groups.PollPosition(type="poll_position", user_id=user_id))
 
     async def _unsubscribe(self, user_id: int) -> None:
         await asyncio.sleep(LINGER_SECONDS)
@@ -187,15 +187,20 @@ class Hub:
             chunk = open_sockets[start : start + SWEEP_CHUNK]
             ended, excess_ids, heads = await in_database(_read_positions, [caller for _, caller in chunk])
             for socket, caller in chunk:
+                user_id = caller.user_id
+                message: groups.Message
                 # A token that was renewed meanwhile was not read.
                 if caller.token in ended and socket.caller == caller:
-                    message: Message = {"type": "end", "session_ids": [caller.session_id], "code": ended[caller.token]}
+                    code = ended[caller.token]
+                    message = groups.End(type="end", user_id=user_id, session_ids=[caller.session_id], code=code)
                 elif caller.socket_id in excess_ids:
-                    message = {"type": "too_many_sockets", "socket_ids": [caller.socket_id]}
-                elif caller.user_id in heads:
-                    message = {"type": "new_events", "seq": heads[caller.user_id]}
+                    message = groups.TooManySockets(
+                        type="too_many_sockets", user_id=user_id, socket_ids=[caller.socket_id]
+                    )
+                elif user_id in heads:
+                    message = groups.NewEvents(type="new_events", user_id=user_id, seq=heads[user_id])
                 else:
-                    message = {"type": "poll_position"}
+                    message = groups.PollPosition(type="poll_position", user_id=user_id)
                 socket.on_message(message)
 
     async def _end_calls(self) -> None:

@@ -12,6 +12,7 @@ from rest_framework.utils.encoders import JSONEncoder
 
 from core.parsers import parse_json
 from core.text import is_encodable
+from realtime import groups
 from realtime.kinds import SocketRef
 
 MAX_REF = 64
@@ -108,7 +109,7 @@ class OpenSocket(Protocol):
     language: str
     is_closing: bool
 
-    def on_message(self, message: Message) -> None: ...
+    def on_message(self, message: groups.Message) -> None: ...
 
     def close_soon(self, code: int, reason: str) -> None: ...
 

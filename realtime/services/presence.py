@@ -44,7 +44,7 @@ def watch(*, viewer: "User", device: SocketRef, user_ids: list[int]) -> list[dic
     # In one publish and in this order: the socket must know whom it watches before the current state arrives.
     groups.publish(
         [
-            {"type": "watch", "user_id": viewer.id, "only": device.socket_id, "watched_ids": user_ids},
+            groups.Watch(type="watch", user_id=viewer.id, only=device.socket_id, watched_ids=user_ids),
             *(
                 groups.frame_message(viewer.id, {"type": "presence", "data": state}, only=device.socket_id)
                 for state in states
@@ -80,11 +80,11 @@ def visibility_changed(*, person: "User") -> None:
     transaction.on_commit(lambda: groups.publish(messages), robust=True)
 
 
-def _to_watchers(person: "User", *, online: bool) -> list[groups.Message]:
+def _to_watchers(person: "User", *, online: bool) -> list[groups.Frame]:
     return _messages(person, _state(person, online=online)) if person.show_last_seen else []
 
 
-def _messages(person: "User", state: dict[str, Any]) -> list[groups.Message]:
+def _messages(person: "User", state: dict[str, Any]) -> list[groups.Frame]:
     """The presence, for every socket of a contact; each relays only users that its client watches."""
     peers = selectors.online_peers_of(person.id)
     if not peers:

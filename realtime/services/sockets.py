@@ -47,7 +47,7 @@ def opened(*, socket_id: str, user_id: int, session_id: int) -> Opened:
         # Their rows are deleted at once: the next new socket must not count them again.
         with unit_of_work():
             Socket.objects.filter(id__in=excess_ids).delete()
-            message = {"type": "too_many_sockets", "user_id": user_id, "socket_ids": excess_ids}
+            message = groups.TooManySockets(type="too_many_sockets", user_id=user_id, socket_ids=excess_ids)
             transaction.on_commit(lambda: groups.publish([message]), robust=True)
     return Opened(all(is_later for _, is_later in others), bool(in_call), log.Position(epoch, head_seq, min_seq))
 
@@ -111,13 +111,14 @@ def purge_dead(*, now: datetime) -> int:
 
 def end_sessions(*, user_id: int, session_ids: Iterable[int], code: str) -> None:
     """Closes the sockets of sessions with 4401 and this code as the reason, once the open transaction has committed."""
-    message = {"type": "end", "user_id": user_id, "session_ids": list(session_ids), "code": code}
+    message = groups.End(type="end", user_id=user_id, session_ids=list(session_ids), code=code)
     transaction.on_commit(lambda: groups.publish([message]), robust=True)
 
 
 def recheck(*, user_id: int) -> None:
     """Makes a user's sockets check after the commit whether they may stay open."""
-    transaction.on_commit(lambda: groups.publish([{"type": "recheck", "user_id": user_id}]), robust=True)
+    message = groups.Recheck(type="recheck", user_id=user_id)
+    transaction.on_commit(lambda: groups.publish([message]), robust=True)
 
 
 UNIT_OF_WORK_DURATION = timedelta(seconds=0.5)
