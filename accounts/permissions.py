@@ -1,12 +1,12 @@
 """What a view asks of its user: a confirmed address, and an action token for what protects the account."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework.permissions import IsAuthenticated
+from rest_framework.permissions import BasePermission, IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
@@ -31,6 +31,17 @@ class IsVerified(IsAuthenticated):
         if allowed and not request.user.has_verified_email:
             raise EmailNotVerified
         return allowed
+
+
+class MethodPermissions:
+    """A view set whose methods may declare permissions of their own with DRF's decorator `permission_classes`."""
+
+    action: str | None
+    permission_classes: Sequence[type[BasePermission]]
+
+    def get_permissions(self) -> list[BasePermission]:
+        method = getattr(self, self.action or "", None)
+        return [permission() for permission in getattr(method, "permission_classes", self.permission_classes)]
 
 
 def needs_action_token(action: step_up.Action) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

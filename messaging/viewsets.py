@@ -1,16 +1,17 @@
 """The REST entry points of messaging: search for users, conversations with them, and their messages."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.decorators import permission_classes
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
-from accounts.permissions import IsVerified
+from accounts.permissions import IsVerified, MethodPermissions
 from accounts.selectors import search_people
 from accounts.serializers import PersonSerializer
 from core.fields import checked, parse_id
@@ -47,12 +48,7 @@ class PeopleViewSet(ViewSet):
         return Response({"users": [PersonSerializer.render(user) for user in people]})
 
 
-class ConversationViewSet(ViewSet):
-    def get_permissions(self) -> Sequence[Any]:
-        if self.action == "start":
-            return [IsVerified()]
-        return super().get_permissions()
-
+class ConversationViewSet(MethodPermissions, ViewSet):
     @extend_schema(
         operation_id="messages_list_conversations",
         parameters=[CONVERSATIONS.parameter, CURSOR],
@@ -66,6 +62,7 @@ class ConversationViewSet(ViewSet):
         )
         return Response(page(following, conversations=[serializers.ConversationOutput.render(row) for row in listed]))
 
+    @permission_classes([IsVerified])
     @extend_schema(
         operation_id="messages_start_conversation",
         request=serializers.StartConversationInput,
@@ -114,12 +111,7 @@ def _sent(row: selectors.MessageRow, created: bool, request: Request) -> Respons
     return Response({"message": serializers.MessageOutput.render(row, request.user.id)}, status=201 if created else 200)
 
 
-class MessageViewSet(ViewSet):
-    def get_permissions(self) -> Sequence[Any]:
-        if self.action in ("create", "partial_update"):
-            return [IsVerified()]
-        return super().get_permissions()
-
+class MessageViewSet(MethodPermissions, ViewSet):
     @extend_schema(
         operation_id="messages_list",
         parameters=[
@@ -144,6 +136,7 @@ class MessageViewSet(ViewSet):
         )
         return Response({"messages": _messages(listed, request), "has_more": has_more})
 
+    @permission_classes([IsVerified])
     @throttles(Throttle("send", by=user))
     @extend_schema(
         operation_id="messages_send",
@@ -155,6 +148,7 @@ class MessageViewSet(ViewSet):
         message, created = messages.send(sender=request.user, conversation_id=conversation_id, **data)
         return _sent(message, created, request)
 
+    @permission_classes([IsVerified])
     @throttles(Throttle("edit", by=user))
     @extend_schema(
         operation_id="messages_edit", request=serializers.EditMessageInput, responses=serializers.MessageReply

@@ -1,14 +1,14 @@
 """Calls over REST: for lock screens, for the history, and for fresh TURN credentials."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.decorators import permission_classes
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
-from accounts.permissions import IsVerified
+from accounts.permissions import IsVerified, MethodPermissions
 from core.fields import checked
 from core.pagination import Limit, whole_number
 from realtime.calls import selectors, services
@@ -21,12 +21,7 @@ CALLS = Limit(conf.CALLS_LIMIT, conf.CALLS_MAX)
 CALL_ID = OpenApiParameter("call_id", int, OpenApiParameter.PATH)
 
 
-class CallViewSet(ViewSet):
-    def get_permissions(self) -> Sequence[Any]:
-        if self.action in ("decline", "ice_servers"):
-            return [IsVerified()]
-        return super().get_permissions()
-
+class CallViewSet(MethodPermissions, ViewSet):
     @extend_schema(
         operation_id="calls_list",
         parameters=[CALLS.parameter, OpenApiParameter("before", int, description="Only calls with a smaller id.")],
@@ -44,12 +39,14 @@ class CallViewSet(ViewSet):
         services.end_overdue_of(user_id=request.user.id)
         return Response({"call": _render(selectors.call_for(request.user.id, call_id), request)})
 
+    @permission_classes([IsVerified])
     @extend_schema(operation_id="calls_decline", parameters=[CALL_ID], request=DeclineInput, responses=CallReply)
     def decline(self, request: Request, call_id: str) -> Response:
         data = checked(DeclineInput, request.data)
         call = services.decline(user_id=request.user.id, call_id=call_id, reason=data["reason"])
         return Response({"call": _render(call, request)})
 
+    @permission_classes([IsVerified])
     @extend_schema(operation_id="calls_ice_servers", parameters=[CALL_ID], responses=IceServersReply)
     def ice_servers(self, request: Request, call_id: str) -> Response:
         return Response(services.ice_servers(actor=request.user, call_id=call_id))
