@@ -99,7 +99,7 @@ class CallSummaryOutput(serializers.Serializer):
 
 class LastMessageOutput(serializers.Serializer):
     id = serializers.IntegerField()
-    kind = serializers.ChoiceField(choices=["text", "image", "call"])
+    kind = serializers.ChoiceField(choices=Message.Kind.choices)
     body = serializers.CharField(allow_blank=True)
     sender_id = serializers.IntegerField()
     call = CallSummaryOutput(allow_null=True)
@@ -169,7 +169,7 @@ class MediaOutput(serializers.Serializer):
 class ReplyPreviewOutput(serializers.Serializer):
     id = serializers.IntegerField()
     sender_id = serializers.IntegerField()
-    kind = serializers.ChoiceField(choices=["text", "image", "call"])
+    kind = serializers.ChoiceField(choices=Message.Kind.choices)
     body = serializers.CharField(allow_null=True, help_text="At most 200 characters.")
     media_url = serializers.CharField(allow_null=True)
     thumb_url = serializers.CharField(allow_null=True)
@@ -205,7 +205,7 @@ class MessageOutput(serializers.Serializer):
     id = serializers.IntegerField()
     conversation_id = serializers.IntegerField()
     sender_id = serializers.IntegerField()
-    kind = serializers.ChoiceField(choices=["text", "image", "call"])
+    kind = serializers.ChoiceField(choices=Message.Kind.choices)
     body = serializers.CharField(allow_null=True)
     media_url = serializers.CharField(allow_null=True)
     media = MediaOutput(allow_null=True)

@@ -16,6 +16,7 @@ from accounts.services import audit
 from core.fields import parse_id
 from core.operator import PlainCommand, actor, discard_output, moment, refusal
 from notifications.conf import conf
+from notifications.kinds import EVENT_KINDS, KINDS
 from notifications.services import ingestion
 
 
@@ -23,7 +24,7 @@ class Command(PlainCommand):
     help = "Add an event to a user's feed. Without options, read events as JSON lines from standard input."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--type", help="post_like, comment, reply, follow, follow_request, follow_approved")
+        parser.add_argument("--type", help=", ".join(kind for kind in KINDS if kind in EVENT_KINDS))
         parser.add_argument("--recipient-id", help="id of the user whose feed gets the event")
         parser.add_argument("--actor-id", help="id of the user who acted")
         parser.add_argument("--target-id", help="the post")
