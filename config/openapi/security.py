@@ -47,9 +47,6 @@ WEBHOOK = {
 # Operations whose view reads the token itself, or accepts one of two.
 BY_OPERATION: dict[str, list[dict[str, list[str]]]] = {
     "auth_refresh": [{"bearer": []}],
-    "auth_two_step": [{"two_step": []}],
-    "auth_two_step_resend": [{"two_step": []}],
-    "auth_two_step_forgot": [{"two_step": []}],
     "notifications_events": [{"webhook": []}],
     "media_get": [{"signature": []}, {"bearer": []}],
     "media_get_thumb": [{"signature": []}, {"bearer": []}],
