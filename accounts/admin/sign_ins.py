@@ -10,7 +10,7 @@ from accounts.admin_site.actions import ConfirmedAction, NoChange
 from accounts.admin_site.lists import ChoiceFilter, KnownValuesFilter, StaffAdmin
 from accounts.admin_site.overview import Panel, Task
 from accounts.models import Code, Session, TrustedDevice, User
-from accounts.services import account_status, email_change, registration, step_up, two_step
+from accounts.services import account_status, step_up
 from core.exceptions import NotFound
 
 
@@ -90,8 +90,7 @@ class PurposeFilter(KnownValuesFilter):
     @staticmethod
     def known() -> dict[str, str]:
         actions = map(step_up.purpose_of, step_up.Action)
-        purposes = {registration.SIGNUP, registration.RESET, two_step.PURPOSE, email_change.PURPOSE, *actions}
-        return {purpose: purpose for purpose in sorted(purposes)}
+        return {purpose: purpose for purpose in sorted([*map(str, Code.Purpose), *actions])}
 
 
 @admin.register(Code)

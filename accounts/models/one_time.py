@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from enum import StrEnum, auto
 from typing import NamedTuple, Self, TypeVar
 
 from django.conf import settings
@@ -68,10 +69,17 @@ class EmailChangeQuerySet(models.QuerySet["EmailChange"]):
 class Code(models.Model):
     """The current code of a user and purpose, as a keyed digest bound to purpose and address."""
 
+    class Purpose(StrEnum):
+        """Besides these there is one for each action to confirm (accounts.services.step_up.purpose_of)."""
+
+        SIGNUP = auto()
+        RESET = auto()
+        TWO_STEP = auto()
+        CHANGE_EMAIL = auto()
+
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.CASCADE, related_name="codes", verbose_name=_("user"), db_index=False
     )
-    # signup, reset, two_step, change_email, or action:<name>
     purpose = models.CharField(_("purpose"), max_length=40)
     address = models.EmailField(_("address"), max_length=254)
     digest = models.CharField(max_length=64)

@@ -18,8 +18,6 @@ from core.exceptions import NotFound
 from core.request_context import network_of
 from core.transactions import unit_of_work
 
-PURPOSE = "change_email"
-
 
 def start(*, user: User, session: Session, action_token: OneTimeToken, email: str) -> None:
     """Mails a code to the new address; the address of the account is still the old one. EmailTaken.
@@ -44,8 +42,8 @@ def start(*, user: User, session: Session, action_token: OneTimeToken, email: st
             expires_at=now + timedelta(minutes=conf.CODE_MINUTES),
         )
         if may_be_sent:
-            code = codes.issue(user=user, purpose=PURPOSE, address=email)
-            emails.send(PURPOSE, email, user.language, {"name": user.first_name, "code": code})
+            code = codes.issue(user=user, purpose=Code.Purpose.CHANGE_EMAIL, address=email)
+            emails.send("change_email", email, user.language, {"name": user.first_name, "code": code})
 
 
 def verify(*, user: User, code: str, network: str) -> User:
@@ -56,7 +54,9 @@ def verify(*, user: User, code: str, network: str) -> User:
     change = EmailChange.objects.pending().filter(user=user).first()
     if change is None:
         raise InvalidOtp
-    checked = codes.check(user=user, purpose=PURPOSE, address=change.new_email, text=code, network=network)
+    checked = codes.check(
+        user=user, purpose=Code.Purpose.CHANGE_EMAIL, address=change.new_email, text=code, network=network
+    )
     token, digest = new_opaque_token()
     with unit_of_work():
         user = User.objects.lock_active(user.id)
@@ -122,7 +122,7 @@ def _revoke_credentials(user: User, since: datetime) -> None:
 def _change_address(user: User, email: str) -> None:
     if user.email == email:
         return
-    codes.delete(Code.objects.unused().filter(Q(address=user.email) | Q(purpose=PURPOSE), user=user))
+    codes.delete(Code.objects.unused().filter(Q(address=user.email) | Q(purpose=Code.Purpose.CHANGE_EMAIL), user=user))
     if address_is_taken(email, asked_by=user.id):
         raise EmailTaken
     user.email = email

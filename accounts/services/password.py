@@ -9,9 +9,9 @@ from rest_framework.exceptions import ValidationError
 
 from accounts import emails
 from accounts.exceptions import InvalidCredentials, InvalidOtp
-from accounts.models import OneTimeToken, Session, TrustedDevice, User
+from accounts.models import Code, OneTimeToken, Session, TrustedDevice, User
 from accounts.services import codes, login_lockout, sessions, step_up, two_step
-from accounts.services.registration import RESET, refuse_weak_password
+from accounts.services.registration import refuse_weak_password
 from accounts.signals import account_verified
 from core.exceptions import NotFound
 from core.request_context import prefer_language
@@ -20,7 +20,7 @@ from core.transactions import unit_of_work
 
 def forgot(*, email: str, network: str) -> None:
     """Mails a code to the address of an account."""
-    codes.send_to_address(email=email, network=network, purpose=RESET, mail="reset_code")
+    codes.send_to_address(email=email, network=network, purpose=Code.Purpose.RESET, mail="reset_code")
 
 
 def reset(*, email: str, code: str, new_password: str, network: str) -> None:
@@ -30,7 +30,7 @@ def reset(*, email: str, code: str, new_password: str, network: str) -> None:
     InvalidOtp, ValidationError (`new_password`).
     """
     found = User.objects.filter(email=email).first()
-    checked = codes.check(user=found, purpose=RESET, address=email, text=code, network=network)
+    checked = codes.check(user=found, purpose=Code.Purpose.RESET, address=email, text=code, network=network)
     prefer_language(checked.user.language)
     password_hash = hashed(new_password, checked.user)  # outside of the transaction: hashing takes its time
     with unit_of_work():

@@ -10,7 +10,7 @@ from rest_framework import serializers
 
 from accounts import emails
 from accounts.exceptions import EmailTaken, InvalidOtp
-from accounts.models import User
+from accounts.models import Code, User
 from accounts.selectors import address_is_taken
 from accounts.services import codes, login, sessions
 from accounts.signals import account_erased, account_verified
@@ -18,9 +18,6 @@ from core import ratelimits
 from core.request_context import Caller, network_of
 from core.text import normalise_address
 from core.transactions import unit_of_work
-
-SIGNUP = "signup"
-RESET = "reset"
 
 
 def sign_up(*, email: str, password: str, first_name: str, last_name: str, language: str, network: str) -> User:
@@ -76,7 +73,9 @@ def verify_email(*, email: str, code: str, caller: Caller) -> tuple[User, str]:
     InvalidOtp for a wrong or expired code and for an unknown address, AccountBlocked.
     """
     user = User.objects.filter(email=email).first()
-    checked = codes.check(user=user, purpose=SIGNUP, address=email, text=code, network=network_of(caller.ip))
+    checked = codes.check(
+        user=user, purpose=Code.Purpose.SIGNUP, address=email, text=code, network=network_of(caller.ip)
+    )
     with unit_of_work():
         user = User.objects.lock_with_email(checked.user_id, email)
         if user is None or user.has_verified_email:
@@ -105,7 +104,7 @@ def confirm(user: User) -> None:
         changed += ["contested_at", "password"]
         sessions.revoke_all(user_id=user.id, reason="contested")
         user.one_time_tokens.end()
-        codes.send(user=user, purpose=RESET, mail="choose_password")
+        codes.send(user=user, purpose=Code.Purpose.RESET, mail="choose_password")
     user.save(update_fields=changed)
     account_verified.send(User, user=user)
 
@@ -115,7 +114,7 @@ def resend(*, email: str, network: str) -> None:
     codes.send_to_address(
         email=email,
         network=network,
-        purpose=SIGNUP,
+        purpose=Code.Purpose.SIGNUP,
         mail="signup_code",
         is_wanted=lambda user: not user.has_verified_email and not user.is_blocked(timezone.now()),
     )
@@ -123,7 +122,7 @@ def resend(*, email: str, network: str) -> None:
 
 def mail_code(user: User) -> None:
     """Mails a new code to an unconfirmed account, inside the caller's unit of work."""
-    codes.send(user=user, purpose=SIGNUP, mail="signup_code")
+    codes.send(user=user, purpose=Code.Purpose.SIGNUP, mail="signup_code")
 
 
 def mail_owner(*, email: str) -> None:

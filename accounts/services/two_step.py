@@ -21,7 +21,6 @@ from accounts.tokens import keyed_digest, keyed_digests
 from core.request_context import Caller, network_of
 from core.transactions import unit_of_work
 
-PURPOSE = "two_step"
 MAILED_DIGITS = 8
 MOST_DIGITS = 10
 
@@ -116,7 +115,7 @@ def resend(*, pending: OneTimeToken, network: str) -> None:
         if reset_at is not None and timezone.now() - reset_at < hold:
             emails.send_to(user, "two_step_code_refused")
             return
-        codes.send(user=user, purpose=PURPOSE, mail="two_step_code", digits=MAILED_DIGITS)
+        codes.send(user=user, purpose=Code.Purpose.TWO_STEP, mail="two_step_code", digits=MAILED_DIGITS)
 
 
 def _mailed_code(user: User, typed: str, network: str) -> Code | None:
@@ -124,7 +123,7 @@ def _mailed_code(user: User, typed: str, network: str) -> Code | None:
     if not (text.isascii() and text.isdigit() and MAILED_DIGITS <= len(text) <= MOST_DIGITS):
         return None
     try:
-        return codes.check(user=user, purpose=PURPOSE, address=user.email, text=text, network=network)
+        return codes.check(user=user, purpose=Code.Purpose.TWO_STEP, address=user.email, text=text, network=network)
     except InvalidOtp:
         return None
 
