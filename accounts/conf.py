@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from core.conf import ALLOW, COUNT_IN_DATABASE, Rate, prefixed
+from core.conf import ALLOW, COUNT_IN_DATABASE, RatesByScope, prefixed
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Defaults:
     KNOWN_NETWORK_DAYS: int = 90
 
     # The views declare what each rate is counted by; docs/security.md has the table.
-    RATES: dict[str, Rate | tuple[Rate, ...]] = field(
+    RATES: RatesByScope = field(
         default_factory=lambda: {
             "login": (5, 60, COUNT_IN_DATABASE),
             "login_network": (30, 60, COUNT_IN_DATABASE),

@@ -17,6 +17,8 @@ D = TypeVar("D")
 
 # (allowed, seconds, what to do while the counter is unavailable).
 Rate = tuple[int, int, str]
+# One rate for each scope, or several that hold together.
+RatesByScope = dict[str, Rate | tuple[Rate, ...]]
 COUNT_IN_DATABASE = "count_in_database"
 ALLOW = "allow"
 
@@ -53,7 +55,7 @@ class Defaults:
     MISSING_SETTINGS: Sequence[str] = ()
     # The cache counts for all processes: Redis, or the memory of a single process.
     COUNTER_IS_SHARED: bool = True
-    RATES: dict[str, Rate | tuple[Rate, ...]] = field(
+    RATES: RatesByScope = field(
         default_factory=lambda: {
             # Every write that declares no rate of its own.
             "writes": (120, 60, ALLOW),

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from core.conf import ALLOW, Rate, prefixed
+from core.conf import ALLOW, RatesByScope, prefixed
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,7 @@ class Defaults:
     SEARCH_SCAN: int = 1000
     SEARCH_SCAN_MAX: int = 3000
 
-    # Scope: (allowed, seconds, what to do while the counter is unavailable), or several that all apply.
-    RATES: dict[str, Rate | tuple[Rate, ...]] = field(
+    RATES: RatesByScope = field(
         default_factory=lambda: {
             "send": ((20, 5, ALLOW), (60, 60, ALLOW)),
             "start_conversation": (20, 3600, ALLOW),

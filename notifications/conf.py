@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from core.conf import prefixed
+from core.conf import ALLOW, RatesByScope, prefixed
 
 # The values of PUSH_BACKEND. A new push provider is a subclass of `notifications.channels.PushChannel` and a row here.
 PUSH_PROVIDERS = {
@@ -24,12 +24,11 @@ class Defaults:
     KEEP_DAYS: int = 180
     KEEP_PER_USER: int = 1000
 
-    # Scope: (allowed, seconds, what to do while the counter is out of reach).
-    RATES: dict[str, tuple[int, int, str]] = field(
+    RATES: RatesByScope = field(
         default_factory=lambda: {
-            "test_push": (3, 60, "allow"),
+            "test_push": (3, 60, ALLOW),
             # Requests of other services with up to EVENTS_PER_REQUEST events each, before the signature is checked.
-            "events": (1200, 60, "allow"),
+            "events": (1200, 60, ALLOW),
         }
     )
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from core.conf import prefixed
+from core.conf import ALLOW, RatesByScope, prefixed
 
 
 @dataclass(frozen=True)
@@ -56,12 +56,11 @@ class Defaults:
     TURN_SECONDS: int = 3600
     STUN_URLS: tuple[str, ...] = ()
 
-    # Scope: (allowed, seconds, what to do while the counter is unavailable).
-    RATES: dict[str, tuple[int, int, str]] = field(
+    RATES: RatesByScope = field(
         default_factory=lambda: {
-            "call_invite": (20, 60, "allow"),
+            "call_invite": (20, 60, ALLOW),
             # By one user, to one user who never replied.
-            "call_invite_unanswered": (3, 60, "allow"),
+            "call_invite_unanswered": (3, 60, ALLOW),
         }
     )
 
