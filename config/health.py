@@ -1,4 +1,4 @@
-"""Liveness, readiness and metrics: /healthz, /readyz, /metrics.
+"""Liveness and readiness: /healthz and /readyz.
 
 `/healthz` checks only that the process replies. `/readyz` checks its services: without the database or with
 migrations missing it replies with 503; without Redis or with a slow delivery queue it is degraded and stays in

@@ -3,7 +3,7 @@
 from csp.constants import NONCE, NONE, SELF
 
 from config import environment
-from config.settings.base import DEBUG, SITE_URL, TRUSTED_PROXIES, env
+from config.settings.base import CORE_TRUSTED_PROXIES, DEBUG, SITE_URL, env
 
 METRICS_TOKEN = environment.header("METRICS_TOKEN")
 LOG_FORMAT = environment.choice("LOG_FORMAT", ("text", "json"), default="text")
@@ -57,7 +57,7 @@ CONTENT_SECURITY_POLICY = {
         "form-action": [SELF],
     }
 }
-SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if TRUSTED_PROXIES else None
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if CORE_TRUSTED_PROXIES else None
 SECURE_SSL_REDIRECT = HTTPS
 # The API and health checks never redirect to https; the documentation names the address. Development pages are not there.
 SECURE_REDIRECT_EXEMPT = [r"^api/", r"^healthz$", r"^readyz$", r"^metrics$", r"^dev/"]

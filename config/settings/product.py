@@ -5,7 +5,7 @@ from pathlib import Path
 from django.utils.translation import gettext_lazy as _
 
 from config import environment
-from config.settings.base import BASE_DIR, EMBEDDED, REDIS_URL, TRUSTED_PROXIES, VAR_DIR, env
+from config.settings.base import BASE_DIR, EMBEDDED, REDIS_URL, VAR_DIR, env
 from notifications.conf import PUSH_PROVIDERS
 
 PRODUCT_NAME = "Parley"
@@ -15,7 +15,6 @@ PRODUCT_NAME = "Parley"
 AUTH_USER_MODEL = "accounts.User"
 # kid:secret pairs, newest first: the first signs, all verify.
 ACCOUNTS_TOKEN_KEYS = environment.secret("TOKEN_KEYS", kept_in=VAR_DIR, prefix="dev:")
-CORE_TRUSTED_PROXIES = TRUSTED_PROXIES
 # Without Redis, only the single process of the embedded default may count in its own memory.
 CORE_COUNTER_IS_SHARED = bool(REDIS_URL) or EMBEDDED
 PASSWORD_HASHERS = ["accounts.hashers.BoundedArgon2Hasher", "django.contrib.auth.hashers.PBKDF2PasswordHasher"]
