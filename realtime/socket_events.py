@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from rest_framework import serializers
 
-from accounts.serializers.users import ProfileSerializer
+from accounts.serializers import ProfileSerializer
 from messaging.selectors import SeenMessage
 from messaging.serializers import ConversationOutput, LastMessageOutput, MessageOutput, ReactionOutput
 from notifications.serializers import NotificationSerializer

@@ -16,7 +16,6 @@ from notifications.kinds import KINDS, PREFERENCE_FIELDS, TITLE_LENGTH, Counts, 
 from notifications.models import Member, Notification, Preferences
 from notifications.services import delivery
 from notifications.services.feed import rows
-from notifications.services.feed.rows import remove_actors
 from notifications.signals import notification_changed
 
 
@@ -126,7 +125,7 @@ def _withdraw(member: Member) -> bool:
     try:
         with transaction.atomic():
             row = Notification.objects.select_for_update().filter(id=member.notification_id).first()
-            if row is None or not remove_actors(row, Q(id=member.id)):
+            if row is None or not rows.remove_actors(row, Q(id=member.id)):
                 raise _AlreadyRemoved
     except _AlreadyRemoved:
         return False
