@@ -58,10 +58,10 @@ class PlainCommand(BaseCommand):
         except (CommandError, DatabaseError, OSError) as error:
             if not getattr(self, "_called_from_command_line", False) or options.get("traceback"):
                 raise
-            told = error if isinstance(error, CommandError) else refusal(error)
-            self.stderr.write(str(told))
+            problem = error if isinstance(error, CommandError) else refusal(error)
+            self.stderr.write(str(problem))
             connections.close_all()
-            sys.exit(told.returncode)
+            sys.exit(problem.returncode)
 
     def _converted(self, options: dict[str, Any]) -> dict[str, Any]:
         """The options with texts converted by the types of the arguments: `call_command` passes on what it is given."""
@@ -140,7 +140,7 @@ class OperatorCommand(PlainCommand):
         if answer.strip().lower() not in ("y", "yes"):
             raise CommandError("Left as it was.")
 
-    def progress(self, items: Iterable[T], *, what: str = "") -> Iterator[T]:
+    def progress(self, items: Iterable[T], *, what: str) -> Iterator[T]:
         """The items, with a bar on a terminal."""
         return iter(tqdm(items, desc=what, file=sys.stderr, disable=not sys.stderr.isatty()))
 

@@ -46,7 +46,7 @@ def too_long(length: int) -> str:
     return sentence % {"length": length}
 
 
-def clean_body(value: object, *, may_be_empty: bool = False) -> str:
+def clean_body(value: object, *, may_be_empty: bool) -> str:
     """The body as it is stored: composed and trimmed. ValidationError naming `body`."""
     body = _clean_text("body", "" if value is None and may_be_empty else value).strip()
     if _INVISIBLE.fullmatch(body):

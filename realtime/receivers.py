@@ -138,7 +138,7 @@ def conversation_delivered(conversation: Any, user_id: int, delivered_id: int, *
     )
 
 
-def _for_both(conversation: Any, type: str, object_id: int | None = None) -> None:
+def _for_both(conversation: Any, type: str, object_id: int) -> None:
     for user_id in (conversation.user_low_id, conversation.user_high_id):
         log.append(user_id=user_id, type=type, conversation_id=conversation.id, object_id=object_id)
 

@@ -115,7 +115,7 @@ def purge_orphans(*, now: datetime | None = None) -> int:
     return removed
 
 
-def copy_files(*, target: Storage, ids: Iterable[int], dry_run: bool = False) -> tuple[int, int]:
+def copy_files(*, target: Storage, ids: Iterable[int], dry_run: bool) -> tuple[int, int]:
     """Copies the image files to another storage; skips existing ones. Returns how many were copied and are missing."""
     copied = missing = 0
     for token, mime in Image.objects.filter(id__in=list(ids)).values_list("token", "mime"):

@@ -80,7 +80,7 @@ def inline(text: str) -> SafeString:
     return mark_safe(_parser().renderInline(text))
 
 
-def code_block(code: str, language: str = "") -> SafeString:
+def code_block(code: str, language: str) -> SafeString:
     """A block of code as every page shows it; a script adds colours and the copy button."""
     attribute = f' class="language-{escape(language)}"' if language else ""
     return mark_safe(f"<pre><code{attribute}>{escape(code)}</code></pre>\n")

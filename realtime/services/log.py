@@ -108,7 +108,7 @@ def positions(user_ids: Sequence[int]) -> list[Position]:
     return [found[user_id] for user_id in user_ids]
 
 
-def start_new_epoch(user_ids: Iterable[int] | None = None) -> int:
+def start_new_epoch(user_ids: Iterable[int] | None) -> int:
     """Makes every client of these users (None: of all) reload, as after a restore. Returns how many."""
     streams = Stream.objects.all() if user_ids is None else Stream.objects.filter(user_id__in=list(user_ids))
     start = F("head_seq") + EPOCH_JUMP

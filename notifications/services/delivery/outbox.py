@@ -182,7 +182,7 @@ def switch_off(device_id: int) -> None:
     cancel(reason="the token is dead", device_ids=[device_id])
 
 
-def retry(*, ids: Iterable[int], actor: "User | str", reason: str = "") -> int:
+def retry(*, ids: Iterable[int], actor: "User | str", reason: str) -> int:
     """Send these rows now, with a full number of attempts, where they can be sent again. Returns how many."""
     now = timezone.now()
     with unit_of_work():
