@@ -1,4 +1,4 @@
-"""What a view asks of its user: a confirmed address, and an action token for what protects the account."""
+"""What a view requires of its user: a confirmed address, and an action token for what protects the account."""
 
 from collections.abc import Callable, Sequence
 from functools import wraps

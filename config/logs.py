@@ -8,8 +8,8 @@ from typing import Any
 
 from core import request_context
 
-# Patterns of secrets, removed from every text: messages, addresses, tracebacks. Each begins where a word does and looks
-# at it once: clients choose some of the texts, and a pattern that begins at every letter takes the square of their length.
+# Patterns of secrets, removed from every text: messages, addresses, tracebacks. Each begins where a word does and reads
+# it once: clients choose some of the texts, and a pattern that begins at every letter takes the square of their length.
 _SECRETS = re.compile(
     r"""
       (?<![A-Za-z0-9_-])(?=[A-Za-z0-9_-]*eyJ)

@@ -22,7 +22,7 @@ READ_ONLY = "25006"
 
 @cache
 def on_postgresql() -> bool:
-    """Whether the database is PostgreSQL, else SQLite. Kept: each look at Django's `connection` takes some microseconds."""
+    """Whether the database is PostgreSQL, else SQLite. Cached: reading Django's `connection` takes some microseconds."""
     return connection.vendor == "postgresql"
 
 
@@ -126,7 +126,7 @@ M = TypeVar("M", bound=Model)
 
 
 def insert(new: M) -> M:
-    """Stores a new row and sets its id, by a statement that stays prepared. The ORM compiles each insert anew, which takes
+    """Stores a new row and sets its id, by a statement that stays prepared. The ORM compiles each insert again, which takes
     longer than the insert."""
     stored = row(f"{insert_into(type(new))} RETURNING id", column_values(new))
     assert stored is not None

@@ -211,14 +211,14 @@ _pool = _Pool()
 atexit.register(lambda: _pool.close())
 
 
-def _start_anew() -> None:
-    """In a process that was forked from this one, which keeps its decoders."""
+def _reset_after_fork() -> None:
+    """The decoders belong to the parent process: the child starts its own."""
     global _pool
     _pool = _Pool(_pool.waiting)
 
 
 if hasattr(os, "fork"):
-    os.register_at_fork(after_in_child=_start_anew)
+    os.register_at_fork(after_in_child=_reset_after_fork)
 
 
 def expect_few_threads() -> None:

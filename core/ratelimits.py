@@ -21,7 +21,7 @@ from core.exceptions import RateLimited
 
 logger = logging.getLogger("parley.ratelimits")
 
-# After a failure the counter is not asked for this long, so that an unavailable one costs one timeout, not one per
+# After a failure the counter is not used for this long, so that an unavailable one costs one timeout, not one per
 # request.
 RETRY_COUNTER_SECONDS = 5.0
 
@@ -41,14 +41,14 @@ _counter_retry_at = 0.0
 def register(prefix: str, scopes: Mapping[str, Rates]) -> None:
     """Adds the scopes of an app; its setting `<prefix>_RATES` overrides single ones.
 
-    A rate is (allowed, seconds, what to do while the counter is out of reach). Several rates of one scope
+    A rate is (allowed, seconds, what to do while the counter is unavailable). Several rates of one scope
     hold together: 20 within 5 seconds and 60 within a minute is a burst and a long run.
     """
     _defaults.update({scope: (prefix, _as_rates(rates)) for scope, rates in scopes.items()})
 
 
 def count_with(store: Store) -> None:
-    """Sets where scopes that guard secrets are counted while the counter is out of reach."""
+    """Sets where scopes that guard secrets are counted while the counter is unavailable."""
     global _store
     _store = store
 
@@ -110,7 +110,7 @@ def _count_one(scope: str, digest: str, rate: Rate) -> int:
 
 
 def _from_counter(scope: str, digest: str, allowed: int, seconds: int) -> tuple[int, int] | None:
-    """The uses and the seconds left of the window; None when the counter is out of reach."""
+    """The uses and the seconds left of the window; None when the counter is unavailable."""
     global _counter_retry_at
     if time.monotonic() < _counter_retry_at:
         return None

@@ -24,7 +24,7 @@ class Defaults:
     SEARCH_PAGE: int = 20
     SEARCH_PAGE_MAX: int = 100
     SEARCH_QUERY_LENGTH: int = 128
-    # Rows read newest first before the text index is asked, and the most that a query too short for
+    # Rows read newest first before the text index is used, and the most that a query too short for
     # that index may read in one request.
     SEARCH_SCAN: int = 1000
     SEARCH_SCAN_MAX: int = 3000

@@ -44,7 +44,7 @@ class ChoiceFilter(SimpleListFilter):
 
 
 class KnownValuesFilter(admin.AllValuesFieldListFilter):
-    """A filter by a column whose values the code knows. Django's own asks the whole table which there are."""
+    """A filter by a column whose values the code knows. Django's own reads them from the whole table."""
 
     @staticmethod
     def known() -> Mapping[str, str | Promise]:

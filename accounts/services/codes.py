@@ -61,9 +61,9 @@ def send(*, user: User, purpose: str, mail: str, digits: int = DIGITS) -> None:
 def send_to_address(
     *, email: str, network: str, purpose: str, mail: str, is_wanted: Callable[[User], bool] = lambda user: True
 ) -> None:
-    """The same for an address that a client without a session has typed: to its account, if the mail is wanted there.
+    """Sends a code to an address from a request without a session, if it is that of an account for which `is_wanted`.
 
-    Nothing is sent to any other address or beyond the limit of mails; the answer is the same for all.
+    Nothing is sent to any other address or beyond the limit of mails; the reply is the same for all.
     """
     user = User.objects.filter(email=email).first()
     if not may_be_mailed(address=email, asked_for=user, network=network):
@@ -81,7 +81,7 @@ def send_to_address(
 def may_be_mailed(*, address: str, asked_for: User | None, network: str) -> bool:
     """Counts one mail with a code to `address`. False when the limit is reached: nothing may be sent, without an error.
 
-    Every request that mails a code asks here first: sign-up, a new code, a reset, a mailed second step, an action and
+    Every request that mails a code calls this first: sign-up, a new code, a reset, a mailed second step, an action and
     a new address. Not counted are codes that support sends, and the one that follows a confirmed code (a new password
     for a contested address).
 

@@ -123,7 +123,7 @@ def refresh(token: str) -> str:
         locked = Session.objects.select_for_update(no_key=True)
         row = locked.filter(sid=_sid_of(claims), user_id=claims.user_id).first()
         now = timezone.now()
-        # The user is read now that the row is ours.
+        # The user is read while the session's row is locked.
         session = _require_accepting(row, claims.generation, now)
         behind = session.generation - claims.generation
         reused = _is_reused(session, behind, now)

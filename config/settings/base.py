@@ -74,7 +74,7 @@ else:
         _database["OPTIONS"] |= {
             # Uses of a statement of the hot paths (core.database) on a connection before it is prepared.
             "prepare_threshold": 3,
-            # A prepared statement gets one plan for all values: PostgreSQL would plan those with arrays anew each time.
+            # A prepared statement gets one plan for all values: PostgreSQL would plan those with arrays again each time.
             # The options of DATABASE_URL come last: PostgreSQL takes the last value of a setting.
             "options": "-c plan_cache_mode=force_generic_plan -c statement_timeout=10000 -c lock_timeout=3500"
             f" -c idle_in_transaction_session_timeout=15000 {_database['OPTIONS'].get('options', '')}".rstrip(),

@@ -33,7 +33,7 @@ RATELIMIT_ENABLE = environment.switch("RATELIMIT_ENABLE", default=True)
 NOTIFICATIONS_PUSH_BACKEND = environment.choice("PUSH_BACKEND", PUSH_PROVIDERS, default="outbox")
 NOTIFICATIONS_FCM_CREDENTIALS = env.str("PUSH_FCM_CREDENTIALS", default="")
 NOTIFICATIONS_FCM_ENDPOINT = env.str("PUSH_FCM_ENDPOINT", default="")
-# Where fcm-django's own tools find devices, should they be installed beside ours.
+# Where fcm-django's own tools find devices, if they are installed.
 FCM_DJANGO_FCMDEVICE_MODEL = "notifications.Device"
 NOTIFICATIONS_EVENT_SOURCES = env.str("EVENT_SOURCES", default="")
 NOTIFICATIONS_PUSH_OUTBOX = VAR_DIR / "push"

@@ -40,7 +40,7 @@ class RateLimited(Retry):
 
 
 class Unavailable(Failed):
-    """The service refuses all requests. The delivery is not at fault, so the attempt does not count."""
+    """The service refuses all requests. The cause is not the delivery, so the attempt does not count."""
 
 
 class Dead(Failed):

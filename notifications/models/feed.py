@@ -125,7 +125,7 @@ class Preferences(models.Model):
 
 
 class IngestedEvent(models.Model):
-    """An event that another service reported, remembered for a week so that it counts once."""
+    """An event that another service reported, kept for a week so that it counts once."""
 
     source = models.CharField(max_length=60)
     event_id = models.CharField(max_length=kinds.EVENT_ID_LENGTH)

@@ -167,7 +167,7 @@ class Hub:
 
     @staticmethod
     async def _repeat(work: Callable[[], Awaitable[object]], seconds: float, name: str) -> None:
-        """Works for ever, with pauses of about so many seconds: not all processes at the same moment."""
+        """Repeats the work with pauses of about so many seconds: not all processes at the same time."""
         while True:
             await asyncio.sleep(seconds * random.uniform(0.8, 1.0))
             try:

@@ -86,7 +86,7 @@ class CircuitBreaker:
                 return f"{_FAILURES} people in a row could not be served, at last: {outcome.error}"
             return ""
         if isinstance(outcome, Dead | DeviceGone):
-            # The service works: it judged this row.
+            # The service works: it rejected this row alone.
             self._failed.clear()
             return ""
         return self._record_mismatch(device, now)

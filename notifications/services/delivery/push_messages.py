@@ -29,7 +29,7 @@ class PushContent:
     kind: Kind
     title: str
     body: str
-    # For the app: type, notification_id, and what opens on a tap; all strings, as FCM wants them.
+    # For the app: type, notification_id, and what opens on a tap; all strings, as FCM requires.
     data: dict[str, str]
     # Replaces an older push of the same group on the screen.
     tag: str

@@ -1,5 +1,5 @@
 """A job is a claimed row that may be sent now. A delivery handler prepares and sends the jobs of one channel; the
-threads of its pool send: they speak to the network, never to the database.
+threads of its pool send: they use the network, never the database.
 """
 
 import itertools

@@ -1,7 +1,7 @@
 """The worker: takes due rows, sends them on a pool of threads, stores the results.
 
 A worker per channel, so that a hanging push service never delays a code. Only the worker's own thread
-speaks to the database; the pool speaks to the network.
+uses the database; the threads of the pool use the network.
 """
 
 import logging
@@ -242,7 +242,7 @@ class ChannelWorker:
 
     def _write_results(self) -> None:
         if self._results:
-            # Kept until it succeeded: what was sent must not be forgotten while the database is away.
+            # Kept until it succeeded: the record of what was sent must survive while the database is unavailable.
             claims.finish(self._results)
             self._results = []
 

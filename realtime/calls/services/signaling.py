@@ -115,7 +115,7 @@ def note_closed(*, socket_ids: Iterable[str]) -> None:
             if device is not None:
                 bind(participant, device)
                 if call.state == Call.State.ACTIVE:
-                    # Assumed: it may be another tab, opened just before. The socket that speaks is the right one.
+                    # Assumed: it may be another tab, opened just before. The socket that sends the command is the right one.
                     participant.connected_at = None
                     participant.save(update_fields=["connected_at"])
                 # Its `ready` said that another device is bound.
