@@ -13,7 +13,6 @@ from accounts.admin_site.actions import ConfirmedAction, ReasonForm
 from accounts.admin_site.lists import StaffAdmin
 from accounts.admin_site.overview import Chart, Figure, Panel, Task
 from accounts.services import audit
-from accounts.services.audit import name_actions
 from messaging.models import Conversation, Message, Report
 from messaging.selectors.messages import first_id_since, messages_around
 from messaging.services import reports
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 
-name_actions(
+audit.name_actions(
     {
         "message.revealed": _("Message revealed"),
         "report.dismissed": _("Report dismissed"),

@@ -11,6 +11,8 @@ from core.text import json_time
 from realtime.calls.models import Call, CallParticipant
 from realtime.kinds import SocketRef
 
+SIGNAL_KINDS = ("offer", "answer", "ice", "restart", "media")
+
 
 def _expiry(call: Call, participants: Iterable[CallParticipant]) -> datetime | None:
     if call.state == Call.State.ENDED:
@@ -104,5 +106,5 @@ class CallRingingData(serializers.Serializer):
 
 class CallSignalData(serializers.Serializer):
     call_id = serializers.IntegerField()
-    kind = serializers.ChoiceField(["offer", "answer", "ice", "restart", "media"])
+    kind = serializers.ChoiceField(SIGNAL_KINDS)
     payload = serializers.DictField()

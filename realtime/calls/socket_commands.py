@@ -8,7 +8,7 @@ from rest_framework import serializers
 from core.fields import IdField, TextField
 from realtime.calls import services
 from realtime.calls.models import Call
-from realtime.calls.serializers import CallReply, CallRouteReply, CallSerializer, DeclineInput
+from realtime.calls.serializers import SIGNAL_KINDS, CallReply, CallRouteReply, CallSerializer, DeclineInput
 from realtime.kinds import CommandContext, CommandSpec
 
 Data = dict[str, Any]
@@ -32,7 +32,7 @@ class CallDeclineInput(DeclineInput):
 
 
 class SignalInput(CallInput):
-    kind = serializers.ChoiceField(services.SIGNAL_KINDS)
+    kind = serializers.ChoiceField(SIGNAL_KINDS)
     payload = serializers.DictField(help_text="Passed on unread; SDP up to 48 KiB, a candidate up to 2 KiB.")
 
 

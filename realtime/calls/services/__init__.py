@@ -8,7 +8,6 @@ live-call index of the two users (ascending), the call, the conversation, and la
 from realtime.calls.services.ending import end_between, end_of_sessions, end_overdue, end_overdue_of, erase_of
 from realtime.calls.services.invitations import accept, cancel, decline, invite, ringing
 from realtime.calls.services.signaling import (
-    SIGNAL_KINDS,
     connected,
     hangup,
     ice_for,

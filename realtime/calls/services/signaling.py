@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 
-SIGNAL_KINDS = ("offer", "answer", "ice", "restart", "media")
 SDP_BYTES = 48 * 1024
 CANDIDATE_BYTES = 2 * 1024
 # The fields beside a candidate: its media section and user fragment.
