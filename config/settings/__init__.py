@@ -6,5 +6,4 @@ outboxes under `var/`. Environment variables select PostgreSQL, Redis, SMTP and 
 
 from config.settings.applications import *  # noqa: F403
 from config.settings.base import *  # noqa: F403
-from config.settings.operations import *  # noqa: F403
 from config.settings.product import *  # noqa: F403
