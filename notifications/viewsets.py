@@ -90,7 +90,7 @@ class FeedViewSet(ViewSet):
 
     @extend_schema(operation_id="notifications_read", request=None, responses=NotificationReadOutput)
     def read(self, request: Request, notification_id: str) -> Response:
-        user_id, row_id = request.user.id, _row_id(notification_id)
+        user_id, row_id = request.user.id, parse_id(notification_id) or 0
         feed.mark_read(user_id=user_id, notification_id=row_id)
         row = selectors.notifications_for(user_id, [row_id]).get(row_id)
         if row is None:
@@ -99,16 +99,9 @@ class FeedViewSet(ViewSet):
 
     @extend_schema(operation_id="notifications_delete", request=None, responses=NotificationDeletedOutput)
     def remove(self, request: Request, notification_id: str) -> Response:
-        user_id, row_id = request.user.id, _row_id(notification_id)
+        user_id, row_id = request.user.id, parse_id(notification_id) or 0
         feed.delete(user_id=user_id, notification_id=row_id)
         return Response({"notification_id": row_id, **selectors.counts(user_id)})
-
-
-def _row_id(path_part: str) -> int:
-    row_id = parse_id(path_part)
-    if row_id is None:
-        raise NotificationNotFound
-    return row_id
 
 
 def _matches_etag(if_none_match: str, etag: str) -> bool:
@@ -149,13 +142,13 @@ class PushTokenViewSet(ViewSet):
     def register(self, request: Request) -> Response:
         data = checked(PushTokenInput, request.data)
         devices.register(user_id=request.user.id, session_id=request.auth.id, **data)
-        return Response({})
+        return Response()
 
     @extend_schema(operation_id="profile_push_token_remove", request=RemovePushTokenInput, responses=OkReply)
     def remove(self, request: Request) -> Response:
         form = checked(RemovePushTokenInput, request.data)
         devices.remove(user_id=request.user.id, token=form["token"])
-        return Response({})
+        return Response()
 
 
 class TestPushViewSet(ViewSet):

@@ -133,7 +133,7 @@ class OwnSessionViewSet(ViewSet):
     @extend_schema(operation_id="auth_logout", request=None, responses=OkReply)
     def logout(self, request: Request) -> Response:
         sessions.revoke([request.auth], reason="logout")
-        return Response({})
+        return Response()
 
 
 class TwoStepViewSet(ViewSet):

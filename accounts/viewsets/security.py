@@ -134,14 +134,14 @@ class SecondPasswordViewSet(ViewSet):
     def change(self, request: Request, action_token: OneTimeToken) -> Response:
         form = checked(TwoStepChangeInput, request.data)
         second_password.change(user=request.user, session=request.auth, action_token=action_token, **form)
-        return Response({})
+        return Response()
 
     @extend_schema(operation_id="auth_two_step_disable", request=TwoStepDisableInput, responses=OkReply)
     @needs_action_token(step_up.Action.TWO_STEP_DISABLE)
     def disable(self, request: Request, action_token: OneTimeToken) -> Response:
         form = checked(TwoStepDisableInput, request.data)
         second_password.disable(user=request.user, action_token=action_token, **form)
-        return Response({})
+        return Response()
 
     @extend_schema(operation_id="auth_two_step_recovery_codes", request=None, responses=RecoveryCodesOutput)
     @needs_action_token(step_up.Action.RECOVERY_CODES)
