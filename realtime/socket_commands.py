@@ -85,39 +85,39 @@ class WatchInput(Serializer):
 # --- What it does ----------------------------------------------------------------------------------
 
 
-def send(caller: CommandContext, data: Data) -> Data:
-    message, _created = messages.send(sender=caller.user, **data)
-    return {"message": messaging.MessageOutput.render(message, caller.user.id)}
+def send(context: CommandContext, data: Data) -> Data:
+    message, _created = messages.send(sender=context.user, **data)
+    return {"message": messaging.MessageOutput.render(message, context.user.id)}
 
 
-def edit(caller: CommandContext, data: Data) -> Data:
-    message = messages.edit(editor=caller.user, **data)
-    return {"message": messaging.MessageOutput.render(message, caller.user.id)}
+def edit(context: CommandContext, data: Data) -> Data:
+    message = messages.edit(editor=context.user, **data)
+    return {"message": messaging.MessageOutput.render(message, context.user.id)}
 
 
-def delete(caller: CommandContext, data: Data) -> Data:
-    return {"message_id": messages.delete(user=caller.user, **data)}
+def delete(context: CommandContext, data: Data) -> Data:
+    return {"message_id": messages.delete(user=context.user, **data)}
 
 
-def react(caller: CommandContext, data: Data) -> Data:
-    return {"reactions": messaging.ReactionOutput.render(reactions.add(user=caller.user, **data))}
+def react(context: CommandContext, data: Data) -> Data:
+    return {"reactions": messaging.ReactionOutput.render(reactions.add(user=context.user, **data))}
 
 
-def unreact(caller: CommandContext, data: Data) -> Data:
-    return {"reactions": messaging.ReactionOutput.render(reactions.remove(user=caller.user, **data))}
+def unreact(context: CommandContext, data: Data) -> Data:
+    return {"reactions": messaging.ReactionOutput.render(reactions.remove(user=context.user, **data))}
 
 
-def read(caller: CommandContext, data: Data) -> Data:
-    return dict(conversations.mark_read(reader_id=caller.user.id, **data))
+def read(context: CommandContext, data: Data) -> Data:
+    return dict(conversations.mark_read(reader_id=context.user.id, **data))
 
 
-def typing(caller: CommandContext, data: Data) -> Data:
-    presence.typing(actor=caller.user, **data)
+def typing(context: CommandContext, data: Data) -> Data:
+    presence.typing(actor=context.user, **data)
     return {}
 
 
-def watch(caller: CommandContext, data: Data) -> Data:
-    return {"presence": presence.watch(viewer=caller.user, device=caller.device, **data)}
+def watch(context: CommandContext, data: Data) -> Data:
+    return {"presence": presence.watch(viewer=context.user, device=context.device, **data)}
 
 
 class OwnCommand(NamedTuple):

@@ -36,28 +36,28 @@ class SignalInput(CallInput):
     payload = serializers.DictField(help_text="Passed on unread; SDP up to 48 KiB, a candidate up to 2 KiB.")
 
 
-def invite(caller: CommandContext, data: Data) -> Data:
-    call = services.invite(actor=caller.user, device=caller.device, **data)
-    return _render_call(caller, call) | services.ice_for(actor=caller.user, call=call)
+def invite(context: CommandContext, data: Data) -> Data:
+    call = services.invite(actor=context.user, device=context.device, **data)
+    return _render_call(context, call) | services.ice_for(actor=context.user, call=call)
 
 
-def accept(caller: CommandContext, data: Data) -> Data:
-    call = services.accept(user_id=caller.user.id, device=caller.device, **data)
-    return _render_call(caller, call) | services.ice_for(actor=caller.user, call=call)
+def accept(context: CommandContext, data: Data) -> Data:
+    call = services.accept(user_id=context.user.id, device=context.device, **data)
+    return _render_call(context, call) | services.ice_for(actor=context.user, call=call)
 
 
 def _by_user(service: Callable[..., Call]) -> Command:
     """A command that the user may send from any device."""
-    return lambda caller, data: _render_call(caller, service(user_id=caller.user.id, **data))
+    return lambda context, data: _render_call(context, service(user_id=context.user.id, **data))
 
 
 def _by_device(service: Callable[..., Call]) -> Command:
     """A command of the device that is bound to the call."""
-    return lambda caller, data: _render_call(caller, service(user_id=caller.user.id, device=caller.device, **data))
+    return lambda context, data: _render_call(context, service(user_id=context.user.id, device=context.device, **data))
 
 
-def _render_call(caller: CommandContext, call: Call) -> Data:
-    return {"call": CallSerializer.render(call, viewer_id=caller.user.id, device=caller.device)}
+def _render_call(context: CommandContext, call: Call) -> Data:
+    return {"call": CallSerializer.render(call, viewer_id=context.user.id, device=context.device)}
 
 
 COMMANDS = {

@@ -25,7 +25,7 @@ from realtime.conf import conf
 from realtime.consumers.database import in_database
 from realtime.consumers.hub import Hub
 from realtime.consumers.outbox import Outbox
-from realtime.consumers.protocol import Caller, OpenSocket, Ref, Scope
+from realtime.consumers.protocol import Identity, OpenSocket, Ref, Scope
 from realtime.kinds import Close
 from realtime.serializers import ReadyData
 from realtime.services import presence, sockets
@@ -84,7 +84,7 @@ class Authentication:
     async def sign_in(self, token: str, ref: Ref = None, *, by_header: bool = False) -> bool:
         """Opens the socket with its first token, or renews it with a later one of the same user; whether it did."""
         socket = self._socket
-        is_first = socket.caller is None
+        is_first = socket.identity is None
         if is_first:
             self._cancel_timer()  # the client has sent its token in time, however long the answer takes
         try:
@@ -129,20 +129,20 @@ class Authentication:
 
     async def recheck(self) -> None:
         """Closes the socket if its session has ended."""
-        caller = self._socket.caller
-        if caller is None:
+        identity = self._socket.identity
+        if identity is None:
             return
-        code = (await in_database(sessions.ended, [caller.token])).get(caller.token)
+        code = (await in_database(sessions.ended, [identity.token])).get(identity.token)
         # Renewed meanwhile: what was read is about the earlier token.
-        if code is not None and self._socket.caller == caller:
+        if code is not None and self._socket.identity == identity:
             self._socket.close_soon(Close.UNAUTHORISED, code)
 
-    async def recorded_caller(self) -> Caller | None:
+    async def recorded_identity(self) -> Identity | None:
         """Whose socket is recorded as open, also if it has closed while that was written."""
-        if self._socket.caller is None and self._signing_in is not None:
+        if self._socket.identity is None and self._signing_in is not None:
             with suppress(Exception):
-                return (await self._signing_in).caller
-        return self._socket.caller
+                return (await self._signing_in).identity
+        return self._socket.identity
 
     def stop(self) -> None:
         self._cancel_timer()
@@ -160,7 +160,7 @@ class Authentication:
 
     def _signed_in(self, signed_in: SignedIn, claims: SessionClaims) -> None:
         self._signing_in = None
-        self._socket.caller = signed_in.caller
+        self._socket.identity = signed_in.identity
         self._socket.language = self._asked_language or signed_in.language
         self._is_expiry_announced = False
         self._expires_at = claims.expires_at
@@ -195,7 +195,7 @@ class Authentication:
 
 
 class SignedIn(NamedTuple):
-    caller: Caller
+    identity: Identity
     language: str
     # The data of the `ready` frame; None for a renewed token.
     ready: dict[str, Any] | None
@@ -204,18 +204,18 @@ class SignedIn(NamedTuple):
 def _sign_in(token: str, generation: int, socket_id: str, is_first: bool) -> SignedIn:
     """Checks the token and records the socket. Runs in a thread of `in_database`."""
     user, session = sessions.authenticate(token)
-    caller = Caller(user.id, session.id, session.sid, generation, socket_id)
+    identity = Identity(user.id, session.id, session.sid, generation, socket_id)
     if not is_first:
         sockets.renewed(socket_id=socket_id, session_id=session.id)
-        return SignedIn(caller, user.language, None)
+        return SignedIn(identity, user.language, None)
     opened = sockets.opened(socket_id=socket_id, user_id=user.id, session_id=session.id)
     if opened.in_call:
-        calls.note_open(user_id=user.id, device=caller.device)
+        calls.note_open(user_id=user.id, device=identity.device)
     if opened.is_first:
         presence.user_connected(person=user)
     live = live_calls_for(user.id) if opened.in_call else []
-    ready = ReadyData.render(opened.position, live, viewer_id=user.id, device=caller.device)
-    return SignedIn(caller, user.language, ready)
+    ready = ReadyData.render(opened.position, live, viewer_id=user.id, device=identity.device)
+    return SignedIn(identity, user.language, ready)
 
 
 # --- What the handshake says -----------------------------------------------------------------------

@@ -24,7 +24,7 @@ from realtime.consumers.authentication import Authentication
 from realtime.consumers.database import in_database
 from realtime.consumers.hub import Hub
 from realtime.consumers.outbox import Outbox
-from realtime.consumers.protocol import BadFrame, Caller, CommandFrame, OpenSocket, Ref, read, reply
+from realtime.consumers.protocol import BadFrame, CommandFrame, Identity, OpenSocket, Ref, read, reply
 from realtime.kinds import Close, CommandContext
 from realtime.services.presence import TypingNotice, relay_typing_batch
 from realtime.socket_commands import COMMANDS, AckInput, AuthInput, PositionInput
@@ -76,7 +76,7 @@ class CommandQueue:
         except BadFrame as error:
             frame = error
             self._bad_frames += 1
-            if self._bad_frames > (BAD_FRAMES_BEFORE_SIGN_IN if self._socket.caller is None else conf.BAD_FRAMES):
+            if self._bad_frames > (BAD_FRAMES_BEFORE_SIGN_IN if self._socket.identity is None else conf.BAD_FRAMES):
                 self._socket.close_soon(Close.BAD_FRAME, "bad_frame")
                 return
         cost = SIGNAL_COST if isinstance(frame, CommandFrame) and frame.type == "call.signal" else 1
@@ -86,7 +86,7 @@ class CommandQueue:
                 self._socket.close_soon(Close.FLOODING, "flooding")
                 return
             frame = TooFast(frame.ref)
-        if isinstance(frame, CommandFrame) and frame.type == "ack" and self._socket.caller is not None:
+        if isinstance(frame, CommandFrame) and frame.type == "ack" and self._socket.identity is not None:
             # At once: the full window may be what the queue waits for.
             self._acknowledge(frame)
         elif len(self._frames) >= conf.INBOX_FRAMES:
@@ -135,23 +135,24 @@ class CommandQueue:
             raise ParseError(frame.message)
         if frame.type == "auth":
             await self._authenticate(frame)
-        elif (caller := self._socket.caller) is None:
+        elif (identity := self._socket.identity) is None:
             raise TokenInvalid
         elif frame.type == "ping":
-            self._outbox.send_frame({"type": "pong", "data": {"seq": await self._outbox.poll_position(caller.user_id)}})
+            seq = await self._outbox.poll_position(identity.user_id)
+            self._outbox.send_frame({"type": "pong", "data": {"seq": seq}})
         elif frame.type == "resume":
             data = checked(PositionInput, frame.data)
             self._outbox.resume(data["epoch"], data["seq"])
         elif frame.type == "ack":
             self._acknowledge(frame)
-        elif frame.type != "typing" or not await self._relay_typing(frame, caller):
-            self._outbox.send_text(await in_database(execute, caller, self._socket.language, frame))
+        elif frame.type != "typing" or not await self._relay_typing(frame, identity):
+            self._outbox.send_text(await in_database(execute, identity, self._socket.language, frame))
 
     async def _authenticate(self, frame: CommandFrame) -> None:
         try:
             data = checked(AuthInput, frame.data)
         except ValidationError as error:
-            if self._socket.caller is not None or "token" not in error.detail:
+            if self._socket.identity is not None or "token" not in error.detail:
                 raise
             # No token at all, or no text: there is nothing to wait for.
             raise TokenInvalid from error
@@ -159,12 +160,12 @@ class CommandQueue:
         if is_signed_in and (resume := data.get("resume")) is not None:
             self._outbox.resume(resume["epoch"], resume["seq"])
 
-    async def _relay_typing(self, frame: CommandFrame, caller: Caller) -> bool:
+    async def _relay_typing(self, frame: CommandFrame, identity: Identity) -> bool:
         """Whether a plain and permitted notice was relayed; any other is executed as a command, which raises its error."""
         conversation_id, is_typing = frame.data.get("conversation_id"), frame.data.get("is_typing")
         if type(conversation_id) is not int or not 0 < conversation_id <= MAX_ID or type(is_typing) is not bool:
             return False
-        notice = TypingNotice(caller.session_id, caller.user_id, conversation_id, is_typing)
+        notice = TypingNotice(identity.session_id, identity.user_id, conversation_id, is_typing)
         if not await Hub.here().batched(relay_typing_batch, notice):
             return False
         self._outbox.send_reply(frame.ref, {})
@@ -179,7 +180,7 @@ class CommandQueue:
             self._outbox.send_error(frame.ref, error)
 
 
-def execute(caller: Caller, language: str, frame: CommandFrame) -> str:
+def execute(identity: Identity, language: str, frame: CommandFrame) -> str:
     """Executes a command and returns the text of its reply. Runs in a thread of `in_database`.
 
     The errors of the command; TokenRevoked and AccountBlocked when the socket's session has ended.
@@ -188,11 +189,11 @@ def execute(caller: Caller, language: str, frame: CommandFrame) -> str:
         command = COMMANDS.get(frame.type)
         if command is None:
             raise ValidationError({"type": [_("There is no such command.")]})
-        user, _session = sessions.recheck(sid=caller.sid, user_id=caller.user_id, generation=caller.generation)
+        user, _session = sessions.recheck(sid=identity.sid, user_id=identity.user_id, generation=identity.generation)
         if command.for_verified and not user.has_verified_email:
             raise EmailNotVerified
         if command.rate is not None:
             ratelimits.check(command.rate, user.id)
         data = checked(command.input, frame.data)
-        result = command.run(CommandContext(user, caller.device), data)
+        result = command.run(CommandContext(user, identity.device), data)
         return reply(frame.ref, result)

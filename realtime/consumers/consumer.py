@@ -25,7 +25,7 @@ from realtime.consumers.authentication import Authentication
 from realtime.consumers.command_queue import CommandQueue
 from realtime.consumers.hub import Hub, keep_until_done
 from realtime.consumers.outbox import Outbox
-from realtime.consumers.protocol import Caller, Message, Receive, Scope, Send
+from realtime.consumers.protocol import Identity, Message, Receive, Scope, Send
 from realtime.kinds import Close
 from realtime.services import presence, sockets
 
@@ -41,7 +41,7 @@ class RealtimeConsumer(AsyncWebsocketConsumer):
         super().__init__()
         self.id = secrets.token_hex(8)
         # The user and token that the socket is signed in with.
-        self.caller: Caller | None = None
+        self.identity: Identity | None = None
         # Of the client, or of its user once signed in.
         self.language: str = settings.LANGUAGE_CODE
         # The users whose presence the client watches.
@@ -107,7 +107,7 @@ class RealtimeConsumer(AsyncWebsocketConsumer):
         """Calls the handler of a message of realtime.groups. Runs on the event loop; must not block."""
         if self.is_closing:
             return
-        if self.caller is None:
+        if self.identity is None:
             self.authentication.hold(message)
         else:
             getattr(self, f"on_{message['type']}")(message)
@@ -127,7 +127,7 @@ class RealtimeConsumer(AsyncWebsocketConsumer):
             self.watched_ids = frozenset(message["watched_ids"])
 
     def on_end(self, message: groups.End) -> None:
-        if self.caller is not None and self.caller.session_id in message["session_ids"]:
+        if self.identity is not None and self.identity.session_id in message["session_ids"]:
             self.close_soon(Close.UNAUTHORISED, message["code"])
 
     def on_too_many_sockets(self, message: groups.TooManySockets) -> None:
@@ -138,8 +138,8 @@ class RealtimeConsumer(AsyncWebsocketConsumer):
         keep_until_done(self.authentication.recheck())
 
     def on_poll_position(self, _message: groups.PollPosition) -> None:
-        if self.caller is not None:
-            keep_until_done(self.outbox.poll_position(self.caller.user_id))
+        if self.identity is not None:
+            keep_until_done(self.outbox.poll_position(self.identity.user_id))
 
     # --- The end -------------------------------------------------------------------------------
 
@@ -168,12 +168,12 @@ class RealtimeConsumer(AsyncWebsocketConsumer):
         keep_until_done(self._forget())
 
     async def _forget(self) -> None:
-        caller = await self.authentication.recorded_caller()
-        if caller is None:
+        identity = await self.authentication.recorded_identity()
+        if identity is None:
             return
         try:
             # Many may close one after the other: a few statements record all of them.
-            await Hub.here().batched(record_closed, ClosedSocket(caller.user_id, self.id), pause=RECORD_SECONDS)
+            await Hub.here().batched(record_closed, ClosedSocket(identity.user_id, self.id), pause=RECORD_SECONDS)
         except Exception as error:
             logger.info("a closed socket stays listed until the next purge: %s", error.__class__.__name__)
 

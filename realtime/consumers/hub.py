@@ -22,7 +22,7 @@ from realtime import groups, selectors
 from realtime.calls import services as calls
 from realtime.conf import conf
 from realtime.consumers.database import Batcher, in_database
-from realtime.consumers.protocol import Caller, OpenSocket
+from realtime.consumers.protocol import Identity, OpenSocket
 from realtime.services import sockets as socket_service
 
 logger = logging.getLogger("parley.realtime")
@@ -178,24 +178,24 @@ class Hub:
     async def sweep(self) -> None:
         """Closes sockets of ended sessions and above the limit, and wakes sockets whose log has grown without a wake-up."""
         open_sockets = [
-            (socket, socket.caller)
+            (socket, socket.identity)
             for sockets in self.sockets.values()
             for socket in sockets
-            if socket.caller is not None and not socket.is_closing
+            if socket.identity is not None and not socket.is_closing
         ]
         for start in range(0, len(open_sockets), SWEEP_CHUNK):
             chunk = open_sockets[start : start + SWEEP_CHUNK]
-            ended, excess_ids, heads = await in_database(_read_positions, [caller for _, caller in chunk])
-            for socket, caller in chunk:
-                user_id = caller.user_id
+            ended, excess_ids, heads = await in_database(_read_positions, [identity for _, identity in chunk])
+            for socket, identity in chunk:
+                user_id = identity.user_id
                 message: groups.Message
                 # A token that was renewed meanwhile was not read.
-                if caller.token in ended and socket.caller == caller:
-                    code = ended[caller.token]
-                    message = groups.End(type="end", user_id=user_id, session_ids=[caller.session_id], code=code)
-                elif caller.socket_id in excess_ids:
+                if identity.token in ended and socket.identity == identity:
+                    code = ended[identity.token]
+                    message = groups.End(type="end", user_id=user_id, session_ids=[identity.session_id], code=code)
+                elif identity.socket_id in excess_ids:
                     message = groups.TooManySockets(
-                        type="too_many_sockets", user_id=user_id, socket_ids=[caller.socket_id]
+                        type="too_many_sockets", user_id=user_id, socket_ids=[identity.socket_id]
                     )
                 elif user_id in heads:
                     message = groups.NewEvents(type="new_events", user_id=user_id, seq=heads[user_id])
@@ -239,8 +239,8 @@ def keep_until_done(work: Coroutine[Any, Any, Any]) -> None:
     task.add_done_callback(_background.discard)
 
 
-def _read_positions(callers: list[Caller]) -> tuple[dict[tuple[int, int], str], set[str], dict[int, int]]:
+def _read_positions(identities: list[Identity]) -> tuple[dict[tuple[int, int], str], set[str], dict[int, int]]:
     """The ended tokens with their error codes, the sockets above the limit, and the last event of each user's log."""
-    excess_ids = socket_service.still_open(owners={caller.socket_id: caller.user_id for caller in callers})
-    heads = selectors.heads({caller.user_id for caller in callers})
-    return sessions.ended(caller.token for caller in callers), excess_ids, heads
+    excess_ids = socket_service.still_open(owners={identity.socket_id: identity.user_id for identity in identities})
+    heads = selectors.heads({identity.user_id for identity in identities})
+    return sessions.ended(identity.token for identity in identities), excess_ids, heads

@@ -18,7 +18,7 @@ from realtime.conf import conf
 from realtime.consumers import protocol
 from realtime.consumers.database import in_database
 from realtime.consumers.hub import Hub, keep_until_done
-from realtime.consumers.protocol import Caller, OpenSocket
+from realtime.consumers.protocol import Identity, OpenSocket
 from realtime.event_rows import UserEvents
 from realtime.kinds import SocketRef
 from realtime.selectors import LoggedEvent
@@ -117,13 +117,13 @@ class Window:
     async def _record(self) -> None:
         recorded = 0
         try:
-            while self.acked > recorded and self._socket.caller is not None:
+            while self.acked > recorded and self._socket.identity is not None:
                 recorded = self.acked
                 delivered, self._delivered = self._delivered, {}
                 await in_database(
                     sockets.acknowledged,
                     socket_id=self._socket.id,
-                    user_id=self._socket.caller.user_id,
+                    user_id=self._socket.identity.user_id,
                     seq=recorded,
                     delivered=delivered,
                 )
@@ -222,7 +222,7 @@ class LogReader:
         return True
 
     async def _send_events(self) -> None:
-        caller = self._caller
+        identity = self._identity
         happened_at = None
         if self._inline and self._inline[0].seq == self.sent + 1:
             # One by one: the first is sent while the next is still being read. It stays in the list meanwhile, so that
@@ -231,13 +231,15 @@ class LogReader:
             happened_at = first.created_at
             if self._copy is not None and self._copy[0] == first.seq:
                 complete = first._replace(data=self._copy[1])
-                [outgoing] = render_batch([UserEvents(caller.user_id, [complete], caller.device)])
+                [outgoing] = render_batch([UserEvents(identity.user_id, [complete], identity.device)])
             else:
-                outgoing = await Hub.here().batched(render_batch, UserEvents(caller.user_id, [first], caller.device))
+                outgoing = await Hub.here().batched(
+                    render_batch, UserEvents(identity.user_id, [first], identity.device)
+                )
         else:
             self._inline.clear()
             limit = min(self.window.room(), BATCH)
-            outgoing = await in_database(_read_events, caller.user_id, self.sent, limit, caller.device)
+            outgoing = await in_database(_read_events, identity.user_id, self.sent, limit, identity.device)
         if not outgoing or outgoing[0].seq != self.sent + 1:
             await self._find_position()
             return
@@ -259,14 +261,14 @@ class LogReader:
 
     async def _find_position(self) -> None:
         """The next event is missing: it was pruned, or the log has a new epoch."""
-        position = await Hub.here().batched(log.positions, self._caller.user_id)
+        position = await Hub.here().batched(log.positions, self._identity.user_id)
         if reason := position.reset_reason(self.sent):
             await self._resync(reason, position.head_seq)
         else:
             self.head = position.head_seq
 
     async def _go_back(self, epoch: str | None, seq: int) -> None:
-        position = await Hub.here().batched(log.positions, self._caller.user_id)
+        position = await Hub.here().batched(log.positions, self._identity.user_id)
         if self._resume == (epoch, seq):  # else the client has asked for another position meanwhile, which follows
             self._resume = None
         if reason := position.reset_reason(seq, epoch):
@@ -283,7 +285,7 @@ class LogReader:
         await self._transmit(protocol.write({"type": "resync", "data": {"reason": reason, "seq": seq}}))
 
     @property
-    def _caller(self) -> Caller:
-        caller = self._socket.caller
-        assert caller is not None, "only a signed-in socket reads the log"
-        return caller
+    def _identity(self) -> Identity:
+        identity = self._socket.identity
+        assert identity is not None, "only a signed-in socket reads the log"
+        return identity

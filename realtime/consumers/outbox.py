@@ -152,8 +152,8 @@ class Outbox:
 
     async def _send_badge(self) -> bool:
         """Sends the counters of unread rows if they may have changed, at most once in BADGE_SECONDS."""
-        caller = self._socket.caller
-        if caller is None or not self._log.is_badge_due or self._log.window.is_half_full():
+        identity = self._socket.identity
+        if identity is None or not self._log.is_badge_due or self._log.window.is_half_full():
             return False
         loop = asyncio.get_running_loop()
         wait = self._badge_at + conf.BADGE_SECONDS - loop.time()
@@ -162,7 +162,7 @@ class Outbox:
             return False
         self._log.is_badge_due = False
         self._badge_at = loop.time()
-        badge = await in_database(notifications.counts, caller.user_id)
+        badge = await in_database(notifications.counts, identity.user_id)
         if badge != self._badge:
             self._badge = badge
             await self._transmit(protocol.write({"type": "badge", "data": badge}))

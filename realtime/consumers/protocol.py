@@ -81,7 +81,7 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
 
-class Caller(NamedTuple):
+class Identity(NamedTuple):
     """The user, the session and the token that a socket is signed in with."""
 
     user_id: int
@@ -105,7 +105,7 @@ class OpenSocket(Protocol):
 
     id: str
     # None until the socket is signed in.
-    caller: Caller | None
+    identity: Identity | None
     language: str
     is_closing: bool
 
