@@ -152,7 +152,7 @@ def _address(text: str) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
+class Client:
     """The client behind a request; the texts are as long as the columns of a session at most."""
 
     ip: str | None = None
@@ -160,13 +160,13 @@ class Caller:
     device_name: str = ""
 
 
-UNKNOWN = Caller()
+UNKNOWN = Client()
 
 
-def caller_of(request: HttpRequest) -> Caller:
+def client_of(request: HttpRequest) -> Client:
     """The address and the program behind a request, and how its device calls itself."""
     user_agent = clean_name(request.headers.get("User-Agent", ""))[:400]
-    return Caller(
+    return Client(
         ip=address_of(request),
         user_agent=user_agent,
         device_name=clean_name(request.headers.get("X-Device-Name", ""))[:200] or device_name(user_agent),

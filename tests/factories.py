@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from accounts.models import Session, User
 from accounts.services import sessions
-from core.request_context import Caller
+from core.request_context import Client
 from core.text import fold
 
 PASSWORD = "correct horse 9"
@@ -35,4 +35,4 @@ def make_user(first_name: str = "Ann", *, verified: bool = True, **fields: Any) 
 
 def sign_in(user: User) -> tuple[Session, str]:
     """A live session of the user and its token, as login would give it."""
-    return sessions.start(user=user, caller=Caller(ip="127.0.0.1", user_agent="tests"))
+    return sessions.start(user=user, client=Client(ip="127.0.0.1", user_agent="tests"))

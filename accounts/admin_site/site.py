@@ -37,7 +37,7 @@ from accounts.throttles import SIGN_IN
 from core import errors, ratelimits
 from core.conf import project
 from core.exceptions import RateLimited
-from core.request_context import caller_of, network_of_request
+from core.request_context import client_of, network_of_request
 from core.throttles import WRITES, throttles
 from core.transactions import unit_of_work
 
@@ -65,12 +65,12 @@ def start_session(request: HttpRequest, user: User, **kwargs: Any) -> None:
         account = User.objects.lock(user.pk)
         if account.password != user.password:
             return  # changed since it was compared; without a row the session is not valid
-        caller, lifetime = caller_of(request), timedelta(seconds=settings.SESSION_COOKIE_AGE)
+        client, lifetime = client_of(request), timedelta(seconds=settings.SESSION_COOKIE_AGE)
         try:
-            login.admit(account, caller)
+            login.admit(account, client)
         except AccountBlocked:
             return
-        session = sessions.start_in_admin(user=account, caller=caller, lifetime=lifetime)
+        session = sessions.start_in_admin(user=account, client=client, lifetime=lifetime)
     request.session[SESSION_KEY] = session.id
     vars(request)[_IS_LIVE] = True
 

@@ -16,7 +16,7 @@ from accounts.models import OneTimeToken, PasswordLock, RateCount, Session, Trus
 from accounts.services import audit, login_lockout, sessions
 from accounts.tokens import keyed_digest
 from core.database import compiled
-from core.request_context import Caller, network_of
+from core.request_context import Client, network_of
 from core.transactions import unit_of_work
 
 T = TypeVar("T")
@@ -40,7 +40,7 @@ class SecondStepNeeded:
     hint: str
 
 
-def with_password(*, email: str, password: str, caller: Caller, device_token: str = "") -> SignedIn | SecondStepNeeded:
+def with_password(*, email: str, password: str, client: Client, device_token: str = "") -> SignedIn | SecondStepNeeded:
     """Signs in with the first password: a session, or a token for the second step.
 
     InvalidCredentials and AccountLocked, the same for an address without account: as many hashes,
@@ -54,10 +54,10 @@ def with_password(*, email: str, password: str, caller: Caller, device_token: st
             return SecondStepNeeded(two_step_token, user.second_password_hint)
         if device is not None:
             TrustedDevice.objects.filter(id=device.id).update(last_used_at=timezone.now())
-        _session, token = complete(user=user, caller=caller, trusted_device=device)
+        _session, token = complete(user=user, client=client, trusted_device=device)
         return SignedIn(user, token)
 
-    network = network_of(caller.ip)
+    network = network_of(client.ip)
     return _after_password(
         email=email, password=password, network=network, on_success=on_success, device_token=device_token
     )
@@ -72,17 +72,17 @@ def check_password(*, email: str, password: str, network: str) -> User:
 
 
 def complete(
-    *, user: User, caller: Caller, trusted_device: TrustedDevice | None = None, announce: bool = True
+    *, user: User, client: Client, trusted_device: TrustedDevice | None = None, announce: bool = True
 ) -> tuple[Session, str]:
     """Creates a session and its token after all checks. AccountBlocked.
 
     Part of the caller's unit of work, which holds the row of the account locked.
     """
-    admit(user, caller, announce=announce)
-    return sessions.start(user=user, caller=caller, trusted_device=trusted_device)
+    admit(user, client, announce=announce)
+    return sessions.start(user=user, client=client, trusted_device=trusted_device)
 
 
-def admit(user: User, caller: Caller, *, announce: bool = True) -> None:
+def admit(user: User, client: Client, *, announce: bool = True) -> None:
     """What precedes every session. AccountBlocked.
 
     Signing in cancels a scheduled deletion; a new device or network is announced by mail.
@@ -93,12 +93,12 @@ def admit(user: User, caller: Caller, *, announce: bool = True) -> None:
         user.erase_after = None
         user.save(update_fields=["erase_after"])
         emails.send_to(user, "deletion_cancelled")
-    if announce and _is_new(user, caller):
+    if announce and _is_new(user, client):
         emails.send_to(
             user,
             "new_sign_in",
-            device=emails.clean(caller.device_name) or "?",
-            address=caller.ip or "?",
+            device=emails.clean(client.device_name) or "?",
+            address=client.ip or "?",
             time=now.strftime("%Y-%m-%d %H:%M"),
         )
 
@@ -188,11 +188,11 @@ def _announce_lock(user: User, lock: PasswordLock) -> None:
         emails.send_to(user, "locked")
 
 
-def _is_new(user: User, caller: Caller) -> bool:
+def _is_new(user: User, client: Client) -> bool:
     """There were sign-ins before, and none by this program from this network."""
     latest = _latest(user.id)
-    network = network_of(caller.ip)
-    return bool(latest) and not any(agent == caller.user_agent and network_of(ip) == network for ip, agent in latest)
+    network = network_of(client.ip)
+    return bool(latest) and not any(agent == client.user_agent and network_of(ip) == network for ip, agent in latest)
 
 
 @compiled

@@ -15,7 +15,7 @@ from accounts.selectors import address_is_taken
 from accounts.services import codes, login, sessions
 from accounts.signals import account_erased, account_verified
 from core import ratelimits
-from core.request_context import Caller, network_of
+from core.request_context import Client, network_of
 from core.text import normalise_address
 from core.transactions import unit_of_work
 
@@ -67,14 +67,14 @@ def create_user(
     return user
 
 
-def verify_email(*, email: str, code: str, caller: Caller) -> tuple[User, str]:
+def verify_email(*, email: str, code: str, client: Client) -> tuple[User, str]:
     """Confirms the address by its code and signs in. Returns the user and a session token.
 
     InvalidOtp for a wrong or expired code and for an unknown address, AccountBlocked.
     """
     user = User.objects.filter(email=email).first()
     checked = codes.check(
-        user=user, purpose=Code.Purpose.SIGNUP, address=email, text=code, network=network_of(caller.ip)
+        user=user, purpose=Code.Purpose.SIGNUP, address=email, text=code, network=network_of(client.ip)
     )
     with unit_of_work():
         user = User.objects.lock_with_email(checked.user_id, email)
@@ -83,7 +83,7 @@ def verify_email(*, email: str, code: str, caller: Caller) -> tuple[User, str]:
         user.refuse_if_blocked(timezone.now())
         codes.consume(checked)
         confirm(user)
-        _session, token = login.complete(user=user, caller=caller, announce=False)
+        _session, token = login.complete(user=user, client=client, announce=False)
     return user, token
 
 

@@ -17,20 +17,20 @@ from accounts.tokens import SessionClaims, decode_session_token, encode_session_
 from core import request_context
 from core.database import compiled, insert
 from core.exceptions import ApiError, NotFound
-from core.request_context import UNKNOWN, Caller
+from core.request_context import UNKNOWN, Client
 from core.transactions import unit_of_work
 
 # What a new token changes.
 _TOKEN_FIELDS = ("generation", "oldest_generation", "generation_used_at", "last_used_at", "token_expires_at")
 
 
-def start(*, user: User, caller: Caller = UNKNOWN, trusted_device: TrustedDevice | None = None) -> tuple[Session, str]:
+def start(*, user: User, client: Client = UNKNOWN, trusted_device: TrustedDevice | None = None) -> tuple[Session, str]:
     """Creates a session of `user` and its first token. The caller has completed all checks."""
     now = timezone.now()
     expires_at = now + timedelta(days=conf.SESSION_DAYS)
     session = _create(
         user,
-        caller,
+        client,
         now,
         trusted_device=trusted_device,
         token_expires_at=_token_expiry(now, expires_at),
@@ -40,16 +40,16 @@ def start(*, user: User, caller: Caller = UNKNOWN, trusted_device: TrustedDevice
     return session, _token(session, now)
 
 
-def start_in_admin(*, user: User, caller: Caller, lifetime: timedelta) -> Session:
+def start_in_admin(*, user: User, client: Client, lifetime: timedelta) -> Session:
     """Creates a session of the admin: it has no token and is not renewed."""
     now = timezone.now()
     ends = now + lifetime
-    return _create(user, caller, now, kind=Session.Kind.ADMIN, token_expires_at=ends, expires_at=ends)
+    return _create(user, client, now, kind=Session.Kind.ADMIN, token_expires_at=ends, expires_at=ends)
 
 
-def _create(user: User, caller: Caller, now: datetime, **values: Any) -> Session:
+def _create(user: User, client: Client, now: datetime, **values: Any) -> Session:
     """A session used now."""
-    values |= {"ip": caller.ip, "user_agent": caller.user_agent, "device_name": caller.device_name}
+    values |= {"ip": client.ip, "user_agent": client.user_agent, "device_name": client.device_name}
     return insert(Session(user=user, generation_used_at=now, created_at=now, last_used_at=now, **values))
 
 

@@ -18,7 +18,7 @@ from accounts.exceptions import AccountLocked, InvalidOtp, InvalidTwoStep, Token
 from accounts.models import Code, OneTimeToken, RecoveryCode, User
 from accounts.services import codes, login, trusted_devices
 from accounts.tokens import keyed_digest, keyed_digests
-from core.request_context import Caller, network_of
+from core.request_context import Client, network_of
 from core.transactions import unit_of_work
 
 MAILED_DIGITS = 8
@@ -46,7 +46,7 @@ def authenticate(token: str) -> OneTimeToken:
     return pending
 
 
-def with_password(*, pending: OneTimeToken, password: str, remember: bool, caller: Caller) -> login.SignedIn:
+def with_password(*, pending: OneTimeToken, password: str, remember: bool, client: Client) -> login.SignedIn:
     """Signs in with the second password or the mailed code.
 
     InvalidTwoStep, AccountLocked after a day's wrong ones, TokenRevoked for a token that is used up.
@@ -61,7 +61,7 @@ def with_password(*, pending: OneTimeToken, password: str, remember: bool, calle
         raise
     code: Code | None = None
     if not matches(user, password):
-        code = _mailed_code(user, password, network_of(caller.ip))
+        code = _mailed_code(user, password, network_of(client.ip))
         if code is None:
             _report_wrong_guess(user)
             raise InvalidTwoStep
@@ -72,12 +72,12 @@ def with_password(*, pending: OneTimeToken, password: str, remember: bool, calle
         if code is not None:
             _consume(code)
         if remember:
-            device, device_token = trusted_devices.remember(user=user, device_name=caller.device_name)
-        _, token = login.complete(user=user, caller=caller, trusted_device=device)
+            device, device_token = trusted_devices.remember(user=user, device_name=client.device_name)
+        _, token = login.complete(user=user, client=client, trusted_device=device)
     return login.SignedIn(user, token, device_token)
 
 
-def with_recovery_code(*, pending: OneTimeToken, typed: str, caller: Caller) -> login.SignedIn:
+def with_recovery_code(*, pending: OneTimeToken, typed: str, client: Client) -> login.SignedIn:
     """Signs in with a recovery code, which is consumed; the owner is notified by mail.
 
     InvalidTwoStep, or TokenRevoked for a token that is used up. For a quarter of an hour the new
@@ -92,7 +92,7 @@ def with_recovery_code(*, pending: OneTimeToken, typed: str, caller: Caller) -> 
         user = _consume_token(pending)
         if not RecoveryCode.objects.unused().filter(id=code.id).update(used_at=timezone.now()):
             raise InvalidTwoStep(_WRONG_RECOVERY_CODE)
-        session, token = login.complete(user=user, caller=caller)
+        session, token = login.complete(user=user, client=client)
         session.second_password_free_until = timezone.now() + timedelta(minutes=conf.SECOND_PASSWORD_FREE_MINUTES)
         session.save(update_fields=["second_password_free_until"])
         left = user.recovery_codes.unused().count()

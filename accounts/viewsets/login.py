@@ -34,7 +34,7 @@ from accounts.serializers.users import MeOutput, NoticeOutput, OwnAccountOutput,
 from accounts.services import login, password, registration, sessions, trusted_devices, two_step
 from accounts.throttles import SIGN_IN, SIGN_OUT, by_address, network_and_account, session_of_token
 from core.fields import checked, parse_id
-from core.request_context import caller_of, prefer_language
+from core.request_context import client_of, prefer_language
 from core.serializers import OkReply
 from core.text import supported_language
 from core.throttles import Throttle, network, throttles
@@ -83,7 +83,7 @@ class LoginViewSet(ViewSet):
     @extend_schema(operation_id="auth_verify", request=VerifyInput, responses=SignInOutput, parameters=[DEVICE_NAME])
     def verify(self, request: Request) -> Response:
         form = checked(VerifyInput, request.data)
-        user, token = registration.verify_email(**form, caller=caller_of(request._request))
+        user, token = registration.verify_email(**form, client=client_of(request._request))
         return Response(SignInOutput.render(user, token))
 
     @throttles(*by_address("resend_otp"))
@@ -113,7 +113,7 @@ class LoginViewSet(ViewSet):
     )
     def login(self, request: Request) -> Response:
         form = checked(LoginInput, request.data)
-        outcome = login.with_password(**form, caller=caller_of(request._request), device_token=device_token_of(request))
+        outcome = login.with_password(**form, client=client_of(request._request), device_token=device_token_of(request))
         if isinstance(outcome, login.SecondStepNeeded):
             return Response({"two_step_required": True, "two_step_token": outcome.two_step_token, "hint": outcome.hint})
         return Response(SignInOutput.render(outcome.user, outcome.token))
@@ -144,7 +144,7 @@ class TwoStepViewSet(ViewSet):
     @extend_schema(operation_id="auth_two_step", request=TwoStepInput, responses=TwoStepOutput)
     def verify(self, request: Request) -> Response:
         form = checked(TwoStepInput, request.data)
-        done = two_step.with_password(pending=request.auth, **form, caller=caller_of(request._request))
+        done = two_step.with_password(pending=request.auth, **form, client=client_of(request._request))
         if done.device_token is None:
             return Response(SignInOutput.render(done.user, done.token))
         if "Origin" not in request.headers:
@@ -164,7 +164,7 @@ class TwoStepViewSet(ViewSet):
     def recover(self, request: Request) -> Response:
         form = checked(RecoveryCodeInput, request.data)
         done = two_step.with_recovery_code(
-            pending=request.auth, typed=form["recovery_code"], caller=caller_of(request._request)
+            pending=request.auth, typed=form["recovery_code"], client=client_of(request._request)
         )
         left = done.recovery_codes_left
         return Response(RecoverySignInOutput.render(done.user, done.token, recovery_codes_left=left))

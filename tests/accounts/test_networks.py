@@ -11,7 +11,7 @@ from accounts.exceptions import AccountLocked, InvalidCredentials, InvalidOtp
 from accounts.models import Code, CodeTries, NetworkLock, Session, User
 from accounts.services import account_status, codes, login, login_lockout, sessions, trusted_devices
 from core import ratelimits
-from core.request_context import Caller
+from core.request_context import Client
 from tests.accounts.steps import action_token, enable_two_step, last_code, redeem_code, second_step
 from tests.client import ApiClient
 from tests.factories import PASSWORD, make_user, sign_in
@@ -51,7 +51,7 @@ def attempt(address, path, **body):
 
 def at(user, address, **fields):
     """A session of the user that began at an address."""
-    return sessions.start(user=user, caller=Caller(address, "tests"), **fields)[0]
+    return sessions.start(user=user, client=Client(address, "tests"), **fields)[0]
 
 
 # --- the wait after wrong passwords ------------------------------------------------------------
@@ -79,13 +79,13 @@ def test_a_known_network_waits_for_its_own_wrong_passwords(alice, clock):
     assert tried == ["invalid_credentials"] * 5
     # The rate of five a minute is used up as well: the wait is what the service itself says.
     with pytest.raises(AccountLocked):
-        login.with_password(email=alice.email, password=PASSWORD, caller=Caller(ip=HOME))
+        login.with_password(email=alice.email, password=PASSWORD, client=Client(ip=HOME))
     assert attempt(OFFICE, "login", email=alice.email, password=PASSWORD) == "200"
     assert attempt(unknown_network(1), "login", email=alice.email, password=PASSWORD) == "200"
     assert User.objects.get(id=alice.id).wrong_passwords == 0
     assert NetworkLock.objects.get(user=alice, network=HOME).wrong_passwords == 5
     clock.forward(seconds=61)
-    login.with_password(email=alice.email, password=PASSWORD, caller=Caller(ip=HOME))
+    login.with_password(email=alice.email, password=PASSWORD, client=Client(ip=HOME))
     assert NetworkLock.objects.get(user=alice, network=HOME).wrong_passwords == 0
 
 
@@ -95,7 +95,7 @@ def test_a_reset_and_staff_end_every_wait(alice, way):
     for address in (HOME, *map(unknown_network, range(5))):
         for _ in range(5):
             try:
-                login.with_password(email=alice.email, password="wrong", caller=Caller(ip=address))
+                login.with_password(email=alice.email, password="wrong", client=Client(ip=address))
             except (InvalidCredentials, AccountLocked):
                 continue
     password = PASSWORD
@@ -106,7 +106,7 @@ def test_a_reset_and_staff_end_every_wait(alice, way):
         password = NEW_PASSWORD
         assert attempt(HOME, "verify-reset", email=alice.email, code=code, new_password=password) == "200"
     for address in (HOME, unknown_network(1)):
-        login.with_password(email=alice.email, password=password, caller=Caller(ip=address))
+        login.with_password(email=alice.email, password=password, client=Client(ip=address))
 
 
 @pytest.mark.django_db(transaction=True)
@@ -116,7 +116,7 @@ def test_parallel_wrong_passwords_are_counted_apart_and_exactly():
 
     def guess(number):
         address = HOME if number % 2 else unknown_network(number)
-        login.with_password(email=alice.email, password="wrong", caller=Caller(ip=address))
+        login.with_password(email=alice.email, password="wrong", client=Client(ip=address))
 
     outcomes = parallel_outcomes(30, guess)
     for part in (outcomes[0::2], outcomes[1::2]):

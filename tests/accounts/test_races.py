@@ -8,13 +8,13 @@ from accounts.exceptions import AccountLocked, InvalidCredentials, InvalidOtp
 from accounts.models import Code, Session, UnknownAddress, User
 from accounts.services import codes, login, registration, sessions
 from accounts.tokens import decode_session_token
-from core.request_context import Caller
+from core.request_context import Client
 from tests.factories import PASSWORD, make_user, sign_in
 from tests.parallel import parallel_outcomes
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-HERE = Caller(ip="192.0.2.1", user_agent="tests")
+HERE = Client(ip="192.0.2.1", user_agent="tests")
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def test_of_200_parallel_wrong_codes_five_are_compared_and_the_right_one_is_dead
     wrong = [f"{(int(right) + n) % 10**6:06d}" for n in range(1, 201)]
 
     def guess(index):
-        registration.verify_email(email=ann.email, code=wrong[index], caller=HERE)
+        registration.verify_email(email=ann.email, code=wrong[index], client=HERE)
 
     results = [
         result for start in range(0, 200, 50) for result in parallel_outcomes(50, lambda n, s=start: guess(s + n))
@@ -41,7 +41,7 @@ def test_of_200_parallel_wrong_codes_five_are_compared_and_the_right_one_is_dead
     assert len(compared) == 5
     assert Code.objects.get(user=ann).tries == 5
     with pytest.raises(InvalidOtp):
-        registration.verify_email(email=ann.email, code=right, caller=HERE)
+        registration.verify_email(email=ann.email, code=right, client=HERE)
     ann.refresh_from_db()
     assert ann.failed_codes == 5
     assert not ann.has_verified_email
@@ -51,7 +51,7 @@ def test_of_20_parallel_uses_of_one_code_one_wins(settings):
     settings.ACCOUNTS_CODE_TRIES = 100
     ann = make_user("Ann", verified=False)
     code = codes.issue(user=ann, purpose="signup", address=ann.email)
-    results = parallel_outcomes(20, lambda n: registration.verify_email(email=ann.email, code=code, caller=HERE))
+    results = parallel_outcomes(20, lambda n: registration.verify_email(email=ann.email, code=code, client=HERE))
     assert Counter(type(result) for result in results) == {tuple: 1, InvalidOtp: 19}
     assert Session.objects.filter(user=ann).count() == 1
 
@@ -59,7 +59,7 @@ def test_of_20_parallel_uses_of_one_code_one_wins(settings):
 def test_of_20_parallel_uses_of_one_code_with_five_tries_one_wins():
     ann = make_user("Ann", verified=False)
     code = codes.issue(user=ann, purpose="signup", address=ann.email)
-    results = parallel_outcomes(20, lambda n: registration.verify_email(email=ann.email, code=code, caller=HERE))
+    results = parallel_outcomes(20, lambda n: registration.verify_email(email=ann.email, code=code, client=HERE))
     assert Counter(type(result) for result in results) == {tuple: 1, InvalidOtp: 19}
 
 
@@ -73,7 +73,7 @@ def test_20_parallel_refreshes_make_one_generation():
 
 def test_parallel_right_passwords_all_sign_in():
     ann = make_user("Ann")
-    results = parallel_outcomes(20, lambda n: login.with_password(email=ann.email, password=PASSWORD, caller=HERE))
+    results = parallel_outcomes(20, lambda n: login.with_password(email=ann.email, password=PASSWORD, client=HERE))
     assert {type(result) for result in results} == {login.SignedIn}
     assert Session.objects.filter(user=ann, ended_at=None).count() == 20
 
@@ -81,7 +81,7 @@ def test_parallel_right_passwords_all_sign_in():
 @pytest.mark.parametrize("known", [True, False])
 def test_of_parallel_wrong_passwords_five_are_told_apart(known):
     email = make_user("Ann").email if known else "nobody@example.com"
-    results = parallel_outcomes(30, lambda n: login.with_password(email=email, password=f"wrong {n}", caller=HERE))
+    results = parallel_outcomes(30, lambda n: login.with_password(email=email, password=f"wrong {n}", client=HERE))
     assert Counter(type(result) for result in results) == {InvalidCredentials: 5, AccountLocked: 25}
     row = User.objects.get(email=email) if known else UnknownAddress.objects.get()
     assert row.wrong_passwords == 5
@@ -91,7 +91,7 @@ def test_a_right_password_among_parallel_wrong_ones_is_judged_in_turn():
     """Thirty guesses at once tell no more than five guesses and a wait."""
     ann = make_user("Ann")
     guesses = [f"wrong {n}" for n in range(29)] + [PASSWORD]
-    results = parallel_outcomes(30, lambda n: login.with_password(email=ann.email, password=guesses[n], caller=HERE))
+    results = parallel_outcomes(30, lambda n: login.with_password(email=ann.email, password=guesses[n], client=HERE))
     results_reported = [result for result in results if not isinstance(result, AccountLocked)]
     assert sum(isinstance(result, InvalidCredentials) for result in results_reported) <= 9
     assert len(results_reported) <= 10

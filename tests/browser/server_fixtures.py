@@ -23,7 +23,7 @@ def fill():
 
     from accounts.models import Code
     from accounts.services import codes, profile, registration, sessions, trusted_devices
-    from core.request_context import Caller
+    from core.request_context import Client
     from messaging.services import conversations, messages, reports
     from notifications.models import ChannelPause, Delivery, Notification
     from notifications.services import devices as push
@@ -63,10 +63,10 @@ def fill():
 
     ann, ben = person("ann", password=PASSWORD), person("ben", password=PASSWORD)
     for name in ("session", "kept session", "other session"):
-        rows[name] = sessions.start(user=ann, caller=Caller("192.0.2.7", "tests", name))[0].id
+        rows[name] = sessions.start(user=ann, client=Client("192.0.2.7", "tests", name))[0].id
     for name in ("trusted device", "kept trusted device"):
         rows[name] = trusted_devices.remember(user=ann, device_name=name)[0].id
-    rows["session of ben"] = sessions.start(user=ben, caller=Caller("192.0.2.8"))[0].id
+    rows["session of ben"] = sessions.start(user=ben, client=Client("192.0.2.8"))[0].id
     sessions.start(user=person("guest"))
     rows["block"] = profile.block(blocker=ben, blocked_id=rows["guest"]).id
 
