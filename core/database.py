@@ -270,7 +270,7 @@ def _builder(info: dict[str, Any], select: list[Any]) -> Callable[[list[Any]], A
     """Builds a model's object from a row, with those that select_related adds over required foreign keys."""
     model, first, end = info["model"], info["select_fields"][0], info["select_fields"][-1] + 1
     fields = [column[0].target.attname for column in select[first:end]]
-    related = [(one["local_setter"], _builder(one, select)) for one in info.get("related_klass_infos", [])]
+    related = [(inner["local_setter"], _builder(inner, select)) for inner in info.get("related_klass_infos", [])]
 
     def build(row: list[Any]) -> Any:
         built = model.from_db(DEFAULT_DB_ALIAS, fields, row[first:end])

@@ -96,7 +96,7 @@ class Panel:
 
 def panels(user: User, site: AdminSite, request: HttpRequest) -> list[dict[str, Any]]:
     """The panels of a user's page that this staff member may see; one query each."""
-    declared = sorted(_declared("panel", site, request), key=lambda found: found[1].position)
+    declared = sorted(_declared("panel", site, request), key=lambda pair: pair[1].position)
     return [_panel_data(panel, page, user) for page, panel in declared]
 
 

@@ -29,8 +29,8 @@ def reset(*, email: str, code: str, new_password: str, network: str) -> None:
     The mailed code proves the address, so it is confirmed; the second step stays as it is; a login lockout ends.
     InvalidOtp, ValidationError (`new_password`).
     """
-    found = User.objects.filter(email=email).first()
-    checked = codes.check(user=found, purpose=Code.Purpose.RESET, address=email, text=code, network=network)
+    account = User.objects.filter(email=email).first()
+    checked = codes.check(user=account, purpose=Code.Purpose.RESET, address=email, text=code, network=network)
     prefer_language(checked.user.language)
     password_hash = hashed(new_password, checked.user)  # outside of the transaction: hashing takes its time
     with unit_of_work():

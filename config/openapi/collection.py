@@ -38,21 +38,27 @@ def _item(path: str, method: str, operation: dict[str, Any]) -> dict[str, Any]:
         "host": ["{{base}}"],
         "path": segments,
         "query": [
-            {"key": one["name"], "value": str(one.get("example", "")), "disabled": not one.get("required", False)}
-            for one in parameters
-            if one["in"] == "query"
+            {
+                "key": parameter["name"],
+                "value": str(parameter.get("example", "")),
+                "disabled": not parameter.get("required", False),
+            }
+            for parameter in parameters
+            if parameter["in"] == "query"
         ],
         "variable": [
-            {"key": one["name"], "value": str(one.get("example", 1))} for one in parameters if one["in"] == "path"
+            {"key": parameter["name"], "value": str(parameter.get("example", 1))}
+            for parameter in parameters
+            if parameter["in"] == "path"
         ],
     }
     request: dict[str, Any] = {
         "method": method.upper(),
         "description": operation["description"],
         "header": [
-            {"key": one["name"], "value": "{{action_token}}" if one["name"] == "X-Action-Token" else ""}
-            for one in parameters
-            if one["in"] == "header" and one.get("required")
+            {"key": parameter["name"], "value": "{{action_token}}" if parameter["name"] == "X-Action-Token" else ""}
+            for parameter in parameters
+            if parameter["in"] == "header" and parameter.get("required")
         ],
         "url": url,
     }

@@ -115,11 +115,11 @@ def codes_of(operation: dict[str, Any], view: Any) -> list[str]:
     parameters = operation.get("parameters", [])
     if "requestBody" in operation:
         codes |= set(BODY)
-    if any(one["in"] == "query" for one in parameters):
+    if any(parameter["in"] == "query" for parameter in parameters):
         codes.add("validation_error")
-    if any(one["name"] == "X-Action-Token" for one in parameters):
+    if any(parameter["name"] == "X-Action-Token" for parameter in parameters):
         codes |= set(ACTION)
-    if any(isinstance(one, IsVerified) for one in view.get_permissions()):
+    if any(isinstance(permission, IsVerified) for permission in view.get_permissions()):
         codes.add("email_not_verified")
     return sorted(codes)
 

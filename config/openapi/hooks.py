@@ -146,7 +146,7 @@ def add_limits(schemas: dict[str, Any]) -> None:
 def describe_operation(operation: dict[str, Any]) -> None:
     """Security, limits of parameters, error replies and examples of one operation."""
     name = operation["operationId"]
-    schemes = security.BY_OPERATION.get(name, [one for one in operation.get("security", []) if one])
+    schemes = security.BY_OPERATION.get(name, [scheme for scheme in operation.get("security", []) if scheme])
     operation["security"] = schemes
     for parameter in operation.get("parameters", []):
         if parameter["in"] == "path" and parameter["name"].endswith("_id"):

@@ -72,7 +72,7 @@ def document(text: str) -> Document:
     _name_tables(tokens)
     _group_tabs(tokens)
     html = parser.renderer.render(tokens, parser.options, {})
-    return Document(mark_safe(html), [one for one in headings if one.level in (2, 3)])
+    return Document(mark_safe(html), [heading for heading in headings if heading.level in (2, 3)])
 
 
 def inline(text: str) -> SafeString:
@@ -96,7 +96,7 @@ def _name_headings(tokens: Sequence[Token]) -> list[Heading]:
         if opening.type == "heading_open":
             title = _plain(inner)
             anchor = slugify(title)
-            while any(one.anchor == anchor for one in headings):
+            while any(heading.anchor == anchor for heading in headings):
                 anchor += "-2"
             opening.attrSet("id", anchor)
             headings.append(Heading(int(opening.tag[1]), anchor, title))

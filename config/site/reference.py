@@ -80,9 +80,9 @@ class Tag:
 def by_tag() -> list[Tag]:
     """The tags in the order of the document, each with its operations in the order of docs/reference."""
     order = {name: at for at, name in enumerate(texts.operations())}
-    rows = sorted(operations().values(), key=lambda one: order[one.id])
+    rows = sorted(operations().values(), key=lambda operation: order[operation.id])
     return [
-        Tag(tag["name"], tag["x-displayName"], tag["description"], [one for one in rows if one.tag == tag["name"]])
+        Tag(tag["name"], tag["x-displayName"], tag["description"], [row for row in rows if row.tag == tag["name"]])
         for tag in texts.document()["tags"]
     ]
 
@@ -109,7 +109,7 @@ def _operation(path: str, method: str, raw: dict[str, Any]) -> Operation:
         summary=raw["summary"],
         description=raw["description"],
         needs=scheme,
-        parameters=[_parameter(one) for one in raw.get("parameters", [])],
+        parameters=[_parameter(parameter) for parameter in raw.get("parameters", [])],
         content_type=_content(body)[0],
         request=_fields(body),
         request_examples=_examples(body),
@@ -140,13 +140,13 @@ def _examples(part: dict[str, Any]) -> list[tuple[str, str]]:
 def _call(path: str, method: str, raw: dict[str, Any], scheme: str) -> snippets.Call:
     """The request of the first recorded example."""
     query, headers = {}, {}
-    for one in raw.get("parameters", []):
-        if one["in"] == "path":
-            path = path.replace("{" + one["name"] + "}", str(one.get("example", 1)))
-        elif one["in"] == "query" and "example" in one:
-            query[one["name"]] = one["example"]
-        elif one["in"] == "header" and one.get("required"):
-            headers[one["name"]] = "$" + one["name"].removeprefix("X-").replace("-", "_").upper()
+    for parameter in raw.get("parameters", []):
+        if parameter["in"] == "path":
+            path = path.replace("{" + parameter["name"] + "}", str(parameter.get("example", 1)))
+        elif parameter["in"] == "query" and "example" in parameter:
+            query[parameter["name"]] = parameter["example"]
+        elif parameter["in"] == "header" and parameter.get("required"):
+            headers[parameter["name"]] = "$" + parameter["name"].removeprefix("X-").replace("-", "_").upper()
     content_type, described = _content(raw.get("requestBody", {}))
     value = next((example["value"] for example in described.get("examples", {}).values()), None)
     is_form = content_type.startswith("multipart/")

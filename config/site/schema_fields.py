@@ -62,10 +62,10 @@ def fields(schema: Schema, components: Components, prefix: str = "", depth: int 
     if not schema.get("properties") and len(choices) > 1:
         # One of several shapes: each field once, required where every shape has it.
         every = [fields(choice, components, prefix, depth) for choice in choices]
-        counts = Counter(one.name for shape in every for one in shape if one.required)
-        for one in (one for shape in every for one in shape):
-            if all(one.name != other.name for other in rows):
-                rows.append(replace(one, required=counts[one.name] == len(every)))
+        counts = Counter(field.name for shape in every for field in shape if field.required)
+        for field in (field for shape in every for field in shape):
+            if all(field.name != other.name for other in rows):
+                rows.append(replace(field, required=counts[field.name] == len(every)))
         return rows
     required = set(schema.get("required", []))
     for name, inner in schema.get("properties", {}).items():

@@ -31,7 +31,7 @@ def search(query: str) -> list[dict[str, str]]:
     if not words:
         return []
     scored = [(score, at, entry) for at, entry in enumerate(_index()) if (score := _score(entry, words))]
-    scored.sort(key=lambda one: (-one[0], one[1]))
+    scored.sort(key=lambda row: (-row[0], row[1]))
     return [
         {"title": e.title, "where": e.where, "address": e.address, "excerpt": _excerpt(e.text, words)}
         for _, _, e in scored[:SHOWN]

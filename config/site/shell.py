@@ -74,7 +74,7 @@ def documented(request: HttpRequest, template: str, name: str, **context: Any) -
 def document(request: HttpRequest, name: str, *, title: str, text: str) -> HttpResponse:
     """A Markdown text as a page."""
     shown = markdown.document(text)
-    headings: Sequence[markdown.Heading] = [one for one in shown.headings if one.level == 2]
+    headings: Sequence[markdown.Heading] = [heading for heading in shown.headings if heading.level == 2]
     return documented(request, "document", name, title=title, body=shown.html, headings=headings)
 
 

@@ -51,8 +51,8 @@ def changelog(request: HttpRequest) -> HttpResponse:
 
 @documentation
 def guide(request: HttpRequest, name: str) -> HttpResponse:
-    row = next(one for one in contents.guides() if one.name == name)
-    return document(request, name, title=row.title, text=contents.read(f"docs/{row.file}"))
+    page = next(page for page in contents.guides() if page.name == name)
+    return document(request, name, title=page.title, text=contents.read(f"docs/{page.file}"))
 
 
 @documentation
@@ -83,7 +83,7 @@ def reference_operation(request: HttpRequest, operation_id: str) -> HttpResponse
         operation=operation,
         description=markdown.render(operation.description),
         snippets=markdown.tabs(operation.snippets),
-        neighbours=[one for tag in reference.by_tag() if tag.name == operation.tag for one in tag.operations],
+        neighbours=[other for tag in reference.by_tag() if tag.name == operation.tag for other in tag.operations],
     )
 
 

@@ -60,23 +60,23 @@ def register(
     raise ServiceUnavailable(retry_after=1)
 
 
-def _store(wanted: Device) -> Device:
+def _store(device: Device) -> Device:
     """Stores the device in the row of its token, else in that of the same phone, else in a new one."""
-    user_id = wanted.user_id
+    user_id = device.user_id
     # One registration per user at a time, or two could pass the limit together.
     get_user_model().objects.lock_active(user_id)
-    sessions.lock_live(session_id=wanted.session_id)
-    row = _own_or_moved(user_id, wanted.token_digest, wanted.device_id)
+    sessions.lock_live(session_id=device.session_id)
+    row = _own_or_moved(user_id, device.token_digest, device.device_id)
     if row is None:
-        wanted.date_created = wanted.last_seen_at
-        Device.objects.bulk_create([wanted], ignore_conflicts=True)
-        row = Device.objects.select_for_update().get(token_digest=wanted.token_digest)
+        device.date_created = device.last_seen_at
+        Device.objects.bulk_create([device], ignore_conflicts=True)
+        row = Device.objects.select_for_update().get(token_digest=device.token_digest)
     if row.user_id != user_id:
         delivery.cancel(reason="token moved", device_ids=[row.id])
-    wanted.id, wanted.date_created = row.id, row.date_created
-    wanted.save(force_update=True)
-    _keep_within_limit(user_id, wanted.id)
-    return wanted
+    device.id, device.date_created = row.id, row.date_created
+    device.save(force_update=True)
+    _keep_within_limit(user_id, device.id)
+    return device
 
 
 def remove(*, user_id: int, token: str) -> None:

@@ -72,8 +72,8 @@ class Batcher(Generic[Question, Answer]):
         except Exception as error:
             if len(batch) > 1:
                 # One by one, so that each gets its own error.
-                for one in batch:
-                    await self._work([one])
+                for question in batch:
+                    await self._work([question])
             elif not batch[0][1].done():
                 batch[0][1].set_exception(error)
             return

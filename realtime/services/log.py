@@ -97,15 +97,15 @@ def position(user_id: int) -> Position:
 
 def positions(user_ids: Sequence[int]) -> list[Position]:
     """The positions of these users' logs, in the order of the users; the first call for a user creates the log."""
-    found = _positions(user_ids)
-    missing = set(user_ids) - found.keys()
+    by_user = _positions(user_ids)
+    missing = set(user_ids) - by_user.keys()
     if missing:
         with unit_of_work():
             _create_streams(missing)
-        found = _positions(user_ids)
-    if not found.keys() >= set(user_ids):
+        by_user = _positions(user_ids)
+    if not by_user.keys() >= set(user_ids):
         raise Stream.DoesNotExist
-    return [found[user_id] for user_id in user_ids]
+    return [by_user[user_id] for user_id in user_ids]
 
 
 def start_new_epoch(user_ids: Iterable[int] | None) -> int:
