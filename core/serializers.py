@@ -1,4 +1,7 @@
-"""The envelope of every reply. A class with `render` builds the JSON that its fields describe."""
+"""The envelope of every reply. A class with `render` builds the JSON that its fields describe.
+
+In every app `…Input` is the body of a request, `…Reply` a whole reply, and any other serializer a part of one.
+"""
 
 from rest_framework import serializers
 

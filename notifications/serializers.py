@@ -59,25 +59,25 @@ class NotificationSerializer(serializers.Serializer):
         }
 
 
-class NotificationsOutput(PageReply):
+class NotificationsReply(PageReply):
     notifications = NotificationSerializer(many=True)
     unread_count = serializers.IntegerField()
 
 
-class UnreadCountsOutput(OkReply):
+class UnreadCountsReply(OkReply):
     unread_count = serializers.IntegerField()
     message_unread_count = serializers.IntegerField()
 
 
-class NotificationsReadOutput(UnreadCountsOutput):
+class NotificationsReadReply(UnreadCountsReply):
     updated = serializers.IntegerField()
 
 
-class NotificationReadOutput(UnreadCountsOutput):
+class NotificationReadReply(UnreadCountsReply):
     notification = NotificationSerializer()
 
 
-class NotificationDeletedOutput(UnreadCountsOutput):
+class NotificationDeletedReply(UnreadCountsReply):
     notification_id = serializers.IntegerField()
 
 
@@ -99,7 +99,7 @@ class PreferencesInput(serializers.Serializer):
         return {name: getattr(choice, name) for name in kinds.PREFERENCE_FIELDS}
 
 
-class PreferencesOutput(OkReply):
+class PreferencesReply(OkReply):
     preferences: Any = PreferencesInput()
 
 
@@ -154,7 +154,7 @@ class RemovePushTokenInput(serializers.Serializer):
     token = _TokenField()
 
 
-class TestPushOutput(OkReply):
+class TestPushReply(OkReply):
     devices = serializers.IntegerField(help_text="How many devices of the caller the push is on its way to.")
 
 
@@ -186,7 +186,7 @@ class EventResult(serializers.Serializer):
     result = serializers.CharField()
 
 
-class EventsOutput(OkReply):
+class EventsReply(OkReply):
     results = EventResult(many=True)
 
 

@@ -21,18 +21,18 @@ from notifications.models import Preferences
 from notifications.serializers import (
     EventBatchInput,
     EventInput,
-    EventsOutput,
-    NotificationDeletedOutput,
-    NotificationReadOutput,
+    EventsReply,
+    NotificationDeletedReply,
+    NotificationReadReply,
     NotificationSerializer,
-    NotificationsOutput,
-    NotificationsReadOutput,
+    NotificationsReadReply,
+    NotificationsReply,
     PreferencesInput,
-    PreferencesOutput,
+    PreferencesReply,
     PushTokenInput,
     RemovePushTokenInput,
-    TestPushOutput,
-    UnreadCountsOutput,
+    TestPushReply,
+    UnreadCountsReply,
     events_of,
 )
 from notifications.services import delivery, devices, feed, ingestion
@@ -50,7 +50,7 @@ _FEED_QUERY = [
 
 
 class FeedViewSet(ViewSet):
-    @extend_schema(operation_id="notifications_list", parameters=_FEED_QUERY, responses=NotificationsOutput)
+    @extend_schema(operation_id="notifications_list", parameters=_FEED_QUERY, responses=NotificationsReply)
     def list(self, request: Request) -> Response:
         query = request.query_params
         cursor = decode_cursor(query.get("cursor"), largest=selectors.LAST_MICROSECOND)
@@ -71,7 +71,7 @@ class FeedViewSet(ViewSet):
             )
         )
 
-    @extend_schema(operation_id="notifications_unread_count", responses={200: UnreadCountsOutput, 304: None})
+    @extend_schema(operation_id="notifications_unread_count", responses={200: UnreadCountsReply, 304: None})
     def unread_count(self, request: Request) -> Response | HttpResponseNotModified:
         user_id = request.user.id
         counts = selectors.counts(user_id)
@@ -82,13 +82,13 @@ class FeedViewSet(ViewSet):
             return HttpResponseNotModified(headers=headers)
         return Response(counts, headers=headers)
 
-    @extend_schema(operation_id="notifications_read_all", request=None, responses=NotificationsReadOutput)
+    @extend_schema(operation_id="notifications_read_all", request=None, responses=NotificationsReadReply)
     def read_all(self, request: Request) -> Response:
         user_id = request.user.id
         updated = feed.mark_all_read(user_id=user_id, until=timezone.now())
         return Response({"updated": updated, **selectors.counts(user_id)})
 
-    @extend_schema(operation_id="notifications_read", request=None, responses=NotificationReadOutput)
+    @extend_schema(operation_id="notifications_read", request=None, responses=NotificationReadReply)
     def read(self, request: Request, notification_id: str) -> Response:
         user_id, row_id = request.user.id, parse_id(notification_id) or 0
         feed.mark_read(user_id=user_id, notification_id=row_id)
@@ -97,7 +97,7 @@ class FeedViewSet(ViewSet):
             raise NotificationNotFound
         return Response({"notification": NotificationSerializer.render(row), **selectors.counts(user_id)})
 
-    @extend_schema(operation_id="notifications_delete", request=None, responses=NotificationDeletedOutput)
+    @extend_schema(operation_id="notifications_delete", request=None, responses=NotificationDeletedReply)
     def remove(self, request: Request, notification_id: str) -> Response:
         user_id, row_id = request.user.id, parse_id(notification_id) or 0
         feed.delete(user_id=user_id, notification_id=row_id)
@@ -111,18 +111,18 @@ def _matches_etag(if_none_match: str, etag: str) -> bool:
 
 
 class PreferencesViewSet(ViewSet):
-    @extend_schema(operation_id="notifications_preferences", responses=PreferencesOutput)
+    @extend_schema(operation_id="notifications_preferences", responses=PreferencesReply)
     def show(self, request: Request) -> Response:
         return _reply(selectors.preferences_of(request.user.id))
 
-    @extend_schema(operation_id="notifications_preferences_set", request=PreferencesInput, responses=PreferencesOutput)
+    @extend_schema(operation_id="notifications_preferences_set", request=PreferencesInput, responses=PreferencesReply)
     def replace(self, request: Request) -> Response:
         return self._change(request, partial=False)
 
     @extend_schema(
         operation_id="notifications_preferences_change",
         request=PreferencesInput(partial=True),
-        responses=PreferencesOutput,
+        responses=PreferencesReply,
     )
     def change(self, request: Request) -> Response:
         return self._change(request, partial=True)
@@ -153,7 +153,7 @@ class PushTokenViewSet(ViewSet):
 
 class TestPushViewSet(ViewSet):
     @throttles(Throttle("test_push", by=user))
-    @extend_schema(operation_id="notifications_test_push", request=None, responses=TestPushOutput)
+    @extend_schema(operation_id="notifications_test_push", request=None, responses=TestPushReply)
     def send(self, request: Request) -> Response:
         return Response({"devices": delivery.enqueue_test_push(recipient_id=request.user.id)})
 
@@ -186,7 +186,7 @@ class EventViewSet(ViewSet):
         request=PolymorphicProxySerializer(
             component_name="Events", serializers=[EventInput, EventBatchInput], resource_type_field_name=None
         ),
-        responses={202: EventsOutput},
+        responses={202: EventsReply},
     )
     def post(self, request: Request) -> Response:
         source = ingestion.source_of(

@@ -7,7 +7,7 @@ from drf_spectacular.utils import PolymorphicProxySerializer
 from rest_framework import serializers
 
 from accounts.models import Session, TrustedDevice, User
-from accounts.serializers.users import NoticeOutput, SignInOutput
+from accounts.serializers.users import NoticeReply, SignInReply
 from core.fields import AddressField, CodeField, LanguageField, NameField, PasswordField, StrictBooleanField, TextField
 from core.serializers import OkReply
 
@@ -47,7 +47,7 @@ class LoginInput(EmailInput):
     password = PasswordField()
 
 
-class TwoStepRequiredOutput(OkReply):
+class TwoStepRequiredReply(OkReply):
     """The reply with two-step verification on: the data for the second step."""
 
     two_step_required = serializers.BooleanField()
@@ -57,12 +57,12 @@ class TwoStepRequiredOutput(OkReply):
 
 LoginResponse = PolymorphicProxySerializer(
     component_name="LoginResponse",
-    serializers=[SignInOutput, TwoStepRequiredOutput],
+    serializers=[SignInReply, TwoStepRequiredReply],
     resource_type_field_name=None,
 )
 
 
-class TokenOutput(OkReply):
+class TokenReply(OkReply):
     token = serializers.CharField()
 
 
@@ -88,7 +88,7 @@ class RecoveryCodeInput(serializers.Serializer):
     recovery_code = TextField(max_length=256)
 
 
-class TwoStepStatusOutput(OkReply):
+class TwoStepStatusReply(OkReply):
     enabled = serializers.BooleanField()
     hint = serializers.CharField(allow_blank=True)
     recovery_codes_left = serializers.IntegerField()
@@ -121,17 +121,17 @@ class TwoStepDisableInput(serializers.Serializer):
     password = PasswordField()
 
 
-class RecoveryCodesOutput(OkReply):
+class RecoveryCodesReply(OkReply):
     recovery_codes = serializers.ListField(child=serializers.CharField(), help_text="Shown once.")
 
 
-class TwoStepOutput(SignInOutput):
+class TwoStepReply(SignInReply):
     device_token = serializers.CharField(
         required=False, help_text="With remember, for callers that send no Origin; browsers get a cookie."
     )
 
 
-class RecoverySignInOutput(SignInOutput):
+class RecoverySignInReply(SignInReply):
     recovery_codes_left = serializers.IntegerField()
 
 
@@ -160,11 +160,11 @@ class SessionSerializer(serializers.Serializer):
         }
 
 
-class SessionsOutput(OkReply):
+class SessionsReply(OkReply):
     sessions = SessionSerializer(many=True)
 
 
-class SessionsEndedOutput(OkReply):
+class SessionsEndedReply(OkReply):
     revoked = serializers.IntegerField(help_text="How many sessions ended.")
 
 
@@ -186,7 +186,7 @@ class TrustedDeviceSerializer(serializers.Serializer):
         }
 
 
-class TrustedDevicesOutput(OkReply):
+class TrustedDevicesReply(OkReply):
     devices = TrustedDeviceSerializer(many=True)
 
 
@@ -205,7 +205,7 @@ class ChangePasswordInput(serializers.Serializer):
     new_password = NewPasswordField()
 
 
-class PasswordChangedOutput(NoticeOutput):
+class PasswordChangedReply(NoticeReply):
     token = serializers.CharField()
 
 
@@ -228,11 +228,11 @@ class ChoosePasswordInput(serializers.Serializer):
     new_password = NewPasswordField()
 
 
-class AccountDeletionOutput(NoticeOutput):
+class AccountDeletionReply(NoticeReply):
     erase_after = serializers.DateTimeField()
 
 
-class ChangeEmailOutput(NoticeOutput):
+class ChangeEmailReply(NoticeReply):
     email = serializers.EmailField()
 
 
@@ -247,7 +247,7 @@ class ChallengeInput(serializers.Serializer):
     )
 
 
-class ChallengeOutput(OkReply):
+class ChallengeReply(OkReply):
     challenge_token = serializers.CharField()
     expires_in = serializers.IntegerField(help_text="Seconds.")
 
@@ -257,6 +257,6 @@ class ActionVerifyInput(serializers.Serializer):
     code = CodeField()
 
 
-class ActionOutput(OkReply):
+class ActionReply(OkReply):
     action_token = serializers.CharField()
     expires_in = serializers.IntegerField(help_text="Seconds.")

@@ -97,15 +97,15 @@ class ProfileSerializer(FullAccount):
         return super().render(user) | {"language": language_tag(user.language)}
 
 
-class MeOutput(OkReply):
+class MeReply(OkReply):
     user = OwnAccountOutput()
 
 
-class NoticeOutput(OkReply):
+class NoticeReply(OkReply):
     message = serializers.CharField()
 
 
-class SignInOutput(OkReply):
+class SignInReply(OkReply):
     token = serializers.CharField()
     user = AccountOutput()
 
@@ -135,7 +135,7 @@ class UpdateProfileInput(serializers.Serializer):
         return None if value is None else value.strip()
 
 
-class ProfileOutput(OkReply):
+class ProfileReply(OkReply):
     profile = ProfileSerializer()
 
 
@@ -164,7 +164,7 @@ class PrivacySerializer(serializers.Serializer):
         }
 
 
-class PrivacyOutput(OkReply):
+class PrivacyReply(OkReply):
     privacy = PrivacySerializer()
 
 
@@ -192,11 +192,11 @@ class BlockSerializer(serializers.Serializer):
         }
 
 
-class BlockOutput(OkReply):
+class BlockReply(OkReply):
     block = BlockSerializer()
 
 
-class BlocksOutput(PageReply):
+class BlocksReply(PageReply):
     blocks = BlockSerializer(many=True)
 
 
@@ -205,5 +205,5 @@ class SetAvatarInput(serializers.Serializer):
     file = serializers.FileField(allow_empty_file=True)
 
 
-class AvatarOutput(OkReply):
+class AvatarReply(OkReply):
     avatar_url = serializers.CharField(allow_null=True)

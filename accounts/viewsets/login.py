@@ -17,20 +17,20 @@ from accounts.serializers.security import (
     LoginInput,
     LoginResponse,
     RecoveryCodeInput,
-    RecoverySignInOutput,
+    RecoverySignInReply,
     ResetPasswordInput,
-    SessionsEndedOutput,
+    SessionsEndedReply,
     SessionSerializer,
-    SessionsOutput,
+    SessionsReply,
     SignUpInput,
-    TokenOutput,
+    TokenReply,
     TrustedDeviceSerializer,
-    TrustedDevicesOutput,
+    TrustedDevicesReply,
     TwoStepInput,
-    TwoStepOutput,
+    TwoStepReply,
     VerifyInput,
 )
-from accounts.serializers.users import MeOutput, NoticeOutput, OwnAccountOutput, SignInOutput
+from accounts.serializers.users import MeReply, NoticeReply, OwnAccountOutput, SignInReply
 from accounts.services import login, password, registration, sessions, trusted_devices, two_step
 from accounts.throttles import SIGN_IN, SIGN_OUT, by_address, network_and_account, session_of_token
 from core.fields import checked, parse_id
@@ -68,7 +68,7 @@ class LoginViewSet(ViewSet):
     permission_classes = [AllowAny]
 
     @throttles(Throttle("signup", by=network))
-    @extend_schema(operation_id="auth_signup", request=SignUpInput, responses={201: NoticeOutput})
+    @extend_schema(operation_id="auth_signup", request=SignUpInput, responses={201: NoticeReply})
     def signup(self, request: Request) -> Response:
         prefer_language(supported_language(request.data.get("language")))
         form = checked(SignUpInput, request.data)
@@ -80,28 +80,28 @@ class LoginViewSet(ViewSet):
         return Response({"message": _("A confirmation code was sent to your e-mail address.")}, status=201)
 
     @throttles(*by_address("verify"))
-    @extend_schema(operation_id="auth_verify", request=VerifyInput, responses=SignInOutput, parameters=[DEVICE_NAME])
+    @extend_schema(operation_id="auth_verify", request=VerifyInput, responses=SignInReply, parameters=[DEVICE_NAME])
     def verify(self, request: Request) -> Response:
         form = checked(VerifyInput, request.data)
         user, token = registration.verify_email(**form, client=client_of(request._request))
-        return Response(SignInOutput.render(user, token))
+        return Response(SignInReply.render(user, token))
 
     @throttles(*by_address("resend_otp"))
-    @extend_schema(operation_id="auth_resend_otp", request=EmailInput, responses=NoticeOutput)
+    @extend_schema(operation_id="auth_resend_otp", request=EmailInput, responses=NoticeReply)
     def resend(self, request: Request) -> Response:
         form = checked(EmailInput, request.data)
         registration.resend(email=form["email"], network=network(request))
         return Response({"message": _("If this address is waiting to be confirmed, a new code was sent to it.")})
 
     @throttles(*by_address("forgot_password"))
-    @extend_schema(operation_id="auth_forgot_password", request=EmailInput, responses=NoticeOutput)
+    @extend_schema(operation_id="auth_forgot_password", request=EmailInput, responses=NoticeReply)
     def forgot(self, request: Request) -> Response:
         form = checked(EmailInput, request.data)
         password.forgot(email=form["email"], network=network(request))
         return Response({"message": _("If there is an account with this address, a code was sent to it.")})
 
     @throttles(*by_address("verify_reset"))
-    @extend_schema(operation_id="auth_verify_reset", request=ResetPasswordInput, responses=NoticeOutput)
+    @extend_schema(operation_id="auth_verify_reset", request=ResetPasswordInput, responses=NoticeReply)
     def reset(self, request: Request) -> Response:
         form = checked(ResetPasswordInput, request.data)
         password.reset(**form, network=network(request))
@@ -116,16 +116,16 @@ class LoginViewSet(ViewSet):
         outcome = login.with_password(**form, client=client_of(request._request), device_token=device_token_of(request))
         if isinstance(outcome, login.SecondStepNeeded):
             return Response({"two_step_required": True, "two_step_token": outcome.two_step_token, "hint": outcome.hint})
-        return Response(SignInOutput.render(outcome.user, outcome.token))
+        return Response(SignInReply.render(outcome.user, outcome.token))
 
     @throttles(Throttle("refresh", by=session_of_token))
-    @extend_schema(operation_id="auth_refresh", request=None, responses=TokenOutput)
+    @extend_schema(operation_id="auth_refresh", request=None, responses=TokenReply)
     def refresh(self, request: Request) -> Response:
         return Response({"token": sessions.refresh(bearer_token(request))})
 
 
 class OwnSessionViewSet(ViewSet):
-    @extend_schema(operation_id="auth_me", responses=MeOutput)
+    @extend_schema(operation_id="auth_me", responses=MeReply)
     def me(self, request: Request) -> Response:
         return Response({"user": OwnAccountOutput.render(request.user)})
 
@@ -141,33 +141,33 @@ class TwoStepViewSet(ViewSet):
     permission_classes = [AllowAny]
 
     @throttles(Throttle("two_step", by=network_and_account))
-    @extend_schema(operation_id="auth_two_step", request=TwoStepInput, responses=TwoStepOutput)
+    @extend_schema(operation_id="auth_two_step", request=TwoStepInput, responses=TwoStepReply)
     def verify(self, request: Request) -> Response:
         form = checked(TwoStepInput, request.data)
         done = two_step.with_password(pending=request.auth, **form, client=client_of(request._request))
         if done.device_token is None:
-            return Response(SignInOutput.render(done.user, done.token))
+            return Response(SignInReply.render(done.user, done.token))
         if "Origin" not in request.headers:
-            return Response(TwoStepOutput.render(done.user, done.token, device_token=done.device_token))
-        response = Response(SignInOutput.render(done.user, done.token))
+            return Response(TwoStepReply.render(done.user, done.token, device_token=done.device_token))
+        response = Response(SignInReply.render(done.user, done.token))
         _set_cookie(response, done.device_token)  # a browser
         return response
 
     @throttles(Throttle("resend_two_step_network", by=network), Throttle("resend_two_step", by=network_and_account))
-    @extend_schema(operation_id="auth_two_step_resend", request=None, responses=NoticeOutput)
+    @extend_schema(operation_id="auth_two_step_resend", request=None, responses=NoticeReply)
     def resend(self, request: Request) -> Response:
         two_step.resend(pending=request.auth, network=network(request))
         return Response({"message": _("We have sent you an e-mail.")})
 
     @throttles(Throttle("two_step_forgot", by=network_and_account))
-    @extend_schema(operation_id="auth_two_step_forgot", request=RecoveryCodeInput, responses=RecoverySignInOutput)
+    @extend_schema(operation_id="auth_two_step_forgot", request=RecoveryCodeInput, responses=RecoverySignInReply)
     def recover(self, request: Request) -> Response:
         form = checked(RecoveryCodeInput, request.data)
         done = two_step.with_recovery_code(
             pending=request.auth, typed=form["recovery_code"], client=client_of(request._request)
         )
         left = done.recovery_codes_left
-        return Response(RecoverySignInOutput.render(done.user, done.token, recovery_codes_left=left))
+        return Response(RecoverySignInReply.render(done.user, done.token, recovery_codes_left=left))
 
 
 def _set_cookie(response: Response, token: str) -> None:
@@ -184,7 +184,7 @@ def _set_cookie(response: Response, token: str) -> None:
 
 
 class SessionListViewSet(ViewSet):
-    @extend_schema(operation_id="auth_sessions_list", responses=SessionsOutput)
+    @extend_schema(operation_id="auth_sessions_list", responses=SessionsReply)
     def list(self, request: Request) -> Response:
         current = request.auth
         rows = selectors.sessions_of(request.user.id)
@@ -197,14 +197,14 @@ class SessionListViewSet(ViewSet):
         return Response()
 
     @throttles(SIGN_OUT)
-    @extend_schema(operation_id="auth_sessions_end_others", request=None, responses=SessionsEndedOutput)
+    @extend_schema(operation_id="auth_sessions_end_others", request=None, responses=SessionsEndedReply)
     def end_others(self, request: Request) -> Response:
         revoked = sessions.revoke_all(user_id=request.user.id, reason="revoked", but=request.auth)
         return Response({"revoked": revoked})
 
 
 class DeviceViewSet(ViewSet):
-    @extend_schema(operation_id="auth_devices_list", responses=TrustedDevicesOutput)
+    @extend_schema(operation_id="auth_devices_list", responses=TrustedDevicesReply)
     def list(self, request: Request) -> Response:
         rows = selectors.live_devices(request.user.id)
         return Response({"devices": [TrustedDeviceSerializer.render(row) for row in rows]})

@@ -9,14 +9,14 @@ from accounts import selectors
 from accounts.conf import conf
 from accounts.permissions import IsVerified
 from accounts.serializers.users import (
-    AvatarOutput,
-    BlockOutput,
+    AvatarReply,
+    BlockReply,
     BlockSerializer,
-    BlocksOutput,
+    BlocksReply,
     BlockUserInput,
-    PrivacyOutput,
+    PrivacyReply,
     PrivacySerializer,
-    ProfileOutput,
+    ProfileReply,
     ProfileSerializer,
     SetAvatarInput,
     UpdatePrivacyInput,
@@ -34,11 +34,11 @@ BLOCKS = Limit(conf.BLOCKS_PAGE, conf.BLOCKS_PAGE_MAX)
 
 
 class ProfileViewSet(ViewSet):
-    @extend_schema(operation_id="profile_get", responses=ProfileOutput)
+    @extend_schema(operation_id="profile_get", responses=ProfileReply)
     def get(self, request: Request) -> Response:
         return Response({"profile": ProfileSerializer.render(request.user)})
 
-    @extend_schema(operation_id="profile_update", request=UpdateProfileInput, responses=ProfileOutput)
+    @extend_schema(operation_id="profile_update", request=UpdateProfileInput, responses=ProfileReply)
     def update(self, request: Request) -> Response:
         form = checked(UpdateProfileInput, request.data)
         user = profile.update(user=request.user, **form)
@@ -46,11 +46,11 @@ class ProfileViewSet(ViewSet):
 
 
 class PrivacyViewSet(ViewSet):
-    @extend_schema(operation_id="profile_privacy_get", responses=PrivacyOutput)
+    @extend_schema(operation_id="profile_privacy_get", responses=PrivacyReply)
     def get(self, request: Request) -> Response:
         return Response({"privacy": PrivacySerializer.render(request.user)})
 
-    @extend_schema(operation_id="profile_privacy_set", request=UpdatePrivacyInput, responses=PrivacyOutput)
+    @extend_schema(operation_id="profile_privacy_set", request=UpdatePrivacyInput, responses=PrivacyReply)
     def set(self, request: Request) -> Response:
         form = checked(UpdatePrivacyInput, request.data)
         user = profile.set_privacy(user=request.user, **form)
@@ -60,7 +60,7 @@ class PrivacyViewSet(ViewSet):
 class BlockViewSet(ViewSet):
     permission_classes = [IsVerified]
 
-    @extend_schema(operation_id="profile_blocks_list", parameters=[BLOCKS.parameter, CURSOR], responses=BlocksOutput)
+    @extend_schema(operation_id="profile_blocks_list", parameters=[BLOCKS.parameter, CURSOR], responses=BlocksReply)
     def list(self, request: Request) -> Response:
         query = request.query_params
         rows, last_id = selectors.blocks_page(
@@ -73,7 +73,7 @@ class BlockViewSet(ViewSet):
         )
 
     @throttles(Throttle("block", by=user))
-    @extend_schema(operation_id="profile_blocks_add", request=BlockUserInput, responses=BlockOutput)
+    @extend_schema(operation_id="profile_blocks_add", request=BlockUserInput, responses=BlockReply)
     def add(self, request: Request) -> Response:
         form = checked(BlockUserInput, request.data)
         row = profile.block(blocker=request.user, blocked_id=form["user_id"])
@@ -91,14 +91,14 @@ class AvatarViewSet(ViewSet):
 
     @throttles(UPLOADS)
     @extend_schema(
-        operation_id="profile_avatar_set", request={"multipart/form-data": SetAvatarInput}, responses=AvatarOutput
+        operation_id="profile_avatar_set", request={"multipart/form-data": SetAvatarInput}, responses=AvatarReply
     )
     def set(self, request: Request) -> Response:
         form = checked(SetAvatarInput, request.data)
         user = pictures.set_avatar(user=request.user, upload=form["file"])
         return Response({"avatar_url": avatar_url(user)})
 
-    @extend_schema(operation_id="profile_avatar_remove", request=None, responses=AvatarOutput)
+    @extend_schema(operation_id="profile_avatar_remove", request=None, responses=AvatarReply)
     def remove(self, request: Request) -> Response:
         pictures.remove_avatar(user=request.user)
         return Response({"avatar_url": None})

@@ -21,25 +21,25 @@ from accounts.conf import conf
 from accounts.models import OneTimeToken
 from accounts.permissions import IsVerified, needs_action_token
 from accounts.serializers.security import (
-    AccountDeletionOutput,
-    ActionOutput,
+    AccountDeletionReply,
+    ActionReply,
     ActionVerifyInput,
     ChallengeInput,
-    ChallengeOutput,
+    ChallengeReply,
     ChangeEmailInput,
-    ChangeEmailOutput,
+    ChangeEmailReply,
     ChangeEmailVerifyInput,
     ChangePasswordInput,
     ChoosePasswordInput,
     EmailUndoInput,
-    PasswordChangedOutput,
-    RecoveryCodesOutput,
+    PasswordChangedReply,
+    RecoveryCodesReply,
     TwoStepChangeInput,
     TwoStepDisableInput,
     TwoStepEnableInput,
-    TwoStepStatusOutput,
+    TwoStepStatusReply,
 )
-from accounts.serializers.users import NoticeOutput
+from accounts.serializers.users import NoticeReply
 from accounts.services import email_change, export, password, retention, second_password, step_up
 from core import ratelimits
 from core.conf import project
@@ -55,7 +55,7 @@ class ActionViewSet(ViewSet):
     permission_classes = [IsVerified]
 
     @throttles(Throttle("action_challenge", by=user))
-    @extend_schema(operation_id="auth_action_challenge", request=ChallengeInput, responses=ChallengeOutput)
+    @extend_schema(operation_id="auth_action_challenge", request=ChallengeInput, responses=ChallengeReply)
     def challenge(self, request: Request) -> Response:
         form = checked(ChallengeInput, request.data)
         action = step_up.action_named(form["action"])
@@ -64,7 +64,7 @@ class ActionViewSet(ViewSet):
         token = step_up.challenge(user=request.user, session=request.auth, action=action)
         return Response({"challenge_token": token, "expires_in": conf.CHALLENGE_MINUTES * 60})
 
-    @extend_schema(operation_id="auth_action_verify", request=ActionVerifyInput, responses=ActionOutput)
+    @extend_schema(operation_id="auth_action_verify", request=ActionVerifyInput, responses=ActionReply)
     def verify(self, request: Request) -> Response:
         form = checked(ActionVerifyInput, request.data)
         token = step_up.verify(user=request.user, session=request.auth, network=network(request), **form)
@@ -74,27 +74,27 @@ class ActionViewSet(ViewSet):
 class SecurityViewSet(ViewSet):
     permission_classes = [IsVerified]
 
-    @extend_schema(operation_id="auth_change_password", request=ChangePasswordInput, responses=PasswordChangedOutput)
+    @extend_schema(operation_id="auth_change_password", request=ChangePasswordInput, responses=PasswordChangedReply)
     @needs_action_token(step_up.Action.CHANGE_PASSWORD)
     def change_password(self, request: Request, action_token: OneTimeToken) -> Response:
         form = checked(ChangePasswordInput, request.data)
         token = password.change(user=request.user, session=request.auth, action_token=action_token, **form)
         return Response({"message": _("Your password was changed."), "token": token})
 
-    @extend_schema(operation_id="auth_change_email", request=ChangeEmailInput, responses=NoticeOutput)
+    @extend_schema(operation_id="auth_change_email", request=ChangeEmailInput, responses=NoticeReply)
     @needs_action_token(step_up.Action.CHANGE_EMAIL)
     def change_email(self, request: Request, action_token: OneTimeToken) -> Response:
         form = checked(ChangeEmailInput, request.data)
         email_change.start(user=request.user, session=request.auth, action_token=action_token, **form)
         return Response({"message": _("A code was sent to the new address.")})
 
-    @extend_schema(operation_id="auth_change_email_verify", request=ChangeEmailVerifyInput, responses=ChangeEmailOutput)
+    @extend_schema(operation_id="auth_change_email_verify", request=ChangeEmailVerifyInput, responses=ChangeEmailReply)
     def verify_email(self, request: Request) -> Response:
         form = checked(ChangeEmailVerifyInput, request.data)
         user = email_change.verify(user=request.user, network=network(request), **form)
         return Response({"message": _("Your e-mail address was changed."), "email": user.email})
 
-    @extend_schema(operation_id="auth_delete_account", request=None, responses=AccountDeletionOutput)
+    @extend_schema(operation_id="auth_delete_account", request=None, responses=AccountDeletionReply)
     @needs_action_token(step_up.Action.DELETE_ACCOUNT)
     def delete_account(self, request: Request, action_token: OneTimeToken) -> Response:
         erase_after = retention.schedule_erasure(user=request.user, action_token=action_token)
@@ -117,12 +117,12 @@ class ExportViewSet(ViewSet):
 class SecondPasswordViewSet(ViewSet):
     permission_classes = [IsVerified]
 
-    @extend_schema(operation_id="auth_two_step_status", responses=TwoStepStatusOutput)
+    @extend_schema(operation_id="auth_two_step_status", responses=TwoStepStatusReply)
     def status(self, request: Request) -> Response:
         user = request.user
-        return Response(TwoStepStatusOutput.render(user, codes_left=user.recovery_codes.unused().count()))
+        return Response(TwoStepStatusReply.render(user, codes_left=user.recovery_codes.unused().count()))
 
-    @extend_schema(operation_id="auth_two_step_enable", request=TwoStepEnableInput, responses=RecoveryCodesOutput)
+    @extend_schema(operation_id="auth_two_step_enable", request=TwoStepEnableInput, responses=RecoveryCodesReply)
     @needs_action_token(step_up.Action.TWO_STEP_ENABLE)
     def enable(self, request: Request, action_token: OneTimeToken) -> Response:
         form = checked(TwoStepEnableInput, request.data)
@@ -143,7 +143,7 @@ class SecondPasswordViewSet(ViewSet):
         second_password.disable(user=request.user, action_token=action_token, **form)
         return Response()
 
-    @extend_schema(operation_id="auth_two_step_recovery_codes", request=None, responses=RecoveryCodesOutput)
+    @extend_schema(operation_id="auth_two_step_recovery_codes", request=None, responses=RecoveryCodesReply)
     @needs_action_token(step_up.Action.RECOVERY_CODES)
     def recovery_codes(self, request: Request, action_token: OneTimeToken) -> Response:
         codes = second_password.new_recovery_codes(user=request.user, action_token=action_token)
@@ -158,7 +158,7 @@ class EmailUndoViewSet(ViewSet):
     permission_classes = [AllowAny]
 
     @throttles(EMAIL_UNDO)
-    @extend_schema(operation_id="auth_change_email_undo", request=EmailUndoInput, responses=NoticeOutput)
+    @extend_schema(operation_id="auth_change_email_undo", request=EmailUndoInput, responses=NoticeReply)
     def undo(self, request: Request) -> Response:
         form = checked(EmailUndoInput, request.data)
         email_change.undo(**form)

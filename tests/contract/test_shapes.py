@@ -52,9 +52,9 @@ def test_each_shape_renders_exactly_what_it_declares(alice, bob, charlie, as_ali
 
     rendered = [
         (users.AccountOutput, users.AccountOutput.render(alice)),
-        (users.SignInOutput, users.SignInOutput.render(alice, "t")),
-        (security.TwoStepOutput, security.TwoStepOutput.render(alice, "t", device_token="d")),
-        (security.RecoverySignInOutput, security.RecoverySignInOutput.render(alice, "t", recovery_codes_left=9)),
+        (users.SignInReply, users.SignInReply.render(alice, "t")),
+        (security.TwoStepReply, security.TwoStepReply.render(alice, "t", device_token="d")),
+        (security.RecoverySignInReply, security.RecoverySignInReply.render(alice, "t", recovery_codes_left=9)),
         (users.OwnAccountOutput, users.OwnAccountOutput.render(alice)),
         (users.ProfileSerializer, users.ProfileSerializer.render(alice)),
         (users.FullAccount, users.FullAccount.render(alice)),
@@ -63,7 +63,7 @@ def test_each_shape_renders_exactly_what_it_declares(alice, bob, charlie, as_ali
         *((users.BlockSerializer, users.BlockSerializer.render(row)) for row in blocked),
         (security.SessionSerializer, security.SessionSerializer.render(session, current=session)),
         (security.TrustedDeviceSerializer, security.TrustedDeviceSerializer.render(device)),
-        (security.TwoStepStatusOutput, security.TwoStepStatusOutput.render(alice, codes_left=0)),
+        (security.TwoStepStatusReply, security.TwoStepStatusReply.render(alice, codes_left=0)),
         *((MessageOutput, MessageOutput.render(message, alice.id)) for message in messages),
         (MessageData, MessageData.render(messaging.SeenMessage(messages[0], 0), alice.id)),
         *((ConversationOutput, ConversationOutput.render(conversation)) for conversation in shown),
