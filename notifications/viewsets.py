@@ -128,9 +128,9 @@ class PreferencesViewSet(ViewSet):
         return self._change(request, partial=True)
 
     def _change(self, request: Request, *, partial: bool) -> Response:
-        form = PreferencesInput(data=request.data, partial=partial)
-        form.is_valid(raise_exception=True)
-        return _reply(feed.change_preferences(user_id=request.user.id, choices=form.validated_data))
+        serializer = PreferencesInput(data=request.data, partial=partial)
+        serializer.is_valid(raise_exception=True)
+        return _reply(feed.change_preferences(user_id=request.user.id, choices=serializer.validated_data))
 
 
 def _reply(choice: Preferences) -> Response:
@@ -146,8 +146,8 @@ class PushTokenViewSet(ViewSet):
 
     @extend_schema(operation_id="profile_push_token_remove", request=RemovePushTokenInput, responses=OkReply)
     def remove(self, request: Request) -> Response:
-        form = checked(RemovePushTokenInput, request.data)
-        devices.remove(user_id=request.user.id, token=form["token"])
+        data = checked(RemovePushTokenInput, request.data)
+        devices.remove(user_id=request.user.id, token=data["token"])
         return Response()
 
 

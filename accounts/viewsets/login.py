@@ -71,40 +71,40 @@ class LoginViewSet(ViewSet):
     @extend_schema(operation_id="auth_signup", request=SignUpInput, responses={201: NoticeReply})
     def signup(self, request: Request) -> Response:
         prefer_language(supported_language(request.data.get("language")))
-        form = checked(SignUpInput, request.data)
+        data = checked(SignUpInput, request.data)
         try:
-            registration.sign_up(**form, network=network(request))
+            registration.sign_up(**data, network=network(request))
         except EmailTaken:
-            registration.mail_owner(email=form["email"])
+            registration.mail_owner(email=data["email"])
             raise
         return Response({"message": _("A confirmation code was sent to your e-mail address.")}, status=201)
 
     @throttles(*by_address("verify"))
     @extend_schema(operation_id="auth_verify", request=VerifyInput, responses=SignInReply, parameters=[DEVICE_NAME])
     def verify(self, request: Request) -> Response:
-        form = checked(VerifyInput, request.data)
-        user, token = registration.verify_email(**form, client=client_of(request._request))
+        data = checked(VerifyInput, request.data)
+        user, token = registration.verify_email(**data, client=client_of(request._request))
         return Response(SignInReply.render(user, token))
 
     @throttles(*by_address("resend_otp"))
     @extend_schema(operation_id="auth_resend_otp", request=EmailInput, responses=NoticeReply)
     def resend(self, request: Request) -> Response:
-        form = checked(EmailInput, request.data)
-        registration.resend(email=form["email"], network=network(request))
+        data = checked(EmailInput, request.data)
+        registration.resend(**data, network=network(request))
         return Response({"message": _("If this address is waiting to be confirmed, a new code was sent to it.")})
 
     @throttles(*by_address("forgot_password"))
     @extend_schema(operation_id="auth_forgot_password", request=EmailInput, responses=NoticeReply)
     def forgot(self, request: Request) -> Response:
-        form = checked(EmailInput, request.data)
-        password.forgot(email=form["email"], network=network(request))
+        data = checked(EmailInput, request.data)
+        password.forgot(**data, network=network(request))
         return Response({"message": _("If there is an account with this address, a code was sent to it.")})
 
     @throttles(*by_address("verify_reset"))
     @extend_schema(operation_id="auth_verify_reset", request=ResetPasswordInput, responses=NoticeReply)
     def reset(self, request: Request) -> Response:
-        form = checked(ResetPasswordInput, request.data)
-        password.reset(**form, network=network(request))
+        data = checked(ResetPasswordInput, request.data)
+        password.reset(**data, network=network(request))
         return Response({"message": _("Your password was changed. Please sign in with it.")})
 
     @throttles(*SIGN_IN)
@@ -112,8 +112,8 @@ class LoginViewSet(ViewSet):
         operation_id="auth_login", request=LoginInput, responses=LoginResponse, parameters=[DEVICE_NAME, DEVICE_TOKEN]
     )
     def login(self, request: Request) -> Response:
-        form = checked(LoginInput, request.data)
-        outcome = login.with_password(**form, client=client_of(request._request), device_token=device_token_of(request))
+        data = checked(LoginInput, request.data)
+        outcome = login.with_password(**data, client=client_of(request._request), device_token=device_token_of(request))
         if isinstance(outcome, login.SecondStepNeeded):
             return Response({"two_step_required": True, "two_step_token": outcome.two_step_token, "hint": outcome.hint})
         return Response(SignInReply.render(outcome.user, outcome.token))
@@ -143,8 +143,8 @@ class TwoStepViewSet(ViewSet):
     @throttles(Throttle("two_step", by=network_and_account))
     @extend_schema(operation_id="auth_two_step", request=TwoStepInput, responses=TwoStepReply)
     def verify(self, request: Request) -> Response:
-        form = checked(TwoStepInput, request.data)
-        done = two_step.with_password(pending=request.auth, **form, client=client_of(request._request))
+        data = checked(TwoStepInput, request.data)
+        done = two_step.with_password(pending=request.auth, **data, client=client_of(request._request))
         if done.device_token is None:
             return Response(SignInReply.render(done.user, done.token))
         if "Origin" not in request.headers:
@@ -162,9 +162,9 @@ class TwoStepViewSet(ViewSet):
     @throttles(Throttle("two_step_forgot", by=network_and_account))
     @extend_schema(operation_id="auth_two_step_forgot", request=RecoveryCodeInput, responses=RecoverySignInReply)
     def recover(self, request: Request) -> Response:
-        form = checked(RecoveryCodeInput, request.data)
+        data = checked(RecoveryCodeInput, request.data)
         done = two_step.with_recovery_code(
-            pending=request.auth, typed=form["recovery_code"], client=client_of(request._request)
+            pending=request.auth, typed=data["recovery_code"], client=client_of(request._request)
         )
         left = done.recovery_codes_left
         return Response(RecoverySignInReply.render(done.user, done.token, recovery_codes_left=left))

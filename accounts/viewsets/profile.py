@@ -40,8 +40,8 @@ class ProfileViewSet(ViewSet):
 
     @extend_schema(operation_id="profile_update", request=UpdateProfileInput, responses=ProfileReply)
     def update(self, request: Request) -> Response:
-        form = checked(UpdateProfileInput, request.data)
-        user = profile.update(user=request.user, **form)
+        data = checked(UpdateProfileInput, request.data)
+        user = profile.update(user=request.user, **data)
         return Response({"profile": ProfileSerializer.render(user)})
 
 
@@ -52,8 +52,8 @@ class PrivacyViewSet(ViewSet):
 
     @extend_schema(operation_id="profile_privacy_set", request=UpdatePrivacyInput, responses=PrivacyReply)
     def set(self, request: Request) -> Response:
-        form = checked(UpdatePrivacyInput, request.data)
-        user = profile.set_privacy(user=request.user, **form)
+        data = checked(UpdatePrivacyInput, request.data)
+        user = profile.set_privacy(user=request.user, **data)
         return Response({"privacy": PrivacySerializer.render(user)})
 
 
@@ -75,8 +75,8 @@ class BlockViewSet(ViewSet):
     @throttles(Throttle("block", by=user))
     @extend_schema(operation_id="profile_blocks_add", request=BlockUserInput, responses=BlockReply)
     def add(self, request: Request) -> Response:
-        form = checked(BlockUserInput, request.data)
-        row = profile.block(blocker=request.user, blocked_id=form["user_id"])
+        data = checked(BlockUserInput, request.data)
+        row = profile.block(blocker=request.user, blocked_id=data["user_id"])
         return Response({"block": BlockSerializer.render(row)})
 
     @extend_schema(operation_id="profile_blocks_remove", request=None, responses=OkReply)
@@ -94,8 +94,8 @@ class AvatarViewSet(ViewSet):
         operation_id="profile_avatar_set", request={"multipart/form-data": SetAvatarInput}, responses=AvatarReply
     )
     def set(self, request: Request) -> Response:
-        form = checked(SetAvatarInput, request.data)
-        user = pictures.set_avatar(user=request.user, upload=form["file"])
+        data = checked(SetAvatarInput, request.data)
+        user = pictures.set_avatar(user=request.user, upload=data["file"])
         return Response({"avatar_url": avatar_url(user)})
 
     @extend_schema(operation_id="profile_avatar_remove", request=None, responses=AvatarReply)

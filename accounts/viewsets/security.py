@@ -57,8 +57,8 @@ class ActionViewSet(ViewSet):
     @throttles(Throttle("action_challenge", by=user))
     @extend_schema(operation_id="auth_action_challenge", request=ChallengeInput, responses=ChallengeReply)
     def challenge(self, request: Request) -> Response:
-        form = checked(ChallengeInput, request.data)
-        action = step_up.action_named(form["action"])
+        data = checked(ChallengeInput, request.data)
+        action = step_up.action_named(data["action"])
         if action is None:
             raise ValidationError({"action": [_("There is no such action.")]})
         token = step_up.challenge(user=request.user, session=request.auth, action=action)
@@ -66,8 +66,8 @@ class ActionViewSet(ViewSet):
 
     @extend_schema(operation_id="auth_action_verify", request=ActionVerifyInput, responses=ActionReply)
     def verify(self, request: Request) -> Response:
-        form = checked(ActionVerifyInput, request.data)
-        token = step_up.verify(user=request.user, session=request.auth, network=network(request), **form)
+        data = checked(ActionVerifyInput, request.data)
+        token = step_up.verify(user=request.user, session=request.auth, network=network(request), **data)
         return Response({"action_token": token, "expires_in": conf.ACTION_TOKEN_MINUTES * 60})
 
 
@@ -77,21 +77,21 @@ class SecurityViewSet(ViewSet):
     @extend_schema(operation_id="auth_change_password", request=ChangePasswordInput, responses=PasswordChangedReply)
     @needs_action_token(step_up.Action.CHANGE_PASSWORD)
     def change_password(self, request: Request, action_token: OneTimeToken) -> Response:
-        form = checked(ChangePasswordInput, request.data)
-        token = password.change(user=request.user, session=request.auth, action_token=action_token, **form)
+        data = checked(ChangePasswordInput, request.data)
+        token = password.change(user=request.user, session=request.auth, action_token=action_token, **data)
         return Response({"message": _("Your password was changed."), "token": token})
 
     @extend_schema(operation_id="auth_change_email", request=ChangeEmailInput, responses=NoticeReply)
     @needs_action_token(step_up.Action.CHANGE_EMAIL)
     def change_email(self, request: Request, action_token: OneTimeToken) -> Response:
-        form = checked(ChangeEmailInput, request.data)
-        email_change.start(user=request.user, session=request.auth, action_token=action_token, **form)
+        data = checked(ChangeEmailInput, request.data)
+        email_change.start(user=request.user, session=request.auth, action_token=action_token, **data)
         return Response({"message": _("A code was sent to the new address.")})
 
     @extend_schema(operation_id="auth_change_email_verify", request=ChangeEmailVerifyInput, responses=ChangeEmailReply)
     def verify_email(self, request: Request) -> Response:
-        form = checked(ChangeEmailVerifyInput, request.data)
-        user = email_change.verify(user=request.user, network=network(request), **form)
+        data = checked(ChangeEmailVerifyInput, request.data)
+        user = email_change.verify(user=request.user, network=network(request), **data)
         return Response({"message": _("Your e-mail address was changed."), "email": user.email})
 
     @extend_schema(operation_id="auth_delete_account", request=None, responses=AccountDeletionReply)
@@ -125,22 +125,22 @@ class SecondPasswordViewSet(ViewSet):
     @extend_schema(operation_id="auth_two_step_enable", request=TwoStepEnableInput, responses=RecoveryCodesReply)
     @needs_action_token(step_up.Action.TWO_STEP_ENABLE)
     def enable(self, request: Request, action_token: OneTimeToken) -> Response:
-        form = checked(TwoStepEnableInput, request.data)
-        codes = second_password.enable(user=request.user, action_token=action_token, **form)
+        data = checked(TwoStepEnableInput, request.data)
+        codes = second_password.enable(user=request.user, action_token=action_token, **data)
         return Response({"recovery_codes": codes})
 
     @extend_schema(operation_id="auth_two_step_change", request=TwoStepChangeInput, responses=OkReply)
     @needs_action_token(step_up.Action.TWO_STEP_CHANGE)
     def change(self, request: Request, action_token: OneTimeToken) -> Response:
-        form = checked(TwoStepChangeInput, request.data)
-        second_password.change(user=request.user, session=request.auth, action_token=action_token, **form)
+        data = checked(TwoStepChangeInput, request.data)
+        second_password.change(user=request.user, session=request.auth, action_token=action_token, **data)
         return Response()
 
     @extend_schema(operation_id="auth_two_step_disable", request=TwoStepDisableInput, responses=OkReply)
     @needs_action_token(step_up.Action.TWO_STEP_DISABLE)
     def disable(self, request: Request, action_token: OneTimeToken) -> Response:
-        form = checked(TwoStepDisableInput, request.data)
-        second_password.disable(user=request.user, action_token=action_token, **form)
+        data = checked(TwoStepDisableInput, request.data)
+        second_password.disable(user=request.user, action_token=action_token, **data)
         return Response()
 
     @extend_schema(operation_id="auth_two_step_recovery_codes", request=None, responses=RecoveryCodesReply)
@@ -160,8 +160,8 @@ class EmailUndoViewSet(ViewSet):
     @throttles(EMAIL_UNDO)
     @extend_schema(operation_id="auth_change_email_undo", request=EmailUndoInput, responses=NoticeReply)
     def undo(self, request: Request) -> Response:
-        form = checked(EmailUndoInput, request.data)
-        email_change.undo(**form)
+        data = checked(EmailUndoInput, request.data)
+        email_change.undo(**data)
         return Response(
             {"message": _("Your old address has been restored. Choose a new password with “Forgot password”.")}
         )
@@ -195,8 +195,8 @@ def _choose_password(request: HttpRequest) -> HttpResponse:
     language = password.user_of_token(token=token).language
     with translation.override(language):
         try:
-            form = checked(ChoosePasswordInput, request.POST)
-            user = password.choose(token=token, new_password=form["new_password"])
+            data = checked(ChoosePasswordInput, request.POST)
+            user = password.choose(token=token, new_password=data["new_password"])
         except ValidationError as error:
             errors = [text for texts in dict(error.detail).values() for text in texts]
             return _page(request, "again", language, password_token=token, errors=errors, status=400)
