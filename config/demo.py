@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import secrets
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -17,7 +16,7 @@ from django.contrib.auth import get_user_model
 from django.utils import timezone
 
 from accounts.services import audit, registration
-from core.operator import actor
+from core.operator import actor, replace_file
 from core.transactions import unit_of_work
 from messaging.services import conversations, messages
 
@@ -141,10 +140,4 @@ def _write_messages(alice: Any, bob: Any, start: datetime) -> None:
 def _save(logins: list[Login]) -> None:
     path = passwords_file()
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary_path = path.with_suffix(".new")
-    # Created with permissions for its owner only.
-    with os.fdopen(
-        os.open(temporary_path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8"
-    ) as file:
-        json.dump([asdict(login) for login in logins], file, indent=1)
-    temporary_path.replace(path)
+    replace_file(path, json.dumps([asdict(login) for login in logins], indent=1))

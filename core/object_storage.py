@@ -55,5 +55,6 @@ class BucketStorage(S3Storage):
     _save = _as_os_error()(S3Storage._save)
     delete = _as_os_error()(S3Storage.delete)
     exists = _as_os_error()(S3Storage.exists)
+    size = _as_os_error()(S3Storage.size)
     listdir = _as_os_error()(S3Storage.listdir)
     get_modified_time = _as_os_error()(S3Storage.get_modified_time)

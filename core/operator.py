@@ -10,8 +10,9 @@ import json
 import math
 import os
 import sys
+import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from datetime import datetime, time
+from datetime import UTC, datetime, time
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -150,6 +151,21 @@ def discard_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def replace_file(path: Path, text: str) -> None:
+    """Replaces the content of a file at once, readable by its owner only: an interrupted process leaves the old one."""
+    with tempfile.NamedTemporaryFile(
+        "w", dir=path.parent, prefix=f"{path.name}.", encoding="utf-8", delete=False
+    ) as file:
+        try:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+            os.replace(file.name, path)
+        except BaseException:
+            os.unlink(file.name)
+            raise
+
+
 def dry_run_name(name: str) -> str:
     """The wording of a dry run: `erased` becomes `would be erased`, `sessions_ended` becomes `sessions would be ended`."""
     subject, _, done = name.rpartition("_")
@@ -191,11 +207,12 @@ def moment(text: str) -> Any:
         parsed = parse_datetime(text)
         if parsed is None and (day := parse_date(text)) is not None:
             parsed = datetime.combine(day, time.min)
-    except ValueError:
-        parsed = None
-    if parsed is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is neither a day (2027-01-01) nor a moment in ISO 8601")
-    return parsed if timezone.is_aware(parsed) else timezone.make_aware(parsed, timezone.get_default_timezone())
+        if parsed is not None:
+            aware = parsed if timezone.is_aware(parsed) else timezone.make_aware(parsed, UTC)
+            return aware.astimezone(UTC)
+    except (OverflowError, ValueError):  # also what would be in the year 10000 in UTC
+        pass
+    raise argparse.ArgumentTypeError(f"{text!r} is neither a day (2027-01-01) nor a moment in ISO 8601")
 
 
 def future_moment(text: str) -> Any:

@@ -121,16 +121,27 @@ def copy_files(*, target: Storage, ids: Iterable[int], dry_run: bool) -> tuple[i
     for token, mime in Image.objects.filter(id__in=list(ids)).values_list("token", "mime"):
         for thumb in (False, True):
             name = file_name(token, mime, thumb=thumb)
-            if target.exists(name):
+            if _is_copied(target, name):
                 continue
             try:
                 with default_storage.open(name) as file:
                     if not dry_run:
+                        target.delete(name)
                         target.save(name, file)
                 copied += 1
             except FileNotFoundError:
                 missing += 1
     return copied, missing
+
+
+def _is_copied(target: Storage, name: str) -> bool:
+    """Whether the storage has the whole file. One that was cut off, because its copying was interrupted, is shorter."""
+    if not target.exists(name):
+        return False
+    try:
+        return target.size(name) == default_storage.size(name)
+    except FileNotFoundError:
+        return True
 
 
 def picture_ids() -> list[int]:

@@ -79,7 +79,7 @@ def test_orphans_are_purged_from_the_bucket(bucket, as_alice, clock, transaction
     assert bucket.names() == names
 
 
-def test_move_media_copies_once(bucket, as_alice, tmp_path, transactional_db):
+def test_move_media_copies_once_and_again_what_was_cut_off(bucket, as_alice, tmp_path, transactional_db):
     set_avatar(as_alice)
     for copied in (2, 0):
         out = StringIO()
@@ -89,6 +89,10 @@ def test_move_media_copies_once(bucket, as_alice, tmp_path, transactional_db):
     assert copies == bucket.names()
     [entry] = AuditEntry.objects.filter(action="media.copied")
     assert entry.actor_label.startswith("cli:") and entry.details == {"copied": 2, "missing": 0}
+    whole = (cut_off := next((tmp_path / "media").rglob("*-thumb.*"))).read_bytes()
+    cut_off.write_bytes(whole[:10])
+    call_command("move_media", "--to", str(tmp_path / "media"), stdout=StringIO())
+    assert cut_off.read_bytes() == whole and len(list((tmp_path / "media").rglob("*.*"))) == 2
     bucket.stop()
     with pytest.raises(CommandError, match="Repeat the command to go on"):
         call_command("move_media", "--to", str(tmp_path / "elsewhere"))

@@ -1,4 +1,5 @@
 import secrets
+from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
@@ -7,7 +8,8 @@ from django.utils import timezone
 from accounts.conf import conf
 from accounts.services import audit
 from core.conf import project
-from core.operator import OperatorCommand, actor
+from core.operator import OperatorCommand, actor, replace_file
+from core.transactions import unit_of_work
 
 
 class Command(OperatorCommand):
@@ -36,17 +38,26 @@ class Command(OperatorCommand):
             pairs.pop()
         kids = [pair.split(":")[0] for pair in pairs]
         path = project.VAR_DIR / "token_keys.txt"
-        is_ours = path.exists() and path.read_text().strip() == conf.TOKEN_KEYS
+        is_ours = path.exists() and _has_keys_of_this_process(path)
         if not options["dry_run"]:
+            with unit_of_work():
+                # First, so that no key changes without its row in the audit log.
+                audit.record(action="token_key.rotated", actor=actor(), kids=kids)
+                if is_ours:
+                    if not _has_keys_of_this_process(path):
+                        raise CommandError("The keys have just been changed by another process. Repeat the command.")
+                    replace_file(path, ",".join(pairs))
             if is_ours:
-                path.write_text(",".join(pairs))
                 self.report("Written; processes use it after their next start.")
             else:
                 self.report("Set this as TOKEN_KEYS for every process, then restart them one after another.")
-            audit.record(action="token_key.rotated", actor=actor(), kids=kids)
         return {
             "kids": kids,
             "signing": kids[0],
             "token_keys": None if is_ours or options["dry_run"] else ",".join(pairs),
             "dry_run": options["dry_run"],
         }
+
+
+def _has_keys_of_this_process(path: Path) -> bool:
+    return path.read_text().strip() == conf.TOKEN_KEYS

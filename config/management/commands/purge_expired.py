@@ -39,12 +39,15 @@ class Command(OperatorCommand):
         jobs = {f"{name}.{kind}": job for name, app in APPS.items() for kind, job in app.jobs(now, limit).items()}
         removed = dict.fromkeys(jobs, 0)
         batches = ((kind, count) for kind, job in jobs.items() for count in job)
-        for kind, count in self.progress(batches, what="purge, batches"):
-            removed[kind] += count
-        removed["admin_cookies"] = _expired_cookies(now).delete()[0]
-        removed["files"] = pictures.purge_orphans()
-        if any(removed.values()):
-            audit.record(action="purge_expired", actor=actor(), removed=removed)
+        try:
+            for kind, count in self.progress(batches, what="purge, batches"):
+                removed[kind] += count
+            removed["admin_cookies"] = _expired_cookies(now).delete()[0]
+            removed["files"] = pictures.purge_orphans()
+        finally:
+            # Also when it is stopped half way.
+            if any(removed.values()):
+                audit.record(action="purge_expired", actor=actor(), removed=removed)
         return {**removed, "dry_run": False}
 
     def counts(self, now: datetime, limit: int) -> dict[str, int]:

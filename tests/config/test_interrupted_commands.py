@@ -1,0 +1,84 @@
+"""Commands that are stopped half way, meet a second one or lose the database leave what was, or say what they did."""
+
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import DatabaseError
+
+from accounts.models import AuditEntry
+from accounts.services import audit
+from config.management.commands import purge_expired
+from core import operator
+
+KEYS = "k1:" + "a" * 40
+
+
+@pytest.fixture
+def key_file(settings, tmp_path):
+    settings.VAR_DIR, settings.ACCOUNTS_TOKEN_KEYS = tmp_path, KEYS
+    path = tmp_path / "token_keys.txt"
+    path.write_text(KEYS)
+    return path
+
+
+def test_a_key_is_not_rotated_without_its_row_in_the_audit_log(db, key_file, monkeypatch):
+    def unreachable(**_):
+        raise DatabaseError("no connection")
+
+    monkeypatch.setattr(audit, "record", unreachable)
+    with pytest.raises(CommandError, match="The database refuses"):
+        call_command("rotate_token_key")
+    assert key_file.read_text() == KEYS
+
+
+def test_a_full_disk_leaves_the_keys(db, key_file, monkeypatch):
+    def full(_descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(operator.os, "fsync", full)
+    with pytest.raises(CommandError, match="No space left on device"):
+        call_command("rotate_token_key")
+    assert key_file.read_text() == KEYS and list(key_file.parent.iterdir()) == [key_file]
+    assert not AuditEntry.objects.filter(action="token_key.rotated").exists()
+
+
+def test_a_key_that_another_process_has_just_added_stays(db, key_file, monkeypatch):
+    record = audit.record
+
+    def meanwhile(**values):
+        key_file.write_text(f"{KEYS},k2:{'b' * 40}")
+        return record(**values)
+
+    monkeypatch.setattr(audit, "record", meanwhile)
+    with pytest.raises(CommandError, match="Repeat the command"):
+        call_command("rotate_token_key", "stage")
+    assert key_file.read_text().endswith("b") and not AuditEntry.objects.exists()
+
+
+def test_a_purge_that_is_stopped_tells_the_audit_log_what_it_deleted(db, monkeypatch):
+    class Interrupted:
+        @staticmethod
+        def jobs(_now, _limit):
+            def batches():
+                yield 7
+                raise KeyboardInterrupt
+
+            return {"codes": batches()}
+
+    monkeypatch.setattr(purge_expired, "APPS", {"accounts": Interrupted})
+    with pytest.raises(KeyboardInterrupt):
+        call_command("purge_expired", stdout=StringIO())
+    assert AuditEntry.objects.get(action="purge_expired").details["removed"]["accounts.codes"] == 7
+
+
+@pytest.mark.parametrize("text", ["9999-12-31T23:59:59-12:00", "99999-01-01", "soon"])
+def test_a_moment_that_no_clock_reaches_is_refused(text):
+    with pytest.raises(operator.argparse.ArgumentTypeError, match="neither a day"):
+        operator.moment(text)
+
+
+def test_no_machine_starts_a_hundred_thousand_workers(settings):
+    settings.REDIS_URL = "redis://127.0.0.1:1"
+    with pytest.raises(CommandError, match="--workers is a number from 1 to"):
+        call_command("serve", workers=100_000)
