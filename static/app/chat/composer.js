@@ -5,7 +5,7 @@ import { html, useEffect, useLayoutEffect, useRef, useState } from "../html.js";
 import { bytes, t } from "../i18n.js";
 import { Icon } from "../ui/icon.js";
 import { failed, notice } from "../ui/notices.js";
-import { draftImages, draftOf, keepDraft, keepDraftImages } from "./drafts.js";
+import { draftImages, draftOf, keepDraft, keepDraftImages, onDraft } from "./drafts.js";
 import { EmojiPicker } from "./emoji.js";
 import { useObjectUrl } from "./image.js";
 import { previewText } from "./preview.js";
@@ -57,9 +57,15 @@ export function Composer({ id, reply, editing, names, onEnd, onEditLast, onSent,
     box.current.style.height = "auto";
     box.current.style.height = `${Math.min(TALLEST, box.current.scrollHeight + 2)}px`;
   }, [text]);
-  useEffect(() => {
-    if (!editing) keepDraft(id, text);
-  }, [text, editing]);
+  const write = (next) => {
+    setText(next);
+    if (!editing) keepDraft(id, next);
+  };
+  // What was sent or written in another tab is not there to be sent once more from here.
+  useEffect(() => onDraft(id, (next) => {
+    if (before.current === null) setText(next);
+    else before.current = next;
+  }), [id]);
   useEffect(() => {
     keepDraftImages(id, files);
   }, [files]);
@@ -112,9 +118,8 @@ export function Composer({ id, reply, editing, names, onEnd, onEditLast, onSent,
     parley.typing(id, false);
     if (files.length > 0) sendFiles(files, body);
     else parley.outbox.send({ conversation_id: id, body, ...(reply ? { reply_to_id: reply.id } : {}) });
-    setText("");
+    write("");
     setFiles([]);
-    keepDraft(id, "");
     onSent();
   };
 
@@ -132,7 +137,7 @@ export function Composer({ id, reply, editing, names, onEnd, onEditLast, onSent,
     }
   };
   const onInput = (event) => {
-    setText(event.target.value);
+    write(event.target.value);
     if (!editing) parley.typing(id, event.target.value.trim() !== "");
   };
   const onPaste = (event) => {
@@ -143,7 +148,7 @@ export function Composer({ id, reply, editing, names, onEnd, onEditLast, onSent,
   };
   const insert = (emoji) => {
     const { selectionStart: from, selectionEnd: to } = box.current;
-    setText(text.slice(0, from) + emoji + text.slice(to));
+    write(text.slice(0, from) + emoji + text.slice(to));
     setPicking(false);
     box.current.focus();
     requestAnimationFrame(() => box.current?.setSelectionRange(from + emoji.length, from + emoji.length));

@@ -20,6 +20,13 @@ export function keepDraft(id, text) {
   localStorage.setItem(key(), JSON.stringify(drafts));
 }
 
+// Calls `act` with what another tab has made of the draft. Returns the function that ends this.
+export function onDraft(id, act) {
+  const onStorage = (event) => (event.key === null || event.key === key()) && act(draftOf(id));
+  addEventListener("storage", onStorage);
+  return () => removeEventListener("storage", onStorage);
+}
+
 // Images beside a draft, kept until the page is left for good.
 const images = new Map();
 

@@ -1,0 +1,59 @@
+"""One person in two tabs of a browser: what one tab does, the other knows."""
+
+from functools import partial
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.chromium import needs_chromium, watch
+from tests.browser.client_pages import Window, opened_windows
+
+pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(240)]
+
+
+@pytest.fixture
+def windows(chromium, server):
+    with opened_windows(partial(Window, chromium, server), server) as window:
+        yield window
+
+
+def second_tab(window):
+    """Another tab of the same browser at the same page, its text box, and its complaints."""
+    page = window.context.new_page()
+    complaints = watch(page, window.base)
+    page.goto(window.page.url)
+    return page, page.get_by_role("textbox", name="Message", exact=True), complaints
+
+
+def test_a_draft_in_two_tabs_is_sent_once(windows, chat):
+    alice = windows("Alice").open_chat(chat)
+    alice.box.fill("written once")
+    other, box, complaints = second_tab(alice)
+    expect(box).to_have_value("written once")
+    box.press("End")
+    box.type(" and no more")
+    expect(alice.box).to_have_value("written once and no more")
+    box.press("Enter")
+    expect(box).to_have_value("")
+    expect(alice.box).to_have_value("")
+    alice.box.press("Enter")
+    alice.sees("written once and no more")
+    other.wait_for_timeout(500)
+    alice.sees("written once and no more")
+    assert complaints == []
+
+
+def test_an_edit_in_one_tab_leaves_the_draft_of_both(windows, chat):
+    alice = windows("Alice").open_chat(chat)
+    alice.write("to be edited")
+    alice.sees("to be edited")
+    _, box, complaints = second_tab(alice)
+    expect(box).to_have_value("")
+    alice.box.press("ArrowUp")
+    expect(alice.box).to_have_value("to be edited")
+    box.fill("a draft meanwhile")
+    expect(alice.box).to_have_value("to be edited")
+    alice.box.press("Escape")
+    expect(alice.box).to_have_value("a draft meanwhile")
+    box.fill("")
+    assert complaints == []
