@@ -79,7 +79,8 @@ def test_the_feed_and_its_badge(chromium, server):
         expect(row).to_have_count(0)
 
 
-def test_what_was_removed_is_removed_though_the_page_is_left_before_the_time_to_undo_is_over(chromium, server):
+@pytest.mark.parametrize("leave", ["reload", "sign out"])
+def test_what_was_removed_is_removed_though_the_page_is_left_before_the_time_to_undo_is_over(chromium, server, leave):
     logins = demo_people(server)
     alice, bob = (Api(server, logins[name]) for name in ("Alice", "Bob"))
     with opened_windows(lambda login: Window(chromium, server, login), server) as window:
@@ -90,10 +91,42 @@ def test_what_was_removed_is_removed_though_the_page_is_left_before_the_time_to_
         count = rows.count()
         rows.first.get_by_role("button", name="Remove").click()
         expect(rows).to_have_count(count - 1)
-        feed.page.reload()
-        expect(feed.page.get_by_role("heading", name="Notifications")).to_be_visible()
+        if leave == "reload":
+            feed.page.reload()
+            expect(feed.page.get_by_role("heading", name="Notifications")).to_be_visible()
+        else:
+            feed.page.get_by_role("link", name="Settings").click()
+            expect(feed.page.get_by_role("heading", name="Trusted devices")).to_be_visible()
+            feed.page.get_by_role("button", name="Sign out").click()
+            expect(feed.page.get_by_role("link", name="Create account")).to_be_visible()
 
         def listed():
             return len(alice.http.get("/notifications").json()["notifications"])
 
         eventually(lambda: listed() == count - 1, what="the notification to be gone")
+
+
+def without_row(frame):
+    """An event as it comes when the notification was removed before it could be sent."""
+    event = json.loads(frame)
+    if event["type"] == "notification.new":
+        event["data"]["notification"] = None
+    return json.dumps(event)
+
+
+def test_the_event_of_a_notification_that_was_removed_meanwhile(chromium, server):
+    logins = demo_people(server)
+    alice, bob = (Api(server, logins[name]) for name in ("Alice", "Bob"))
+    alice.http.post("/notifications/read-all", json={})
+
+    def relay(route):
+        real = route.connect_to_server()
+        real.on_message(lambda frame: route.send(without_row(frame)))
+
+    with opened_windows(lambda login: Window(chromium, server, login), server) as window:
+        feed = window("Alice")
+        feed.page.route_web_socket(re.compile("/api/v1/realtime"), relay)
+        feed.open("notifications")
+        expect(feed.page.get_by_role("button", name="Mark all as read")).to_be_disabled()
+        bob.send(alice.chat_with(bob), "whose notification has gone")
+        expect(feed.page.get_by_role("button", name="Mark all as read")).to_be_enabled()

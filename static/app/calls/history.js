@@ -40,7 +40,7 @@ export default function History() {
   }
   useEffect(() => {
     load();
-    return parley.on("call.updated", ({ call }) => call.state === "ended" && load());
+    return parley.on("call.updated", ({ call }) => call?.state === "ended" && load());
   }, []);
 
   return html`<main class="page calls"><h1 tabindex="-1">${t("Calls")}</h1>

@@ -1,5 +1,5 @@
 // The notifications, newest first, kept true by the events.
-import { parley } from "../client.js";
+import { beforeSignOut, parley } from "../client.js";
 import { app, createStore } from "../store.js";
 import { failed } from "../ui/notices.js";
 
@@ -9,6 +9,8 @@ export const feed = createStore(EMPTY);
 
 // Removed here, maybe not yet on the server.
 const removed = new Set();
+// What sends the removals that can still be undone.
+const waiting = new Set();
 
 const newestFirst = (one, other) => Date.parse(other.created_at) - Date.parse(one.created_at) || other.id - one.id;
 
@@ -42,23 +44,23 @@ export async function readOne(id) {
   if (reply.unread_count !== undefined) app.set({ unread: reply.unread_count });
 }
 
-// Removed from the list at once. The request is sent when the time to undo it is over, or the page goes before that.
+// Removed from the list at once. The request is sent when the time to undo it is over, or the page goes or the user
+// signs out before that.
 export function remove(id, seconds) {
   const row = feed.get().rows.find((other) => other.id === id);
-  const send = (options) => {
+  const send = () => {
     forget();
-    parley.notifications.delete({ notification_id: id }, options).catch((error) => {
+    return parley.notifications.delete({ notification_id: id }, { keepalive: true }).catch((error) => {
       putBack(row);
       failed(error);
     });
   };
-  const onPageHide = () => send({ keepalive: true });
   const timer = setTimeout(send, seconds * 1000);
   const forget = () => {
     clearTimeout(timer);
-    removeEventListener("pagehide", onPageHide);
+    waiting.delete(send);
   };
-  addEventListener("pagehide", onPageHide);
+  waiting.add(send);
   removed.add(id);
   feed.set(({ rows }) => ({ rows: rows.filter((other) => other.id !== id) }));
   return () => {
@@ -73,8 +75,12 @@ function putBack(row) {
 }
 
 export function listen() {
+  const sendRemovals = () => Promise.all([...waiting].map((send) => send()));
+  addEventListener("pagehide", sendRemovals);
+  beforeSignOut(sendRemovals);
   parley.on("notification.new", ({ notification, unread_count }) => {
-    if (feed.get().loaded) putBack(notification);
+    // Null when it was removed before its event came.
+    if (feed.get().loaded && notification) putBack(notification);
     app.set({ unread: unread_count });
   });
   parley.on("notification.read_all", () => {
