@@ -7,13 +7,21 @@ import { failed, notice } from "../../ui/notices.js";
 export function Devices() {
   const [sessions, setSessions] = useState(null);
   const [devices, setDevices] = useState(null);
+  const load = () => Promise.all([
+    parley.auth.sessionsList().then((reply) => setSessions(currentFirst(reply.sessions))),
+    parley.auth.devicesList().then((reply) => setDevices(reply.devices)),
+  ]).catch(failed);
   useEffect(() => {
-    parley.auth.sessionsList().then((reply) => setSessions(reply.sessions), failed);
-    parley.auth.devicesList().then((reply) => setDevices(reply.devices), failed);
+    load();
+    // A change of the password has ended the others.
+    return parley.on("session.renewed", load);
   }, []);
   const run = (work) => ({ currentTarget }) => {
     const moveFocus = focusAfter(currentTarget);
-    work().then(moveFocus, failed);
+    work().then(moveFocus, (error) => {
+      failed(error);
+      load();
+    });
   };
   const end = (session) => run(async () => {
     await parley.auth.sessionsEnd({ session_id: session.id });
@@ -26,7 +34,8 @@ export function Devices() {
   });
   const forget = (device) => run(async () => {
     await parley.auth.devicesRemove({ device_id: device.id });
-    setDevices((old) => old.filter((other) => other.id !== device.id));
+    // The sessions that it opened have ended with it.
+    await load();
   });
   if (!sessions || !devices) return null;
   const others = sessions.filter((session) => !session.is_current).length;
@@ -46,6 +55,8 @@ export function Devices() {
       <button class="button" aria-label=${t("Remove {name}", { name: nameOf(device) })}
         onClick=${forget(device)}>${t("Remove")}</button></li>`)}</ul>`;
 }
+
+const currentFirst = (sessions) => [...sessions].sort((one, other) => other.is_current - one.is_current);
 
 // What the server calls a browser is English: "Firefox on Linux". Apps bring a name of their own.
 const BROWSER_ON_SYSTEM = /^(\w+) on (Android|ChromeOS|iPad|iPhone|Linux|macOS|Windows)$/;
