@@ -68,8 +68,8 @@ export function SearchBar({ id, onShow, onClose }) {
   return html`<search class="search-bar" onKeyDown=${onKeyDown}>
     <input ref=${box} type="search" class="input" aria-label=${t("Search messages")} placeholder=${t("Search messages")} value=${query} onInput=${(event) => setQuery(event.target.value)} />
     <span class="small muted" aria-live="polite">${count}</span>
-    <button type="button" class="icon-button" aria-label=${t("Previous")} title=${t("Older")} disabled=${total === 0 || (at + 1 >= total && !found.hasMore)} onClick=${() => go(1)}><${Icon} name="up" /></button>
-    <button type="button" class="icon-button" aria-label=${t("Next")} title=${t("Newer")} disabled=${at === 0} onClick=${() => go(-1)}><${Icon} name="down" /></button>
+    <button type="button" class="icon-button" aria-label=${t("Previous")} title=${t("Older")} aria-disabled=${total === 0 || (at + 1 >= total && !found.hasMore)} onClick=${() => go(1)}><${Icon} name="up" /></button>
+    <button type="button" class="icon-button" aria-label=${t("Next")} title=${t("Newer")} aria-disabled=${at === 0} onClick=${() => go(-1)}><${Icon} name="down" /></button>
     <button type="button" class="icon-button" aria-label=${t("Close search")} onClick=${onClose}><${Icon} name="close" /></button>
   </search>`;
 }

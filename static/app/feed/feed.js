@@ -72,6 +72,7 @@ export default function Feed() {
   const unread = useStore(app, (state) => state.unread);
   const end = useRef();
   useTitle(t("Notifications"));
+  const onReadAll = () => unread > 0 && readAll().catch(failed);
   useEffect(() => {
     loadFeed();
   }, []);
@@ -82,7 +83,7 @@ export default function Feed() {
     return () => watcher.disconnect();
   }, [hasMore, rows.length]);
   return html`<main class="page"><header class="row spread"><h1 tabindex="-1">${t("Notifications")}</h1>
-      <button type="button" class="button" disabled=${unread === 0} onClick=${() => readAll().catch(failed)}>${t("Mark all as read")}</button></header>
+      <button type="button" class="button" aria-disabled=${unread === 0} onClick=${onReadAll}>${t("Mark all as read")}</button></header>
     ${problem && html`<p class="danger-text">${errorText(problem)} <button type="button" class="text-button" onClick=${loadFeed}>${t("Try again")}</button></p>`}
     ${!loaded && !problem && html`<div class="spinner" role="progressbar" aria-label=${t("Loading")}></div>`}
     ${loaded && rows.length === 0 && html`<div class="nothing"><${Icon} name="bell" size=${40} /><p class="muted">${t("No notifications yet.")}</p></div>`}

@@ -136,11 +136,11 @@ function Hints({ id, hint, error }) {
     ${error && html`<p id=${`${id}-error`} class="error">${error}</p>`}`;
 }
 
-// The words for the whole form, and its button.
+// The words for the whole form, and its button. One that is really disabled would lose the focus.
 export function Submit({ form, label, kind = "primary" }) {
   const text = form.wait > 0 ? tn("Wait {n} second", "Wait {n} seconds", form.wait) : label;
   return html`<${Alert} text=${form.message} />
-    <button class=${`button ${kind}`} type="submit" disabled=${form.busy || form.wait > 0} aria-busy=${form.busy}>${text}</button>`;
+    <button class=${`button ${kind}`} type="submit" aria-disabled=${form.busy || form.wait > 0} aria-busy=${form.busy}>${text}</button>`;
 }
 
 // Read out as soon as it appears.

@@ -1,6 +1,7 @@
 import { parley } from "../client.js";
+import { config } from "../config.js";
 import { html } from "../html.js";
-import { LANGUAGES, language, t } from "../i18n.js";
+import { LANGUAGES, language, t, useLanguage } from "../i18n.js";
 import { navigate } from "../router.js";
 import { AuthPage, useFirstField } from "./auth_page.js";
 import { Field, Form, PasswordField, Select, Submit, useForm } from "./forms.js";
@@ -11,6 +12,10 @@ export default function SignUp() {
     await parley.auth.signup(values);
     navigate(`/app/verify?email=${encodeURIComponent(values.email.trim())}`);
   });
+  const onLanguage = ({ currentTarget }) => {
+    form.set("language", currentTarget.value);
+    useLanguage(currentTarget.value, { addresses: config.catalogs });
+  };
   const first = useFirstField();
   return html`<${AuthPage} title=${t("Create account")}
       after=${html`${t("Already have an account?")} <a href="/app/sign-in">${t("Sign in")}</a>`}>
@@ -23,7 +28,7 @@ export default function SignUp() {
       <${PasswordField} label=${t("Password")} autocomplete="new-password" required hint=${t("At least 8 characters.")}
         ...${form.field("password")} />
       <${Select} label=${t("Language")} options=${LANGUAGES} hint=${t("Used for e-mails and for these pages.")} ...${form.field("language")}
-        onInput=${null} onChange=${form.field("language").onInput} />
+        onInput=${null} onChange=${onLanguage} />
       <${Submit} form=${form} label=${t("Create account")} />
     <//></div>
   <//>`;

@@ -25,9 +25,14 @@ export function Dialog({ title, onClose, alert = false, className = "", children
     event.preventDefault();
     onClose();
   };
-  const onClick = (event) => event.target === self.current && onClose();
+  // A press beside it closes it; one that began inside, as a selection of text does, does not.
+  const pressed = useRef(null);
+  const onPointerDown = (event) => {
+    pressed.current = event.target;
+  };
+  const onClick = (event) => event.target === self.current && pressed.current === self.current && onClose();
   return html`<dialog ref=${self} class=${`dialog ${className}`} role=${alert ? "alertdialog" : "dialog"} aria-labelledby=${heading}
-      onCancel=${onCancel} onClick=${onClick}>
+      onCancel=${onCancel} onPointerDown=${onPointerDown} onClick=${onClick}>
     <div class="dialog-body"><header class="dialog-head"><h2 id=${heading}>${title}</h2>
       <button type="button" class="icon-button" aria-label=${t("Close")} onClick=${onClose}><${Icon} name="close" /></button></header>
       ${children}</div>

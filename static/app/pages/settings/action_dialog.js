@@ -5,7 +5,7 @@ import { html, useLayoutEffect, useRef, useState } from "../../html.js";
 import { t } from "../../i18n.js";
 import { app } from "../../store.js";
 import { Dialog } from "../../ui/dialog.js";
-import { CodeField, Form, Submit, digitsOf, useForm } from "../forms.js";
+import { CodeField, Form, Status, Submit, digitsOf, useForm } from "../forms.js";
 import { Mailbox } from "../verify.js";
 
 const SPENT = ["action_token_invalid", "action_token_required"];
@@ -15,9 +15,12 @@ export function ActionDialog({ title, lead, action, initial = {}, fields, label 
   const [step, setStep] = useState("form");
   const challenge = useRef(null);
   const confirmed = useRef(null);
+  const sendCode = async () => {
+    challenge.current = (await parley.auth.actionChallenge({ action })).challenge_token;
+  };
   const form = useForm(initial, async (values) => {
     if (confirmed.current) return perform(values);
-    challenge.current = (await parley.auth.actionChallenge({ action })).challenge_token;
+    await sendCode();
     setStep("code");
   });
   const code = useForm({ code: "" }, async (values) => {
@@ -30,6 +33,11 @@ export function ActionDialog({ title, lead, action, initial = {}, fields, label 
       setStep("form");
       form.fail(error);
     }
+  });
+  const again = useForm({ sent: "" }, async () => {
+    again.set("sent", "");
+    await sendCode();
+    again.set("sent", t("We have sent a new code."));
   });
   async function perform(values) {
     try {
@@ -50,6 +58,10 @@ export function ActionDialog({ title, lead, action, initial = {}, fields, label 
           <p>${t("We have sent a code to {email}.", { email: app.get().user?.email || "" })}</p>
           <${CodeField} ...${code.field("code")} />
           <${Submit} form=${code} label=${t("Confirm")} />
+        <//>
+        <${Form} form=${again}>
+          <${Status} text=${again.values.sent} />
+          <${Submit} form=${again} label=${t("Send a new code")} kind="quiet" />
           ${config.developer && html`<${Mailbox} email=${app.get().user?.email} />`}
         <//><//>`}
   <//>`;

@@ -1,0 +1,96 @@
+"""Forms and their buttons: where the focus stays, what a list shows after a change, a code that did not arrive."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.account_pages import PASSWORD, Person, Window
+from tests.browser.chromium import needs_chromium
+from tests.flows.people import eventually
+
+pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(240)]
+
+
+@pytest.fixture
+def window(chromium, server):
+    opened = Window(chromium, server)
+    yield opened
+    opened.close()
+
+
+def settings_of(window, person, section):
+    window.sign_in(person)
+    window.signed_in()
+    window.open(f"/app/settings/{section}")
+    window.heading("Trusted devices")
+    return window.page
+
+
+def test_a_button_that_was_pressed_keeps_the_focus(server, window):
+    person = Person(server, "Fay")
+    window.sign_in(person, password="not the password")
+    window.see("The e-mail address or the password is wrong.")
+    expect(window.page.get_by_role("button", name="Sign in")).to_be_focused()
+    window.expect("401 /auth/login")
+    page = settings_of(window, person, "profile")
+    page.get_by_label("About you").fill("Likes rivers.")
+    window.click("Save")
+    window.see("Your profile is saved.")
+    expect(page.get_by_role("button", name="Save")).to_be_focused()
+
+
+def test_the_sessions_that_a_new_password_has_ended_are_gone_from_the_list(server, window):
+    person = Person(server, "Sid")
+    page = settings_of(window, person, "security")
+    # The session of the sign-up is another device.
+    expect(page.get_by_role("button", name=re.compile("^End the session"))).to_have_count(1)
+    before = len(person.mails())
+    window.click("Change password")
+    window.fill(Current_password=PASSWORD, New_password="amber kettle 7 north")
+    page.keyboard.press("Enter")
+    page.get_by_label("Code").fill(person.code(after=before))
+    page.keyboard.press("Enter")
+    window.see("Your password is changed.")
+    expect(page.get_by_role("button", name=re.compile("^End the session"))).to_have_count(0)
+
+
+def test_a_code_that_did_not_arrive_is_sent_again(server, window):
+    person = Person(server, "Nia")
+    page = settings_of(window, person, "data")
+    before = len(person.mails())
+    window.click("Export data")
+    window.click("Continue")
+    window.heading("Export data")
+    first = person.code(after=before)
+    window.click("Send a new code")
+    window.see("We have sent a new code.")
+    page.get_by_label("Code").fill(person.code(after=before + 1))
+    with page.expect_download():
+        page.keyboard.press("Enter")
+    eventually(lambda: person.mails()[0] != first, what="another code")
+
+
+def test_text_can_be_selected_beyond_the_edge_of_a_dialog(server, window):
+    page = settings_of(window, Person(server, "Dot"), "security")
+    window.click("Change e-mail")
+    dialog = page.get_by_role("dialog", name="Change e-mail")
+    field = dialog.get_by_label("New e-mail")
+    field.fill("someone@example.com")
+    box = field.bounding_box()
+    page.mouse.move(box["x"] + 60, box["y"] + 10)
+    page.mouse.down()
+    page.mouse.move(20, box["y"] + 10, steps=5)
+    page.mouse.up()
+    expect(dialog).to_be_visible()
+    expect(field).to_have_value("someone@example.com")
+    page.mouse.click(20, 20)
+    expect(dialog).to_have_count(0)
+
+
+def test_the_language_chosen_at_sign_up_is_that_of_the_page_at_once(window):
+    window.open("/app/sign-up")
+    window.fill(First_name="Eva")
+    window.page.get_by_label("Language").select_option("de")
+    window.heading("Konto erstellen")
+    expect(window.page.get_by_label("Vorname")).to_have_value("Eva")
