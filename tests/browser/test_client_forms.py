@@ -94,3 +94,25 @@ def test_the_language_chosen_at_sign_up_is_that_of_the_page_at_once(window):
     window.page.get_by_label("Language").select_option("de")
     window.heading("Konto erstellen")
     expect(window.page.get_by_label("Vorname")).to_have_value("Eva")
+
+
+def test_settings_that_another_device_has_changed_are_not_put_back(server, window):
+    person = Person(server, "Pia")
+    page = settings_of(window, person, "privacy")
+    person.api.put("/profile/privacy", json={"read_receipts": False}).raise_for_status()
+    page.get_by_role("switch", name="Show when I was last seen").click()
+
+    def privacy():
+        return person.api.get("/profile/privacy").json()["privacy"]
+
+    eventually(lambda: privacy()["show_last_seen"] is False, what="the change of privacy")
+    assert privacy()["read_receipts"] is False
+    expect(page.get_by_role("switch", name="Read receipts")).not_to_be_checked()
+
+    page.get_by_label("About you").fill("Likes rivers.")
+    person.api.patch("/profile", json={"last_name": "Other"}).raise_for_status()
+    expect(page.get_by_label("Last name")).to_have_value("Other")
+    window.click("Save")
+    window.see("Your profile is saved.")
+    profile = person.api.get("/profile").json()["profile"]
+    assert (profile["last_name"], profile["bio"]) == ("Other", "Likes rivers.")

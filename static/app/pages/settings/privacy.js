@@ -16,12 +16,13 @@ export function Privacy() {
     parley.profile.privacyGet().then((reply) => setPrivacy(reply.privacy), failed);
   }, []);
   async function change(name, value) {
-    const before = privacy;
-    setPrivacy({ ...privacy, [name]: value });
+    const before = privacy[name];
+    setPrivacy((old) => ({ ...old, [name]: value }));
     try {
-      setPrivacy((await parley.profile.privacySet({ ...privacy, [name]: value })).privacy);
+      // The others may have been changed on another device.
+      setPrivacy((await parley.profile.privacySet({ [name]: value })).privacy);
     } catch (error) {
-      setPrivacy(before);
+      setPrivacy((old) => ({ ...old, [name]: before }));
       failed(error);
     }
   }

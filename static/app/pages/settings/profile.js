@@ -1,5 +1,5 @@
 import { parley } from "../../client.js";
-import { html, useRef, useState } from "../../html.js";
+import { html, useEffect, useRef, useState } from "../../html.js";
 import { t } from "../../i18n.js";
 import { Avatar } from "../../ui/avatar.js";
 import { failed, notice } from "../../ui/notices.js";
@@ -17,6 +17,14 @@ export function Profile({ profile, update }) {
     form.reset(part(reply.profile));
     notice(t("Your profile is saved."));
   });
+  const shown = useRef(part(profile));
+  // What is changed on another device changes here, too, but for what is being written.
+  useEffect(() => {
+    const before = shown.current;
+    const next = part(profile);
+    shown.current = next;
+    form.reset((old) => Object.fromEntries(NAMES.map((name) => [name, old[name] === before[name] ? next[name] : old[name]])));
+  }, [profile]);
   return html`<${Picture} profile=${profile} update=${update} />
     <${Form} form=${form}>
       <div class="two-fields">
