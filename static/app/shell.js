@@ -9,7 +9,7 @@ import { Notices } from "./ui/notices.js";
 import { NavLink, match, navigate, useLinks, usePlace } from "./router.js";
 import { HOME, ROUTES, SIGN_IN } from "./routes.js";
 import { app, useStore } from "./store.js";
-import { usePageTitle } from "./title.js";
+import { usePageTitle, useTitle } from "./title.js";
 
 function useRoute() {
   const { path, search } = usePlace();
@@ -48,12 +48,14 @@ function Unavailable() {
   };
   // By itself only after a connection was lost: without one so far, this page has just been loaded.
   useEffect(() => (parley.place ? reloadOnceOnline() : undefined), []);
-  return html`<main class="page"><h1>${t("This page could not be loaded")}</h1>
+  useTitle(t("This page could not be loaded"));
+  return html`<main class="page"><h1 tabindex="-1">${t("This page could not be loaded")}</h1>
     <p><button class="button" onClick=${again}>${t("Try again")}</button></p></main>`;
 }
 
 function Missing() {
-  return html`<main class="page"><h1>${t("There is no such page")}</h1><p><a href="/app/">${t("Back to Parley")}</a></p></main>`;
+  useTitle(t("There is no such page"));
+  return html`<main class="page"><h1 tabindex="-1">${t("There is no such page")}</h1><p><a href="/app/">${t("Back to Parley")}</a></p></main>`;
 }
 
 function Navigation() {

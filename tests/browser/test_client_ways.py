@@ -118,3 +118,48 @@ def test_twice_as_large_letters_fit(windows, chat, width):
         expect(alice.page.get_by_role("main")).to_be_visible()
         alice.page.wait_for_timeout(300)
         assert alice.page.evaluate("() => document.documentElement.scrollWidth") <= width, path
+
+
+def test_enter_opens_the_first_person_that_was_found(windows, people):
+    alice = windows("Alice").open("chats")
+    box = alice.page.get_by_role("searchbox", name="Search people")
+    box.fill(people["Bob"].user["username"])
+    expect(alice.page.get_by_role("list", name="People").get_by_role("listitem")).to_have_count(1)
+    expect(alice.page.get_by_role("list", name="People")).to_have_attribute("aria-busy", "false")
+    box.press("Enter")
+    expect(alice.page.get_by_role("heading", name="Bob Baker")).to_be_visible()
+
+
+def test_the_focus_stays_in_the_conversation_when_a_block_begins_and_ends(windows, people, chat):
+    alice = windows("Alice").open_chat(chat)
+    expect(alice.box).to_be_focused()
+    bob = people["Bob"].user["id"]
+    people["Alice"].http.post("/profile/blocks", json={"user_id": bob}).raise_for_status()
+    expect(alice.page.get_by_role("heading", name="Bob Baker")).to_be_focused()
+    alice.page.get_by_role("button", name="Unblock").press("Enter")
+    expect(alice.box).to_be_focused()
+
+
+def test_a_minimized_call_and_notices_leave_the_text_box_free(windows, chat):
+    alice = windows("Alice").open_chat(chat)
+    alice.page.get_by_role("button", name="Voice call", exact=True).click()
+    alice.page.get_by_role("button", name="Minimize the call").click()
+    alice.box.fill("during the call")
+    alice.page.get_by_role("button", name="Send", exact=True).click()
+    alice.sees("during the call")
+    alice.page.get_by_role("button", name="Hang up").click()
+    end = alice.page.locator(".call-end")
+    expect(end).to_be_visible()
+    head = alice.page.locator(".conversation-head").bounding_box()
+    assert end.bounding_box()["y"] >= head["y"] + head["height"]
+    alice.article("during the call").hover()
+    alice.article("during the call").get_by_role("button", name="Message actions").click()
+    alice.page.get_by_role("menuitem", name="Copy text").click()
+    notice = alice.page.locator(".notice").bounding_box()
+    assert notice["y"] + notice["height"] <= alice.page.locator(".composer").bounding_box()["y"]
+
+
+def test_an_address_without_a_page_says_so_in_the_title(windows):
+    alice = windows("Alice")
+    alice.open("nowhere")
+    expect(alice.page).to_have_title("There is no such page · Parley")

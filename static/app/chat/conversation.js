@@ -100,6 +100,14 @@ function Open({ id, row, state, me }) {
     // On a phone the link that led here has gone with its list.
     else if (document.activeElement === document.body) page.current.querySelector("h1").focus();
   }, []);
+  // The text box goes with a block, and the button that unblocks with its end: the focus does not go with them.
+  const wasBlocked = useRef(blocked);
+  useEffect(() => {
+    if (wasBlocked.current !== blocked && document.activeElement === document.body) {
+      (blocked ? page.current.querySelector("h1") : composer.current).focus();
+    }
+    wasBlocked.current = blocked;
+  }, [blocked]);
   // What is answered or edited may be deleted meanwhile.
   useEffect(() => {
     const target = task.reply ?? task.editing;

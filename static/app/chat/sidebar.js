@@ -47,14 +47,14 @@ class Entry extends Pure {
 }
 
 function People({ query }) {
-  const [people, setPeople] = useState(null);
+  const [found, setFound] = useState(null);
   const [error, setError] = useState(null);
   useEffect(() => {
     const abort = new AbortController();
     const timer = setTimeout(async () => {
       try {
         const reply = await parley.messages.searchUsers({ q: query, limit: 30 }, { signal: abort.signal });
-        setPeople(reply.users);
+        setFound({ query, people: reply.users });
         setError(null);
       } catch (problem) {
         if (problem.code !== "aborted") setError(problem);
@@ -66,9 +66,10 @@ function People({ query }) {
     };
   }, [query]);
   if (error) return html`<p class="side-note danger-text">${errorText(error)}</p>`;
-  if (!people) return html`<p class="side-note muted">${t("Searching…")}</p>`;
+  if (!found) return html`<p class="side-note muted">${t("Searching…")}</p>`;
+  const { people } = found;
   return html`<p class="side-note muted" aria-live="polite">${people.length ? tn("{n} person found", "{n} people found", people.length) : t("No people found")}</p>
-    <ul class="entries" aria-label=${t("People")}>${people.map((user) => html`<li key=${user.id}><a class="entry person" href=${`/app/people/${user.id}`}>
+    <ul class="entries" aria-label=${t("People")} aria-busy=${found.query !== query}>${people.map((user) => html`<li key=${user.id}><a class="entry person" href=${`/app/people/${user.id}`}>
       <span class="entry-avatar"><${Avatar} user=${user} /></span><span class="entry-line"><span class="entry-name" dir="auto">${nameOf(user)}</span></span>
       <span class="entry-line"><span class="entry-text"><bdi dir="ltr">@${user.username}</bdi></span></span></a></li>`)}</ul>`;
 }
@@ -86,6 +87,8 @@ export function Sidebar({ id }) {
       pane.current.querySelector("input").focus();
       return;
     }
+    // The first one that was found, not one of the words before.
+    if (event.key === "Enter" && event.target.type === "search") pane.current.querySelector('[aria-busy="false"] .person')?.click();
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (!step) return;
     const places = [pane.current.querySelector("input"), ...pane.current.querySelectorAll(".entry")];
