@@ -120,8 +120,11 @@ def test_a_reply_leads_to_what_it_answers(server):
         window.article("the answer").get_by_role("button", name="Go to the original message").click()
         question = window.log.locator(f'[data-message-id="{original["id"]}"]')
         expect(question).to_be_in_viewport()
+        # The quote and the button are there no longer: the focus goes along.
+        expect(question).to_be_focused()
         window.page.get_by_role("button", name="Jump to latest").click()
         window.sees("the answer")
+        expect(window.log).to_be_focused()
         assert window.complaints == []
 
 

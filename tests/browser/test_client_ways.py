@@ -163,3 +163,33 @@ def test_an_address_without_a_page_says_so_in_the_title(windows):
     alice = windows("Alice")
     alice.open("nowhere")
     expect(alice.page).to_have_title("There is no such page · Parley")
+
+
+def test_the_focus_stays_in_the_log_when_a_button_of_a_message_goes(windows, people, chat):
+    message = people["Bob"].send(chat, "to react to")
+    reactions = f"/messages/messages/{message['id']}/reactions"
+    people["Alice"].http.post(reactions, json={"emoji": "👍"}).raise_for_status()
+    alice = windows("Alice").open_chat(chat)
+    alice.article("to react to").get_by_role("button", name="👍").press("Enter")
+    expect(alice.article("to react to")).to_be_focused()
+
+    refusal = {"ok": False, "error": "message_permission_denied", "message": "Not from you."}
+    alice.page.route("**/conversations/*/messages", lambda route: route.fulfill(status=403, json=refusal))
+    alice.write("refused")
+    alice.article("refused").get_by_role("button", name="Discard").press("Enter")
+    expect(alice.article("refused")).to_have_count(0)
+    expect(alice.log).to_be_focused()
+    alice.complaints.clear()
+
+
+def test_the_question_about_notifications_leaves_the_text_box_of_a_phone_free(windows, chat):
+    alice = windows("Alice", viewport={"width": 320, "height": 640})
+    # Not decided yet.
+    alice.context.clear_permissions()
+    alice.page.clock.install()
+    alice.open_chat(chat)
+    alice.page.clock.fast_forward(20_000)
+    hint = alice.page.get_by_role("complementary", name="Browser notifications")
+    expect(hint).to_be_visible()
+    box = hint.bounding_box()
+    assert box["y"] + box["height"] <= alice.page.locator(".composer").bounding_box()["y"]

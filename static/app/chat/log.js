@@ -29,6 +29,11 @@ export function Log({ id, state, row, me, names, actions, marked, control }) {
   useEffect(() => () => reading.close(), [reading]);
 
   const keyOf = (messageId) => drawn.current.find((entry) => entry.message?.id === messageId)?.key;
+  const focusMessage = (messageId) => requestAnimationFrame(() => {
+    const element = list.current?.box.querySelector(`[data-message-id="${messageId}"]`);
+    element?.focus({ preventScroll: true });
+    element?.scrollIntoView({ block: "nearest" });
+  });
   // Of several ways that the reader asks for, the last one counts.
   const ways = useRef(0);
   const newWay = () => {
@@ -45,6 +50,8 @@ export function Log({ id, state, row, me, names, actions, marked, control }) {
     list.current?.show(keyOf(messageId), where);
     setCurrent(messageId);
     if (flashing) {
+      // The quote that led here may be drawn no longer: the focus goes along.
+      if (document.activeElement === document.body || list.current.box.contains(document.activeElement)) focusMessage(messageId);
       setFlash(messageId);
       setTimeout(() => setFlash((value) => (value === messageId ? null : value)), MARK_MS);
     }
@@ -63,6 +70,8 @@ export function Log({ id, state, row, me, names, actions, marked, control }) {
     list.current?.goToEnd();
     setBelow(0);
   }, [id]);
+  // The button that leads there goes, and so may the message that had the focus.
+  const toEndWithFocus = () => toEnd().then(() => list.current?.box.focus({ preventScroll: true }));
   control.current = { jump, toEnd };
 
   const started = useRef(false);
@@ -116,14 +125,10 @@ export function Log({ id, state, row, me, names, actions, marked, control }) {
       if (!next) return;
       event.preventDefault();
       setCurrent(next.id);
-      requestAnimationFrame(() => {
-        const element = list.current.box.querySelector(`[data-message-id="${next.id}"]`);
-        element?.focus({ preventScroll: true });
-        element?.scrollIntoView({ block: "nearest" });
-      });
+      focusMessage(next.id);
     } else if (event.key === "End") {
       event.preventDefault();
-      toEnd();
+      toEndWithFocus();
     } else if (event.key === "Enter" && event.target === article) {
       event.preventDefault();
       article.querySelector(".message-actions")?.click();
@@ -138,7 +143,7 @@ export function Log({ id, state, row, me, names, actions, marked, control }) {
   return html`<div class="log-frame">
     <${VirtualList} className="log" label=${t("Messages")} rows=${rows} draw=${draw} follow=${!state.hasNewer} head=${head} control=${connect} onKeyDown=${onKeyDown}
       onStart=${() => loadOlder(id)} onEnd=${() => loadNewer(id)} onPlace=${(next) => onPlace({ ...next, isLast: !state.hasNewer })} />
-    ${(far || state.hasNewer || (count > 0 && !atEnd)) && html`<button type="button" class="to-end" aria-label=${label} title=${label} onClick=${toEnd}>
+    ${(far || state.hasNewer || (count > 0 && !atEnd)) && html`<button type="button" class="to-end" aria-label=${label} title=${label} onClick=${toEndWithFocus}>
       <${Icon} name="down" />${count > 0 && html`<span class="count" aria-hidden="true">${count}</span>`}</button>`}
   </div>`;
 }

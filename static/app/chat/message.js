@@ -2,6 +2,7 @@
 import { parley } from "../client.js";
 import { html, useRef, useState } from "../html.js";
 import { dateTime, duration, t, time } from "../i18n.js";
+import { focusIfLost } from "../ui/focus.js";
 import { Icon } from "../ui/icon.js";
 import { Menu } from "../ui/menu.js";
 import { Pure } from "../ui/pure.js";
@@ -43,8 +44,13 @@ function CallEntry({ message, own }) {
 
 function Reactions({ message, me, names, onReact, disabled }) {
   if (message.reactions.length === 0) return null;
+  const toggle = async (emoji, article) => {
+    await onReact(message, emoji);
+    focusIfLost(article);
+  };
   return html`<div class="reactions">${message.reactions.map(({ emoji, count, user_ids: users }) => html`<button key=${emoji} type="button" class="reaction"
-    disabled=${disabled} aria-pressed=${users.includes(me) ? "true" : "false"} title=${users.map(names).join(", ")} onClick=${() => onReact(message, emoji)}>${emoji}<span>${count}</span></button>`)}</div>`;
+    disabled=${disabled} aria-pressed=${users.includes(me) ? "true" : "false"} title=${users.map(names).join(", ")} 
+    onClick=${({ currentTarget }) => toggle(emoji, currentTarget.closest("article"))}>${emoji}<span>${count}</span></button>`)}</div>`;
 }
 
 function Actions({ message, own, tabindex, actions }) {
@@ -102,7 +108,12 @@ export class Message extends Pure {
 // A message that has not arrived yet.
 export function Pending({ rowKey, item, continues }) {
   const isFailed = item.state === "failed";
-  const again = () => parley.outbox.retry(item.client_id);
+  // The button that was pressed goes: the log takes its focus.
+  const run = (act) => ({ currentTarget }) => {
+    const log = currentTarget.closest("[role=log]");
+    act(item.client_id);
+    focusIfLost(log);
+  };
   return html`<article class=${`message own ${continues ? "continues" : ""} ${isFailed ? "failed" : ""}`} data-key=${rowKey} data-client-id=${item.client_id}
       aria-label=${t("{name}, {time}", { name: t("You"), time: time(item.created_at) })}>
     <div class="bubble-line"><div class="bubble">
@@ -112,7 +123,7 @@ export function Pending({ rowKey, item, continues }) {
     </div></div>
     ${(isFailed || item.file) && html`<p class="pending-actions">
       ${isFailed && html`<span class="danger-text small">${item.error?.message || t("Not sent")}</span>
-        <button type="button" class="text-button" onClick=${again}>${t("Send again")}</button>`}
-      <button type="button" class="text-button" onClick=${() => parley.outbox.remove(item.client_id)}>${isFailed ? t("Discard") : t("Cancel")}</button></p>`}
+        <button type="button" class="text-button" onClick=${run((id) => parley.outbox.retry(id))}>${t("Send again")}</button>`}
+      <button type="button" class="text-button" onClick=${run((id) => parley.outbox.remove(id))}>${isFailed ? t("Discard") : t("Cancel")}</button></p>`}
   </article>`;
 }

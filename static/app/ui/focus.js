@@ -6,3 +6,6 @@ export function focusAfter(button) {
   // Not from where the reader went meanwhile.
   return () => [button, document.body].includes(document.activeElement) && next.focus();
 }
+
+// Once what is drawn next stands: `element` takes the focus of what has gone.
+export const focusIfLost = (element) => requestAnimationFrame(() => document.activeElement === document.body && element?.focus({ preventScroll: true }));
