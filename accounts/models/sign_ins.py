@@ -1,19 +1,24 @@
-"""Sessions, trusted devices, which skip the second step, and login lockouts of networks and of unknown addresses."""
+"""Sessions, trusted devices, which skip the second step, one-time tokens of unfinished steps, and login lockouts of networks
+and of unknown addresses."""
 
 from __future__ import annotations
 
 import uuid
-from datetime import datetime
-from typing import Self
+from datetime import datetime, timedelta
+from typing import NamedTuple, Self, TypeVar
 
 from django.conf import settings
 from django.db import models
+from django.db.models import F
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from accounts.conf import conf
 from accounts.models.people import PasswordLock, User
-from accounts.tokens import opaque_digest
+from accounts.tokens import new_opaque_token, opaque_digest
 from core.text import row_name
+
+M = TypeVar("M", bound=models.Model)
 
 
 class TrustedDeviceQuerySet(models.QuerySet["TrustedDevice"]):
@@ -110,6 +115,102 @@ class Session(models.Model):
     def accepts(self, generation: int, now: datetime) -> bool:
         """Whether the session lives and no credential has changed since a token of this generation was issued."""
         return self.is_live(now) and generation >= self.oldest_generation
+
+
+class OneTimeQuerySet(models.QuerySet[M]):
+    """Of rows that are used once; `live` of those that also expire."""
+
+    def unused(self) -> Self:
+        return self.filter(used_at=None)
+
+    def live(self, now: datetime | None = None) -> Self:
+        return self.unused().filter(expires_at__gt=now or timezone.now())
+
+    def end(self) -> None:
+        """Marks the unused rows as used: their tokens are then revoked, not unknown."""
+        self.unused().update(used_at=timezone.now())
+
+
+class OneTimeTokenQuerySet(OneTimeQuerySet["OneTimeToken"]):
+    def issue(self, *, kind: str, user: User, session: Session | None = None, action: str = "") -> str:
+        """A new token of `kind`; only its digest is stored."""
+        token, digest = new_opaque_token()
+        now = timezone.now()
+        self.create(
+            kind=kind,
+            digest=digest,
+            user=user,
+            session=session,
+            action=action,
+            created_at=now,
+            expires_at=now + timedelta(minutes=limits_of(kind).minutes),
+        )
+        return token
+
+    def of(self, token: str, kind: str) -> OneTimeToken | None:
+        """The row of a token with its user, whatever its state; None for an unknown one or another kind."""
+        return self.select_related("user").filter(digest=opaque_digest(token), kind=kind).first()
+
+
+class OneTimeToken(models.Model):
+    """A one-time token for an unfinished step (the second step, a challenge, a confirmed action); opaque, stored hashed."""
+
+    class Kind(models.TextChoices):
+        TWO_STEP = "two_step"
+        CHALLENGE = "challenge"
+        ACTION = "action"
+        # After an undone change of the address: one new first password.
+        PASSWORD = "password"
+
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    digest = models.CharField(max_length=64, unique=True)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="one_time_tokens")
+    session = models.ForeignKey(Session, models.CASCADE, null=True, blank=True)
+    action = models.CharField(max_length=40, blank=True)
+    tries = models.PositiveSmallIntegerField(default=0)
+    created_at = models.DateTimeField(default=timezone.now)
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True, blank=True)
+    objects = OneTimeTokenQuerySet.as_manager()
+
+    class Meta:
+        verbose_name = _("one-time token")
+        indexes = [models.Index(fields=["expires_at"], name="onetimetoken_expiry")]
+
+    def is_live(self) -> bool:
+        """Neither consumed, nor expired, nor tried too often."""
+        return self.used_at is None and self.expires_at > timezone.now() and self.tries < limits_of(self.kind).tries
+
+    def count_try(self) -> bool:
+        """Counts one more try, in a statement of its own, before anything is checked with the token.
+
+        False when the token is not live any more; then nothing may be checked.
+        """
+        live = OneTimeToken.objects.live().filter(id=self.id, tries__lt=limits_of(self.kind).tries)
+        return live.update(tries=F("tries") + 1) == 1
+
+    def uncount_try(self) -> None:
+        """Takes a counted try back when nothing was checked with it."""
+        OneTimeToken.objects.filter(id=self.id, tries__gt=0).update(tries=F("tries") - 1)
+
+    def consume(self) -> bool:
+        """Consumes the token. Of many parallel callers exactly one gets True."""
+        return OneTimeToken.objects.live().filter(id=self.id).update(used_at=timezone.now()) == 1
+
+
+class TokenLimits(NamedTuple):
+    minutes: int
+    tries: int
+
+
+def limits_of(kind: str) -> TokenLimits:
+    """How long a one-time token of this kind is valid, and how many tries it has."""
+    return {
+        OneTimeToken.Kind.TWO_STEP: TokenLimits(conf.TWO_STEP_TOKEN_MINUTES, conf.TWO_STEP_TRIES),
+        OneTimeToken.Kind.CHALLENGE: TokenLimits(conf.CHALLENGE_MINUTES, conf.CODE_TRIES),
+        OneTimeToken.Kind.ACTION: TokenLimits(conf.ACTION_TOKEN_MINUTES, conf.ACTION_TOKEN_TRIES),
+        OneTimeToken.Kind.PASSWORD: TokenLimits(conf.CHOOSE_PASSWORD_MINUTES, conf.CHOOSE_PASSWORD_TRIES),
+    }[OneTimeToken.Kind(kind)]
 
 
 class UnknownAddress(PasswordLock):
