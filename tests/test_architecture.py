@@ -7,12 +7,16 @@ import sys
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+from typing import get_args, get_type_hints
 
 import pytest
 from django.apps import apps
 from django.conf import settings
 from django.core.management import call_command
 from django.dispatch import Signal
+
+from realtime import groups
+from realtime.consumers import RealtimeConsumer
 
 pytestmark = pytest.mark.once
 
@@ -208,3 +212,9 @@ def test_contributing_names_files_that_exist():
             candidates = [ROOT / name, *(ROOT / app / name for app in APPS)]
             paths = [path for path in candidates if path.exists() or path.with_suffix("").is_dir()]
             assert paths, f"CONTRIBUTING.md names {name}: {row}"
+
+
+def test_every_kind_of_message_between_processes_has_its_handler():
+    handlers = {name for name in vars(RealtimeConsumer) if name.startswith("on_")} - {"on_message"}
+    types = {get_args(get_type_hints(kind)["type"])[0] for kind in get_args(groups.Message)}
+    assert handlers == {f"on_{type_}" for type_ in types}
