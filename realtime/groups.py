@@ -2,8 +2,8 @@
 
 A message of at most 8 KiB is for one user's sockets. With Redis it is one PUBLISH in the format of the pub/sub channel
 layer, on a persistent connection, because a view is synchronous and the layer's own `group_send` would cost twenty
-times as much. Without Redis it goes directly to the event loop of this
-process. A message may be lost: the database is the source of truth.
+times as much. Without Redis it goes directly to the event loop of this process. A message may be lost: the database is
+the source of truth.
 """
 
 import asyncio
