@@ -1,4 +1,4 @@
-"""Mailed codes, recovery codes, and changes of the address that wait for a code."""
+"""Mailed codes, recovery codes, and the changes of an address that a mailed code confirms."""
 
 from __future__ import annotations
 

@@ -1,11 +1,12 @@
 """Sessions, trusted devices, which skip the second step, one-time tokens of unfinished steps, and login lockouts of networks
-and of unknown addresses."""
+and of unknown addresses.
+"""
 
 from __future__ import annotations
 
 import uuid
 from datetime import datetime, timedelta
-from typing import NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 from django.conf import settings
 from django.db import models
@@ -147,9 +148,10 @@ class OneTimeTokenQuerySet(OneTimeQuerySet["OneTimeToken"]):
         )
         return token
 
-    def of(self, token: str, kind: str) -> OneTimeToken | None:
-        """The row of a token with its user, whatever its state; None for an unknown one or another kind."""
-        return self.select_related("user").filter(digest=opaque_digest(token), kind=kind).first()
+    def of(self, token: str, kind: str, **issued_for: Any) -> OneTimeToken | None:
+        """The row of a token with its user, whatever its state; None for an unknown one, one of another kind, or one that
+        was issued for another user, session or action than these."""
+        return self.select_related("user").filter(digest=opaque_digest(token), kind=kind, **issued_for).first()
 
 
 class OneTimeToken(models.Model):
@@ -165,7 +167,7 @@ class OneTimeToken(models.Model):
     kind = models.CharField(max_length=10, choices=Kind.choices)
     digest = models.CharField(max_length=64, unique=True)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="one_time_tokens")
-    session = models.ForeignKey(Session, models.CASCADE, null=True, blank=True)
+    session = models.ForeignKey("accounts.Session", models.CASCADE, null=True, blank=True)
     action = models.CharField(max_length=40, blank=True)
     tries = models.PositiveSmallIntegerField(default=0)
     created_at = models.DateTimeField(default=timezone.now)

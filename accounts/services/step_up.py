@@ -51,10 +51,8 @@ def challenge(*, user: User, session: Session, action: Action) -> str:
 
 def verify(*, user: User, session: Session, challenge_token: str, code: str, network: str) -> str:
     """Returns the action token for a challenge of the same session. InvalidOtp, TokenRevoked."""
-    pending = OneTimeToken.objects.of(challenge_token, OneTimeToken.Kind.CHALLENGE)
-    if pending is None or pending.user_id != user.id or pending.session_id != session.id:
-        raise InvalidOtp
-    if not pending.count_try():
+    pending = OneTimeToken.objects.of(challenge_token, OneTimeToken.Kind.CHALLENGE, user=user, session=session)
+    if pending is None or not pending.count_try():
         raise InvalidOtp
     purpose = purpose_of(pending.action)
     checked = codes.check(user=user, purpose=purpose, address=user.email, text=code, network=network)
@@ -77,14 +75,8 @@ def verify_action_token(*, user: User, session: Session, action: Action, token: 
     """
     if not token:
         raise ActionTokenRequired
-    pending = OneTimeToken.objects.of(token, OneTimeToken.Kind.ACTION)
-    if (
-        pending is None
-        or pending.user_id != user.id
-        or pending.session_id != session.id
-        or pending.action != action
-        or not pending.is_live()
-    ):
+    pending = OneTimeToken.objects.of(token, OneTimeToken.Kind.ACTION, user=user, session=session, action=action)
+    if pending is None or not pending.is_live():
         raise ActionTokenInvalid
     return pending
 
