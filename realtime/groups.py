@@ -121,13 +121,7 @@ def notify_new_events(
     publish(messages)
 
 
-def send_frame(
-    user_id: int,
-    frame: Mapping[str, Any],
-    *,
-    only: str | None = None,
-    droppable: bool = True,
-) -> None:
+def send_frame(user_id: int, frame: Mapping[str, Any], *, only: str | None = None, droppable: bool = True) -> None:
     """Sends an ephemeral frame (`type`, `data`) to all sockets of a user, or `only` to one (its id).
 
     A droppable one is skipped for a socket whose client lags behind.
