@@ -207,6 +207,7 @@ def _sign_in(token: str, generation: int, socket_id: str, is_first: bool) -> Sig
     identity = Identity(user.id, session.id, session.sid, generation, socket_id)
     if not is_first:
         sockets.renewed(socket_id=socket_id, session_id=session.id)
+        calls.note_renewed(socket_id=socket_id, session_id=session.id)
         return SignedIn(identity, user.language, None)
     opened = sockets.opened(socket_id=socket_id, user_id=user.id, session_id=session.id)
     if opened.in_call:

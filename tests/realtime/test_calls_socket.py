@@ -5,6 +5,7 @@ import threading
 
 import pytest
 
+from accounts.services import sessions
 from messaging.services import messages
 from realtime.consumers import consumer
 from realtime.consumers.consumer import record_closed
@@ -210,6 +211,25 @@ def test_another_tab_of_the_session_does_not_keep_a_call_that_both_have_left(
     callee.close()
     caller.close()
     assert updated(tab, "ended")["outcome"] == "lost"
+
+
+def test_a_call_follows_its_socket_to_another_session(device, open_socket, alice, bob, chat):
+    first, token = sign_in(alice)
+    second, later_token = sign_in(alice)
+    caller, callee = open_socket(token), device(bob)
+    connect_call(caller, callee, chat)
+    assert caller.command("auth", token=later_token)["ok"]
+
+    sessions.revoke([first], reason="logout")
+    caller.close()
+    caller = open_socket(later_token)
+    [call] = caller.ready["calls"]
+    assert (call["state"], call["bound_to_you"]) == ("active", True)
+    send_command(caller, "call.signal", call_id=call["id"], kind="restart", payload={"sdp": "v=0"})
+    assert callee.expect("call.signal")["data"]["kind"] == "restart"
+
+    sessions.revoke([second], reason="logout")
+    assert updated(callee, "ended")["outcome"] == "completed"
 
 
 def test_a_signal_is_refused_for_its_sender_before_its_payload(device, alice, bob, charlie, chat):

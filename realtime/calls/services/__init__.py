@@ -14,5 +14,6 @@ from realtime.calls.services.signaling import (
     ice_servers,
     note_closed,
     note_open,
+    note_renewed,
     signal,
 )

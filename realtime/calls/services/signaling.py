@@ -98,6 +98,15 @@ def note_open(*, user_id: int, device: SocketRef) -> None:
         _reset_deadline(call)
 
 
+def note_renewed(*, socket_id: str, session_id: int) -> None:
+    """A socket continues with this session of its user: the call that it is bound to now belongs to that session."""
+    bound = CallParticipant.objects.filter(live=True, socket_id=socket_id).exclude(session_id=session_id)
+    for call_id in bound.values_list("call_id", flat=True):
+        with unit_of_work():
+            Call.objects.select_for_update().get(id=call_id)
+            bound.filter(call_id=call_id).update(session_id=session_id)
+
+
 def note_closed(*, socket_ids: Iterable[str]) -> None:
     """Sockets closed. A socket of the same session that has opened since the connection broke replaces a bound one.
 
