@@ -19,7 +19,7 @@ account_status_changed = Signal()
 # One user blocked or unblocked another. Arguments: blocker_id (int), blocked_id (int), blocked (bool).
 block_changed = Signal()
 
-# Name, username, picture, bio or language changed. Arguments: user_id (int).
+# Name, username, picture, bio, language or address changed, or the address was confirmed. Arguments: user_id (int).
 profile_changed = Signal()
 
 # A user shows or hides when they are online. Arguments: user (User).

@@ -10,10 +10,10 @@ from rest_framework import serializers
 
 from accounts import emails
 from accounts.exceptions import EmailTaken, InvalidOtp
-from accounts.models import Code, User
+from accounts.models import Code, Session, User
 from accounts.selectors import address_is_taken
 from accounts.services import codes, login, sessions
-from accounts.signals import account_erased, account_verified
+from accounts.signals import account_erased, account_verified, profile_changed
 from core import ratelimits
 from core.request_context import Client, network_of
 from core.text import normalise_address
@@ -107,6 +107,9 @@ def confirm(user: User) -> None:
         codes.send(user=user, purpose=Code.Purpose.RESET, mail="choose_password")
     user.save(update_fields=changed)
     account_verified.send(User, user=user)
+    if Session.objects.not_ended().filter(user=user).exists():
+        # Signed in before: its devices learn that the address is confirmed.
+        profile_changed.send(User, user_id=user.id)
 
 
 def resend(*, email: str, network: str) -> None:

@@ -4,9 +4,10 @@ import json
 
 import pytest
 
+from accounts.services import account_status
 from messaging.services import conversations, messages
 from tests.client import ApiClient
-from tests.factories import sign_in
+from tests.factories import make_user, sign_in
 
 
 @pytest.fixture
@@ -211,6 +212,22 @@ def test_a_changed_profile_reaches_every_own_device_whole(
         assert phone.expect("profile.updated")["data"] == {"user": own["profile"]}
     assert own["profile"]["bio"] == "Radio." and own["profile"]["email"] == alice.email
     assert "profile.updated" not in {frame["type"] for frame in other.silence()}
+
+
+def test_devices_signed_in_before_learn_that_the_address_is_confirmed(open_socket, live):
+    ann = make_user(verified=False)
+    token = sign_in(ann)[1]
+    phone, app = open_socket(token), ApiClient(token)
+    account_status.mark_verified(user=ann, actor="cli:test", reason="")
+    user = phone.expect("profile.updated")["data"]["user"]
+    assert user == app.get("/api/v1/profile")["profile"]
+    assert user["is_verified"] is True
+
+
+def test_nobody_is_told_of_a_confirmation_before_the_first_sign_in(live):
+    ann = make_user(verified=False)
+    account_status.mark_verified(user=ann, actor="cli:test", reason="")
+    assert ApiClient(sign_in(ann)[1]).get("/api/v1/realtime/changes")["seq"] == 0
 
 
 def test_errors_speak_the_readers_language(open_socket, alice, token_of):
