@@ -85,7 +85,8 @@ def _create_whole(path: Path, text: str) -> None:
 
 def number(name: str, *, default: int, least: int, most: int | None = None) -> int:
     value = env.str(name, default="").strip() or str(default)
-    if not value.isdecimal() or int(value) < least or (most is not None and int(value) > most):
+    # Beyond ten digits Python may refuse to read it, and no setting is that large.
+    if not value.isdecimal() or len(value) > 10 or int(value) < least or (most is not None and int(value) > most):
         limits = f"from {least} on" if most is None else f"from {least} to {most}"
         raise ImproperlyConfigured(f"{name} is a whole number {limits}, not {value!r}.")
     return int(value)
@@ -236,6 +237,9 @@ def mail(name: str, *, default: str, timeout: float) -> dict[str, Any]:
     if parts.scheme in ("smtp", "smtps", "smtp+tls"):
         if not unquote(f"{parts.username or ''}{parts.password or ''}").isascii():
             raise ImproperlyConfigured(f"{name} has a user or password that SMTP cannot send: ASCII characters only.")
+        if parts.query or parts.fragment or parts.path.strip("/"):
+            # `?ssl=1` of other products would send the password unencrypted; a password with `#` or `/` would be cut off.
+            raise ImproperlyConfigured(f"{form} Nothing follows the port; a password is percent-encoded.")
         return {
             "BACKEND": "django.core.mail.backends.smtp.EmailBackend",
             "OPTIONS": {

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -175,12 +176,21 @@ def _row_page(page: admin.ModelAdmin, request: HttpRequest, rows: list[Any]) -> 
 
 MAX_ROWS = 10_000
 # Spreadsheets treat a cell that starts with one of these as a formula, some also in their full-width form.
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n")
+FORMULA_STARTS = ("=", "+", "-", "@")
+# Ends of a cell or a row in spreadsheets of other languages, which do not heed the quotes of a file with commas.
+CELL_ENDS = re.compile(r"([;\t\r\n])")
 DOWNLOAD_LABELS = {"csv": _("Download as CSV"), "json": _("Download as JSON")}
 
 
 def _cell(value: Any) -> str:
-    text = "" if value is None else str(value)
+    """A text that is no formula in any spreadsheet, neither as a whole nor in parts."""
+    parts = CELL_ENDS.split("" if value is None else str(value))
+    parts[::2] = map(_harmless, parts[::2])
+    text = "".join(parts)
+    return f"'{text}" if CELL_ENDS.match(text) else text
+
+
+def _harmless(text: str) -> str:
     return f"'{text}" if unicodedata.normalize("NFKC", text[:1]).startswith(FORMULA_STARTS) else text
 
 

@@ -44,7 +44,7 @@ CORE_TRUSTED_PROXIES = environment.number("TRUSTED_PROXIES", default=0, least=0)
 
 # How many requests `config.asgi` answers at once. The pool has a connection for each: requests wait in the queue for a
 # thread (config.concurrency_limit), never for a connection; long-lived threads have connections outside of the pool.
-REQUEST_THREADS = environment.number("DATABASE_POOL_SIZE", default=16, least=1)
+REQUEST_THREADS = environment.number("DATABASE_POOL_SIZE", default=16, least=1, most=1000)
 
 DATABASES: dict[str, dict[str, Any]] = {
     "default": environment.database("DATABASE_URL", default=f"sqlite:///{VAR_DIR / 'parley.sqlite3'}")

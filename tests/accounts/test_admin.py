@@ -7,6 +7,7 @@ from django.test import Client
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from accounts.admin.people import UserAdmin
+from accounts.admin_site.actions import _cell
 from accounts.models import AuditEntry, Session, TrustedDevice, User
 from accounts.services import account_status
 from tests.factories import PASSWORD, make_user, sign_in
@@ -211,6 +212,14 @@ def test_a_download_makes_formulas_harmless(support, formula):
     chosen = {"action": "download_csv", "_selected_action": [person.id], "confirmed": "1", "reason": "asked for"}
     answer = support.post("/admin/accounts/user/", chosen)
     assert f",'{formula}," in answer.content.decode()
+
+
+def test_a_formula_behind_the_end_of_a_cell_in_another_country_is_harmless():
+    """Where a comma is the decimal mark, spreadsheets separate cells by semicolons, also between quotes."""
+    assert _cell("Eve;=HYPERLINK(1)") == "Eve;'=HYPERLINK(1)"
+    assert _cell("a\n@SUM(1)\t＝1") == "a\n'@SUM(1)\t'＝1"
+    assert _cell("\t=1") == "'\t'=1"
+    assert [_cell(text) for text in (None, "", "a-b; c", 7)] == ["", "", "a-b; c", "7"]
 
 
 def test_lists_never_count_a_whole_table(support):

@@ -187,6 +187,21 @@ def test_a_wrong_list_of_hosts_is_refused(monkeypatch, hosts):
         environment.database("DATABASE_URL", default="")
 
 
+@pytest.mark.parametrize("value", ["9" * 5000, "-1", "1e3", "1001"])
+def test_a_number_out_of_range_is_refused_however_long(monkeypatch, value):
+    monkeypatch.setenv("DATABASE_POOL_SIZE", value)
+    with pytest.raises(ImproperlyConfigured, match="DATABASE_POOL_SIZE is a whole number from 1 to 1000"):
+        environment.number("DATABASE_POOL_SIZE", default=16, least=1, most=1000)
+
+
+@pytest.mark.parametrize("rest", [":465?ssl=True", ":25/mail", ":25#1"])
+def test_what_follows_the_port_of_a_mail_server_is_refused(monkeypatch, rest):
+    monkeypatch.setenv("EMAIL_URL", f"smtp://ann:secret@mail.example.com{rest}")
+    with pytest.raises(ImproperlyConfigured, match="Nothing follows the port") as refused:
+        environment.mail("EMAIL_URL", default="", timeout=1)
+    assert "secret" not in str(refused.value)
+
+
 def test_a_call_that_would_ring_for_days_is_refused_at_the_start(tmp_path):
     for name in ("CALL_RING_SECONDS", "CALL_CONNECT_SECONDS", "CALL_LOST_SECONDS"):
         env = {**os.environ, "DEBUG": "1", "VAR_DIR": str(tmp_path), "DJANGO_SETTINGS_MODULE": "config.settings"}
