@@ -1,6 +1,7 @@
 """Defaults of this app; a setting `ACCOUNTS_<NAME>` overrides the one of that name."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from core.conf import ALLOW, COUNT_IN_DATABASE, RatesByScope, prefixed
 
@@ -9,6 +10,8 @@ from core.conf import ALLOW, COUNT_IN_DATABASE, RatesByScope, prefixed
 class Defaults:
     # kid:secret pairs, newest first; a secret has at least 32 bytes.
     TOKEN_KEYS: str = ""
+    # The file that the keys were read from; none when the environment sets them.
+    TOKEN_KEYS_FILE: Path | None = None
     TOKEN_ISSUER: str = "parley"
     TOKEN_AUDIENCE: str = "parley-api"
     TOKEN_DAYS: int = 7

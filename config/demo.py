@@ -16,6 +16,7 @@ from django.contrib.auth import get_user_model
 from django.utils import timezone
 
 from accounts.services import audit, registration
+from core.exclusive import exclusive
 from core.operator import actor, replace_file
 from core.transactions import unit_of_work
 from messaging.services import conversations, messages
@@ -81,6 +82,13 @@ def current() -> list[Login]:
 def ensure(*, report: Callable[[str], object], seed: int | None = None) -> list[Login]:
     """Creates missing demo users and returns all logins. If users and file do not match, the users get new passwords.
     With a seed, usernames and passwords are derived from it. Accounts and messages have fixed times before now."""
+    with exclusive(
+        "demo", report_wait=lambda: report("Another process creates the demo users; waiting for it to end.")
+    ):
+        return _ensure(report, seed)
+
+
+def _ensure(report: Callable[[str], object], seed: int | None) -> list[Login]:
     logins = current()
     users = get_user_model()._default_manager
     emails = {user.email for user in DEMO_USERS}

@@ -52,7 +52,7 @@ def missing(*names: str) -> list[str]:
 
     None is needed on a single machine where neither DEBUG nor a database server was configured.
     """
-    unset = [name for name in names if not env.str(name, default="").strip()]
+    unset = [name for name in names if not is_set(name)]
     if unset and "DEBUG" in env:
         raise ImproperlyConfigured(f"{unset[0]} must be set when DEBUG=0.")
     return unset if env.str("DATABASE_URL", default="").strip() else []
@@ -63,7 +63,7 @@ def secret(name: str, *, kept_in: Path, prefix: str = "") -> str:
     value = env.str(name, default="").strip()
     if value:
         return value
-    path = kept_in / f"{name.lower()}.txt"
+    path = kept_path(name, kept_in)
     try:
         if not path.exists():
             _create_whole(path, prefix + secrets.token_urlsafe(48))
@@ -72,6 +72,15 @@ def secret(name: str, *, kept_in: Path, prefix: str = "") -> str:
         raise ImproperlyConfigured(
             f"{name} is not set, and {path} cannot be read or made: {error.strerror}. Set it, or give this user VAR_DIR."
         ) from error
+
+
+def is_set(name: str) -> bool:
+    return bool(env.str(name, default="").strip())
+
+
+def kept_path(name: str, kept_in: Path) -> Path:
+    """The file of a secret that the environment does not set."""
+    return kept_in / f"{name.lower()}.txt"
 
 
 def _create_whole(path: Path, text: str) -> None:

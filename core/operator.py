@@ -38,8 +38,11 @@ class NothingMatched(CommandError):
         super().__init__(message, returncode=NOTHING_MATCHED)
 
 
-def refusal(error: DatabaseError | OSError) -> CommandError:
-    """What the database or the operating system says, in one line."""
+def refusal(error: DatabaseError | OSError | APIException) -> CommandError:
+    """What the database, the operating system or a service says, in one line."""
+    if isinstance(error, APIException):
+        is_missing = error.status_code == HTTPStatus.NOT_FOUND
+        return (NothingMatched if is_missing else CommandError)(str(error.detail))
     if isinstance(error, OSError):
         return CommandError(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     reason = (str(error).splitlines() or [type(error).__name__])[0]
@@ -56,7 +59,7 @@ class PlainCommand(BaseCommand):
             return result
         except BrokenPipeError:
             discard_output()
-        except (CommandError, DatabaseError, OSError) as error:
+        except (CommandError, DatabaseError, OSError, APIException) as error:
             if not getattr(self, "_called_from_command_line", False) or options.get("traceback"):
                 raise
             problem = error if isinstance(error, CommandError) else refusal(error)
@@ -106,14 +109,11 @@ class OperatorCommand(PlainCommand):
         try:
             result = self.act(**options)
             self.show(result, as_json=options["json"])
-        except APIException as error:
-            is_missing = error.status_code == HTTPStatus.NOT_FOUND
-            raise (NothingMatched if is_missing else CommandError)(str(error.detail)) from error
         except UnicodeEncodeError as error:
             raise CommandError("The arguments hold bytes that are not UTF-8.", returncode=2) from error
         except BrokenPipeError:
             raise
-        except (DatabaseError, OSError) as error:
+        except (DatabaseError, OSError, APIException) as error:
             raise refusal(error) from error
 
     def show(self, result: dict[str, Any], *, as_json: bool) -> None:

@@ -257,9 +257,8 @@ def test_a_key_is_rotated_without_ending_sessions(settings, capsys, alice, tmp_p
     """Staged it verifies, then it signs; tokens of the old key stay good throughout."""
     from accounts.services import sessions
 
-    settings.VAR_DIR = tmp_path
     old = settings.ACCOUNTS_TOKEN_KEYS
-    key_file = tmp_path / "token_keys.txt"
+    key_file = settings.ACCOUNTS_TOKEN_KEYS_FILE = tmp_path / "token_keys.txt"
     key_file.write_text(old)
     _, token = sign_in(alice)
     staged = run(capsys, "rotate_token_key", "stage")

@@ -16,8 +16,8 @@ KEYS = "k1:" + "a" * 40
 
 @pytest.fixture
 def key_file(settings, tmp_path):
-    settings.VAR_DIR, settings.ACCOUNTS_TOKEN_KEYS = tmp_path, KEYS
-    path = tmp_path / "token_keys.txt"
+    path = settings.ACCOUNTS_TOKEN_KEYS_FILE = tmp_path / "token_keys.txt"
+    settings.ACCOUNTS_TOKEN_KEYS = KEYS
     path.write_text(KEYS)
     return path
 
@@ -39,7 +39,7 @@ def test_a_full_disk_leaves_the_keys(db, key_file, monkeypatch):
     monkeypatch.setattr(operator.os, "fsync", full)
     with pytest.raises(CommandError, match="No space left on device"):
         call_command("rotate_token_key")
-    assert key_file.read_text() == KEYS and list(key_file.parent.iterdir()) == [key_file]
+    assert key_file.read_text() == KEYS and [path.name for path in key_file.parent.iterdir()] == [key_file.name]
     assert not AuditEntry.objects.filter(action="token_key.rotated").exists()
 
 
@@ -51,7 +51,7 @@ def test_a_key_that_another_process_has_just_added_stays(db, key_file, monkeypat
         return record(**values)
 
     monkeypatch.setattr(audit, "record", meanwhile)
-    with pytest.raises(CommandError, match="Repeat the command"):
+    with pytest.raises(CommandError, match="Repeat it"):
         call_command("rotate_token_key", "stage")
     assert key_file.read_text().endswith("b") and not AuditEntry.objects.exists()
 

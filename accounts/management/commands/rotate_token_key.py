@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from accounts.conf import conf
 from accounts.services import audit
-from core.conf import project
+from core.exclusive import exclusive
 from core.operator import OperatorCommand, actor, replace_file
 from core.transactions import unit_of_work
 
@@ -37,27 +37,30 @@ class Command(OperatorCommand):
         else:
             pairs.pop()
         kids = [pair.split(":")[0] for pair in pairs]
-        path = project.VAR_DIR / "token_keys.txt"
-        is_ours = path.exists() and _has_keys_of_this_process(path)
+        path = conf.TOKEN_KEYS_FILE
         if not options["dry_run"]:
-            with unit_of_work():
-                # First, so that no key changes without its row in the audit log.
-                audit.record(action="token_key.rotated", actor=actor(), kids=kids)
-                if is_ours:
-                    if not _has_keys_of_this_process(path):
-                        raise CommandError("The keys have just been changed by another process. Repeat the command.")
-                    replace_file(path, ",".join(pairs))
-            if is_ours:
-                self.report("Written; processes use it after their next start.")
-            else:
+            with exclusive(
+                "token_keys", report_wait=lambda: self.report("Waiting for another process that adds a key.")
+            ):
+                _write(path, pairs, kids)
+            if path is None:
                 self.report("Set this as TOKEN_KEYS for every process, then restart them one after another.")
+            else:
+                self.report("Written; processes use it after their next start.")
         return {
             "kids": kids,
             "signing": kids[0],
-            "token_keys": None if is_ours or options["dry_run"] else ",".join(pairs),
+            "token_keys": None if path is not None or options["dry_run"] else ",".join(pairs),
             "dry_run": options["dry_run"],
         }
 
 
-def _has_keys_of_this_process(path: Path) -> bool:
-    return path.read_text().strip() == conf.TOKEN_KEYS
+def _write(path: Path | None, pairs: list[str], kids: list[str]) -> None:
+    """Adds the row of the audit log, and writes the file if there is one: both or neither."""
+    with unit_of_work():
+        audit.record(action="token_key.rotated", actor=actor(), kids=kids)
+        if path is None:
+            return
+        if path.read_text().strip() != conf.TOKEN_KEYS:
+            raise CommandError("The keys have been changed since this command was started. Repeat it.")
+        replace_file(path, ",".join(pairs))
