@@ -92,6 +92,8 @@ PROBLEMS = (
     ("Name or service not known", "The host of the database is unknown. Correct DATABASE_URL."),
     ("invalid connection option", "DATABASE_URL has an option that PostgreSQL does not know. Correct it."),
     ("invalid sslmode", "DATABASE_URL has an option that PostgreSQL does not know. Correct it."),
+    ("lock timeout", "Another transaction has locked what is needed, for too long. Repeat the command."),
+    ("database is locked", "Another process writes to the database file, for too long. Repeat the command."),
     ("timeout", "The database server does not answer in time."),
     ("starting up", "The database server is still starting."),
     ("unable to open database file", "The database file cannot be opened."),

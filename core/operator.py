@@ -38,8 +38,10 @@ class NothingMatched(CommandError):
         super().__init__(message, returncode=NOTHING_MATCHED)
 
 
-def refusal(error: DatabaseError | OSError | APIException) -> CommandError:
-    """What the database, the operating system or a service says, in one line."""
+def refusal(error: DatabaseError | OSError | EOFError | APIException) -> CommandError:
+    """What the database, the operating system or a service says, in one line; also for a question without an answer."""
+    if isinstance(error, EOFError):  # Ctrl-D, or standard input is closed
+        return CommandError("No answer was given. Nothing was changed.")
     if isinstance(error, APIException):
         is_missing = error.status_code == HTTPStatus.NOT_FOUND
         return (NothingMatched if is_missing else CommandError)(str(error.detail))
@@ -59,7 +61,7 @@ class PlainCommand(BaseCommand):
             return result
         except BrokenPipeError:
             discard_output()
-        except (CommandError, DatabaseError, OSError, APIException) as error:
+        except (CommandError, DatabaseError, OSError, EOFError, APIException) as error:
             if not getattr(self, "_called_from_command_line", False) or options.get("traceback"):
                 raise
             problem = error if isinstance(error, CommandError) else refusal(error)

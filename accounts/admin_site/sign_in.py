@@ -12,6 +12,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 from django_otp import devices_for_user, match_token, user_has_device
 from django_otp.models import Device
+from django_otp.plugins.otp_static.lib import add_static_token
 from django_otp.plugins.otp_static.models import StaticDevice, StaticToken
 from django_otp.plugins.otp_totp.models import TOTPDevice
 from rest_framework.exceptions import APIException
@@ -77,6 +78,15 @@ def activate(device: TOTPDevice) -> list[str]:
         audit.record(action="admin.second_factor_added", actor=user, target=user)
         emails.send_to(user, "staff_factor_added", address=request_context.client_address() or "?")
     return codes
+
+
+def add_static_code(*, user: User, actor: str, code: str | None = None) -> str:
+    """Adds one static code to those of a staff member, for one who has lost the phone."""
+    with unit_of_work():
+        account = User.objects.lock(user.pk)
+        added: str = add_static_token(account.email, code).token
+        audit.record(action="admin.second_factor_added", actor=actor, target=account, reason="manage.py addstatictoken")
+    return added
 
 
 def remove_second_factor(*, user: User, reason: str, actor: User) -> None:

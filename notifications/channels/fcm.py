@@ -131,11 +131,11 @@ def _open() -> tuple[Any, Any, Any]:
 def loopback_endpoint(endpoint: str) -> str:
     """The endpoint without its last slash. ImproperlyConfigured for anything but loopback: this server
     receives the access tokens and every push."""
-    parts = urlsplit(endpoint)
-    host = parts.hostname or ""
     try:
-        is_loopback = host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
+        parts = urlsplit(endpoint)
+        host = parts.hostname or ""
+        is_loopback = (host == "localhost" or ipaddress.ip_address(host).is_loopback) and parts.port != 0
+    except ValueError:  # no address, or a port that is none
         is_loopback = False
     if not is_loopback or parts.scheme not in ("http", "https") or parts.username or parts.query:
         raise ImproperlyConfigured("PUSH_FCM_ENDPOINT may only point to this machine, as http://127.0.0.1:<port>.")

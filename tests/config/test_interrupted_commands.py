@@ -5,11 +5,14 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import DatabaseError
+from django_otp import match_token
 
 from accounts.models import AuditEntry
 from accounts.services import audit
 from config.management.commands import purge_expired
 from core import operator
+from tests.config.test_operator_words import manage
+from tests.staff import staff
 
 KEYS = "k1:" + "a" * 40
 
@@ -82,3 +85,28 @@ def test_no_machine_starts_a_hundred_thousand_workers(settings):
     settings.REDIS_URL = "redis://127.0.0.1:1"
     with pytest.raises(CommandError, match="--workers is a number from 1 to"):
         call_command("serve", workers=100_000)
+
+
+@pytest.mark.once
+def test_a_question_without_an_answer_changes_nothing(tmp_path):
+    environment = {"DATABASE_URL": "", "REDIS_URL": "", "VAR_DIR": str(tmp_path)}
+    assert manage("migrate", "--verbosity", "0", **environment).returncode == 0
+    make = "from tests.factories import make_user; make_user('Zoe', email='zoe@example.com')"
+    assert manage("shell", "--command", make, **environment).returncode == 0
+    done = manage("changepassword", "zoe@example.com", input="", start_new_session=True, **environment)
+    assert done.returncode == 1 and done.stderr.endswith("No answer was given. Nothing was changed.\n"), done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_recovery_code_of_staff_is_in_the_audit_log(alice, capsys):
+    with pytest.raises(CommandError, match="is not a staff member"):
+        call_command("addstatictoken", alice.email)
+    sam = staff("Support")
+    call_command("addstatictoken", sam.email)
+    code = capsys.readouterr().out.strip()
+    assert match_token(sam, code) and not match_token(sam, code)
+    row = AuditEntry.objects.get(action="admin.second_factor_added")
+    assert row.target == sam and row.actor_label.startswith("cli:")
+    with pytest.raises(CommandError) as raised:
+        call_command("addstatictoken", "nobody@example.com")
+    assert raised.value.returncode == 3

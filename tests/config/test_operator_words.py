@@ -20,12 +20,22 @@ from core.operator import table
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def manage(*arguments, **environment):
+def manage(*arguments, input=None, start_new_session=False, **environment):
     env = {**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings", "DEBUG": "1"} | environment
     # A test before this one may have imported config.asgi, which asks for a pool.
     env.pop("DATABASE_CONNECTIONS", None)
     command = [sys.executable, "manage.py", *arguments]
-    return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False, timeout=100)
+    return subprocess.run(
+        command,
+        cwd=ROOT,
+        env=env,
+        input=input,
+        start_new_session=start_new_session,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=100,
+    )
 
 
 @pytest.mark.once
@@ -102,6 +112,14 @@ def test_ctrl_c_before_the_server_runs_shows_no_traceback(tmp_path):
         ('invalid connection option "ssl"', "DATABASE_URL has an option that PostgreSQL does not know. Correct it."),
         ('invalid sslmode value: "on"', "DATABASE_URL has an option that PostgreSQL does not know. Correct it."),
         ("something else", "The database does not answer (OperationalError)."),
+        (
+            "canceling statement due to lock timeout",
+            "Another transaction has locked what is needed, for too long. Repeat the command.",
+        ),
+        (
+            "database is locked",
+            "Another process writes to the database file, for too long. Repeat the command.",
+        ),
     ],
 )
 def test_problems_of_the_database_are_told_apart(text, sentence):

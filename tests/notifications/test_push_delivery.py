@@ -412,6 +412,8 @@ def test_no_token_or_text_in_rows_and_log(fcm, worker, alice, bob, device_of, ca
         "http://10.0.0.1:8",
         "ftp://127.0.0.1",
         "127.0.0.1:80",
+        "http://127.0.0.1:99999",
+        "http://[::1",
     ],
 )
 def test_only_loopback_may_stand_in_for_fcm(endpoint):

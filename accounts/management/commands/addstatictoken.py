@@ -1,0 +1,25 @@
+"""`manage.py addstatictoken`: django-otp's command, for staff only and with a row in the audit log."""
+
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from accounts.management.user_commands import find_user
+from core.operator import PlainCommand, actor, not_blank
+
+
+class Command(PlainCommand):
+    help = "Add one recovery code to those of a staff member, and print it."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("user", help="e-mail address or id")
+        parser.add_argument("-t", "--token", type=not_blank, help="the code (a random one)")
+
+    def handle(self, *args: Any, **options: Any) -> str:
+        # Imported here: it needs the apps of django-otp, which a project may do without.
+        from accounts.admin_site import sign_in
+
+        user = find_user(options["user"])
+        if not user.is_staff:
+            raise CommandError(f"{user.email} is not a staff member.")
+        return sign_in.add_static_code(user=user, actor=actor(), code=options["token"])
