@@ -9,6 +9,10 @@ from tests.browser.chromium import needs_chromium, watch
 from tests.browser.client_pages import Window, opened_windows
 
 pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(240)]
+INSIDE = """element => {
+  const place = element.getBoundingClientRect();
+  return place.left >= 0 && place.right <= innerWidth;
+}"""
 
 
 @pytest.fixture
@@ -193,3 +197,31 @@ def test_the_question_about_notifications_leaves_the_text_box_of_a_phone_free(wi
     expect(hint).to_be_visible()
     box = hint.bounding_box()
     assert box["y"] + box["height"] <= alice.page.locator(".composer").bounding_box()["y"]
+
+
+def test_layers_fit_a_phone_with_twice_as_large_letters(windows, chat):
+    alice = windows("Alice", viewport={"width": 320, "height": 700})
+    cdp = alice.context.new_cdp_session(alice.page)
+    cdp.send("Page.setFontSizes", {"fontSizes": {"standard": 32, "fixed": 26}})
+    alice.open_chat(chat)
+    alice.page.get_by_role("button", name="Conversation actions").click()
+    for item in alice.page.get_by_role("menuitem").all():
+        assert item.evaluate(INSIDE), item.inner_text()
+    alice.page.keyboard.press("Escape")
+    alice.page.get_by_role("button", name="Voice call", exact=True).click()
+    call = alice.page.get_by_role("dialog", name="Call with Bob Baker")
+    call.get_by_role("button", name="Devices").click()
+    for box in call.get_by_role("combobox").all():
+        assert box.evaluate(INSIDE)
+    call.get_by_role("button", name="Minimize the call").click()
+    for button in call.get_by_role("button").all():
+        assert button.evaluate(INSIDE), button.inner_text()
+    call.get_by_role("button", name="Hang up").click()
+    alice.open("help")
+    for term in alice.page.locator("kbd").all():
+        assert term.evaluate(INSIDE), term.inner_text()
+    alice.open("settings/security")
+    alice.page.get_by_role("button", name="Change password").click()
+    field = alice.page.get_by_label("Current password").bounding_box()
+    shown = alice.page.get_by_role("dialog").get_by_role("button", name="Show").first.bounding_box()
+    assert shown["y"] >= field["y"] + field["height"]
