@@ -225,3 +225,16 @@ def test_layers_fit_a_phone_with_twice_as_large_letters(windows, chat):
     field = alice.page.get_by_label("Current password").bounding_box()
     shown = alice.page.get_by_role("dialog").get_by_role("button", name="Show").first.bounding_box()
     assert shown["y"] >= field["y"] + field["height"]
+
+
+def test_a_second_call_of_one_person_is_refused_in_words(windows, chat):
+    alice = windows("Alice").open_chat(chat)
+    alice.page.get_by_role("button", name="Voice call", exact=True).click()
+    alice.page.get_by_text("Calling…").wait_for()
+    other = windows("Alice").open_chat(chat)
+    other.page.get_by_role("button", name="Voice call", exact=True).click()
+    expect(other.page.locator(".call-end")).to_contain_text("You are already in a call.")
+    alice.page.get_by_role("button", name="Minimize the call").click()
+    alice.page.get_by_role("button", name="Voice call", exact=True).click()
+    expect(alice.page.locator(".notice")).to_contain_text("You are already in a call.")
+    alice.page.get_by_role("button", name="Hang up").click()

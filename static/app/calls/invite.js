@@ -1,7 +1,8 @@
 // Every button that calls.
 import { parley } from "../client.js";
 import { t } from "../i18n.js";
-import { failed, notice } from "../ui/notices.js";
+import { notice } from "../ui/notices.js";
+import { problemText } from "./texts.js";
 
 export async function invite(call) {
   if (parley.status === "offline") {
@@ -11,6 +12,6 @@ export async function invite(call) {
   try {
     await parley.calls.invite(call);
   } catch (error) {
-    failed(error);
+    notice(problemText(error), { kind: "danger" });
   }
 }

@@ -21,6 +21,7 @@ export function endText({ reason, mine, seconds, error }) {
 export function problemText(error) {
   const camera = () => t("The camera cannot be used. The call continues without it.");
   const texts = {
+    call_conflict: () => t("You are already in a call."),
     microphone_denied: () => t("Microphone access was denied. Allow it in the browser and call again."),
     devices_missing: () => t("There is no microphone"),
     devices_failed: () => t("The microphone could not be used"),
