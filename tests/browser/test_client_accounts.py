@@ -218,6 +218,7 @@ def test_a_code_by_mail_in_place_of_the_second_password(window, server):
     mia = window()
     mia.sign_in(person)
     mia.click("Send a code by e-mail")
+    mia.see("If it holds a code, enter it in place of the second password.")
     mia.fill(Second_password=person.code(after=before))
     mia.click("Sign in")
     mia.signed_in()

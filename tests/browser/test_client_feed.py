@@ -130,3 +130,9 @@ def test_the_event_of_a_notification_that_was_removed_meanwhile(chromium, server
         expect(feed.page.get_by_role("button", name="Mark all as read")).to_be_disabled()
         bob.send(alice.chat_with(bob), "whose notification has gone")
         expect(feed.page.get_by_role("button", name="Mark all as read")).to_be_enabled()
+
+        # What had the focus goes: the button beside it takes it.
+        row = feed.page.get_by_role("list", name="Notifications").get_by_role("listitem").first
+        feed.page.reload()
+        row.get_by_role("button", name="Mark as read").press("Enter")
+        expect(row.get_by_role("button", name="Remove")).to_be_focused()

@@ -108,6 +108,7 @@ def test_the_profile_with_a_picture_cut_to_measure(server, at_settings, tmp_path
         assert colour[0] > 200 > 60 > colour[2]
     paula.click("Remove the picture")
     paula.page.locator(".picture-row img.avatar").wait_for(state="detached")
+    expect(paula.page.get_by_role("button", name="Choose a picture")).to_be_focused()
 
 
 def test_the_language_changes_the_page_at_once_and_stays(server, at_settings):

@@ -5,6 +5,7 @@ import { feed, loadFeed, loadMoreFeed, readAll, readOne, remove } from "../state
 import { app, useStore } from "../store.js";
 import { useTitle } from "../title.js";
 import { Avatar, nameOf } from "../ui/avatar.js";
+import { focusIfLost } from "../ui/focus.js";
 import { Icon } from "../ui/icon.js";
 import { errorText, failed, notice } from "../ui/notices.js";
 import { parley } from "../client.js";
@@ -56,12 +57,17 @@ function Row({ row }) {
     });
   };
   const seen = () => row.is_read || readOne(row.id).catch(failed);
+  const onRead = ({ currentTarget }) => {
+    const entry = currentTarget.closest("li");
+    seen();
+    focusIfLost(buttonIn(entry));
+  };
   const body = html`<span class="feed-text"><span dir="auto">${sentence(row)}</span>
     <span class="muted small"><time datetime=${row.created_at}>${ago(row.created_at, parley.now())}</time></span></span>`;
   return html`<li id=${place} class=${`feed-row ${row.is_read ? "" : "unread"}`}>
     <${Avatar} user=${row.actor} size="small" />
     ${address ? html`<a class="feed-link" href=${address} onClick=${seen}>${body}</a>` : html`<div class="feed-link">${body}</div>`}
-    ${!row.is_read && html`<button type="button" class="icon-button" aria-label=${t("Mark as read")} title=${t("Mark as read")} onClick=${seen}><${Icon} name="check" /></button>`}
+    ${!row.is_read && html`<button type="button" class="icon-button" aria-label=${t("Mark as read")} title=${t("Mark as read")} onClick=${onRead}><${Icon} name="check" /></button>`}
     <button type="button" class="icon-button remove" aria-label=${t("Remove")} title=${t("Remove")} onClick=${onRemove}><${Icon} name="close" /></button>
     ${!row.is_read && html`<span class="visually-hidden">${t("unread")}</span>`}
   </li>`;

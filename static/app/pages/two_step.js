@@ -35,7 +35,8 @@ export default function TwoStep({ query }) {
   });
   const mail = useForm({}, async () => {
     setSent("");
-    setSent((await parley.auth.twoStepResend()).message);
+    const { message } = await parley.auth.twoStepResend();
+    setSent(`${message} ${t("If it holds a code, enter it in place of the second password.")}`);
   });
   const first = useFirstField();
   const hint = pending?.hint ? t("Hint: {hint}", { hint: pending.hint }) : "";

@@ -2,6 +2,7 @@ import { parley } from "../../client.js";
 import { html, useEffect, useRef, useState } from "../../html.js";
 import { t } from "../../i18n.js";
 import { Avatar } from "../../ui/avatar.js";
+import { focusIfLost } from "../../ui/focus.js";
 import { failed, notice } from "../../ui/notices.js";
 import { Field, Form, Submit, TextArea, useForm } from "../forms.js";
 import { CropDialog } from "./avatar_crop.js";
@@ -42,6 +43,7 @@ export function Profile({ profile, update }) {
 function Picture({ profile, update }) {
   const [file, setFile] = useState(null);
   const input = useRef();
+  const chooser = useRef();
   const take = (event) => {
     const [chosen] = event.currentTarget.files;
     event.currentTarget.value = "";
@@ -49,8 +51,15 @@ function Picture({ profile, update }) {
     if (chosen.type.startsWith("image/")) setFile(chosen);
     else notice(t("Choose a picture: JPEG, PNG, WebP or GIF."), { kind: "danger" });
   };
-  const remove = () =>
-    parley.profile.avatarRemove().then(() => update({ ...profile, avatar_url: null }), failed);
+  const remove = async () => {
+    try {
+      await parley.profile.avatarRemove();
+      update({ ...profile, avatar_url: null });
+      focusIfLost(chooser.current);
+    } catch (error) {
+      failed(error);
+    }
+  };
   const done = (reply) => {
     setFile(null);
     update({ ...profile, avatar_url: reply.avatar_url });
@@ -59,7 +68,7 @@ function Picture({ profile, update }) {
   return html`<div class="picture-row">
     <${Avatar} user=${profile} size="large" />
     <div class="button-row">
-      <button type="button" class="button" onClick=${() => input.current.click()}>${t("Choose a picture")}</button>
+      <button ref=${chooser} type="button" class="button" onClick=${() => input.current.click()}>${t("Choose a picture")}</button>
       ${profile.avatar_url && html`<button type="button" class="button quiet" onClick=${remove}>${t("Remove the picture")}</button>`}
       <input ref=${input} type="file" accept="image/jpeg,image/png,image/webp,image/gif" class="visually-hidden" tabindex="-1"
         aria-label=${t("Picture file")} onChange=${take} />
