@@ -222,6 +222,18 @@ def test_a_reload_does_not_end_a_call(alice, bob):
     alice.ended("Call ended")
 
 
+def test_a_reload_of_the_caller_while_it_rings_does_not_end_the_call(alice, bob):
+    alice.call("Video")
+    bob.rings("Alice")
+    alice.page.reload()
+    expect(alice.button("Hang up")).to_be_visible(timeout=PATIENCE)
+    bob.answer()
+    for window in (alice.expect_active(), bob.expect_active()):
+        window.receives("frames")
+    alice.press("Hang up")
+    bob.ended("Call ended")
+
+
 @kills_the_server
 def test_a_killed_server_does_not_end_a_call(alice, bob, server):
     start_call(alice, bob)

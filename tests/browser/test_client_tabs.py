@@ -5,6 +5,7 @@ from functools import partial
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.account_pages import Person
 from tests.browser.chromium import needs_chromium, watch
 from tests.browser.client_pages import Window, opened_windows
 
@@ -57,3 +58,15 @@ def test_an_edit_in_one_tab_leaves_the_draft_of_both(windows, chat):
     expect(alice.box).to_have_value("a draft meanwhile")
     box.fill("")
     assert complaints == []
+
+
+def test_a_draft_to_someone_never_written_to_is_found_again(windows, server):
+    alice = windows("Alice")
+    alice.page.goto(f"{alice.base}/app/people/{Person(server, 'Zoe').id}")
+    expect(alice.page.get_by_role("heading", name="Zoe Example")).to_be_visible()
+    alice.box.fill("to be thought over")
+    alice.page.get_by_role("link", name="Calls").click()
+    alice.page.get_by_role("link", name="Chats").click()
+    expect(alice.conversation("Zoe Example")).to_contain_text("to be thought over")
+    alice.page.reload()
+    expect(alice.conversation("Zoe Example")).to_contain_text("to be thought over")

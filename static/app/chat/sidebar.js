@@ -102,7 +102,7 @@ export function Sidebar({ id }) {
     const { scrollTop, clientHeight, scrollHeight } = event.currentTarget;
     if (scrollHeight - scrollTop - clientHeight < 600) loadMoreChats().catch(() => {});
   };
-  const rows = state.ids.map((each) => state.byId[each]).filter((row) => row.last_message || row.id === id);
+  const rows = state.ids.map((each) => state.byId[each]).filter((row) => row.last_message || row.id === id || draftOf(row.id));
   const Heading = id ? "h2" : "h1";
   return html`<div class="side" ref=${pane} onKeyDown=${onKeyDown}>
     <header class="side-head"><${Heading} tabindex="-1">${t("Chats")}<//>

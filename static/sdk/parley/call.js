@@ -95,9 +95,7 @@ export class Call extends Emitter {
   get quality() { return this.#link?.quality ?? null; }
 
   /** The present RTCPeerConnection. */
-  get peer() {
-    return this.#link?.connection ?? null;
-  }
+  get peer() { return this.#link?.connection ?? null; }
 
   // --- Actions of the user -----------------------------------------------------------------------
 
@@ -179,11 +177,14 @@ export class Call extends Emitter {
 
   /** After a reload of the page: continues the call with a new connection, even if the server restarts meanwhile. */
   async rejoin() {
-    this.#isJoining = this.#isFresh = true;
+    this.#isJoining = true;
+    this.#isFresh = this.state !== "ringing";
     try {
       await this.#open(this.media === "video");
       this.#route = await routeOf(this.#parley, this);
-      this.update((await askBound(this.#parley, this, "call.connected")).call);
+      // One that still rings connects when it is accepted, which may have happened by now.
+      if (this.#isFresh) this.update((await askBound(this.#parley, this, "call.connected")).call);
+      else this.#connect();
     } catch (error) {
       this.error = error;
       this.finish(error.code ?? "failed", "failed");

@@ -76,7 +76,7 @@ export class Calls {
   #show(call) {
     this.current = call;
     call.on("change", () => {
-      if (call.id !== null && (call.state === "connecting" || call.state === "active")) this.#mark(call.id);
+      if (call.id !== null && isOfOneDevice(call)) this.#mark(call.id);
     });
     this.#parley.emit("call", { call });
   }
@@ -117,7 +117,7 @@ export class Calls {
     const { current } = this;
     for (const row of rows) {
       this.#update(row);
-      if (!this.current && row.id === this.#marked && row.state !== "ringing") this.#rejoin(row);
+      if (!this.current && row.id === this.#marked) this.#rejoin(row);
     }
     if (!current?.isLive || current.id === null) return;
     if (rows.some(({ id }) => id === current.id)) current.resumed();
@@ -136,7 +136,8 @@ export class Calls {
 
   /** The page was loaded anew in the middle of a call. */
   #rejoin(row, attempt = 1) {
-    if (!row.bound_to_you && attempt <= REJOIN_TRIES) {
+    const isOurs = row.bound_to_you || row.state === "ringing";
+    if (!isOurs && attempt <= REJOIN_TRIES) {
       // The socket of the former page may not have been seen to close yet.
       const again = () => this.#parley.command("call.connected", { call_id: row.id });
       setTimeout(() => {
@@ -147,7 +148,7 @@ export class Calls {
       }, FOLLOWS_UP_MS);
       return;
     }
-    if (!row.bound_to_you || row.state === "ended" || this.current) return;
+    if (!isOurs || row.state === "ended" || this.current) return;
     const { conversation_id, media } = row;
     const call = new Call(this.#parley, this, this.#tools, { conversation_id, media, row });
     this.#show(call);
@@ -175,4 +176,9 @@ export class Calls {
       // Without storage a reload ends the call's media, nothing else.
     }
   }
+}
+
+/** An incoming call that still rings belongs to all devices of its user. */
+function isOfOneDevice({ state, direction }) {
+  return state === "connecting" || state === "active" || (state === "ringing" && direction === "outgoing");
 }
