@@ -71,7 +71,9 @@ export async function start() {
   parley.on("badge", (badge) => app.set({ unread: badge.unread_count, messageUnread: badge.message_unread_count }));
   parley.on("signedout", ({ reason }) => {
     app.set({ user: null, signedOut: reason, unread: 0, messageUnread: 0 });
-    if (!leaving) navigate(SIGNED_OUT, { replace: true });
+    // Who signs in again goes on where the session ended.
+    const next = reason === "signed_out" ? "" : `?next=${encodeURIComponent(location.pathname)}`;
+    if (!leaving) navigate(SIGNED_OUT + next, { replace: true });
   });
   if (parley.session.isSignedIn) await enter();
 }

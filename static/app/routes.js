@@ -24,5 +24,7 @@ export const ROUTES = [
   { path: "/app/settings/:section", load: settings },
 ];
 export const HOME = "/app/chats";
+// Where a sign-in leads: to the page that was asked for, if it is one of ours.
+export const nextPage = (query) => (query.next?.startsWith("/app/") ? query.next : HOME);
 export const SIGN_IN = "/app/sign-in";
 export const SIGNED_OUT = "/app/signed-out";

@@ -7,7 +7,7 @@ import { Icon } from "./ui/icon.js";
 import { Banner } from "./ui/banner.js";
 import { Notices } from "./ui/notices.js";
 import { NavLink, match, navigate, useLinks, usePlace } from "./router.js";
-import { HOME, ROUTES, SIGN_IN } from "./routes.js";
+import { ROUTES, SIGN_IN, nextPage } from "./routes.js";
 import { app, useStore } from "./store.js";
 import { usePageTitle, useTitle } from "./title.js";
 
@@ -100,7 +100,7 @@ export function App() {
   const signedIn = Boolean(user);
   useEffect(() => {
     if (route && !route.open && !signedIn && !parley.session.isSignedIn) navigate(`${SIGN_IN}?next=${encodeURIComponent(path)}`, { replace: true });
-    if (route?.guest && signedIn && !parley.session.twoStep) navigate(HOME, { replace: true });
+    if (route?.guest && signedIn && !parley.session.twoStep) navigate(nextPage(query), { replace: true });
     // An address that is not confirmed yet comes first.
     if (route && !route.open && user?.is_verified === false) navigate(`/app/verify?email=${encodeURIComponent(user.email)}`, { replace: true });
   }, [route, signedIn, user?.is_verified]);

@@ -116,3 +116,16 @@ def test_settings_that_another_device_has_changed_are_not_put_back(server, windo
     window.see("Your profile is saved.")
     profile = person.api.get("/profile").json()["profile"]
     assert (profile["last_name"], profile["bio"]) == ("Other", "Likes rivers.")
+
+
+def test_who_signs_in_again_goes_on_where_the_session_ended(server, window):
+    person = Person(server, "Ned")
+    page = settings_of(window, person, "privacy")
+    window.expect("401 *")
+    person.api.post("/auth/sessions/revoke-others", json={}).raise_for_status()
+    window.heading("Signed out")
+    window.click("Sign in", role="link")
+    window.fill(Password=PASSWORD)
+    page.get_by_label("E-mail").fill(person.email)
+    window.click("Sign in")
+    expect(page.get_by_role("heading", name="Privacy")).to_be_focused()

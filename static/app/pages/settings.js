@@ -41,7 +41,7 @@ export default function Settings({ params }) {
     parley.profile.get().then((reply) => update(reply.profile), (error) => setProblem(errorText(error)));
     return parley.on("profile.updated", ({ user }) => setProfile((old) => ({ ...old, ...user })));
   }, []);
-  const headingOf = (section) => page.current.querySelector(`#section-${CSS.escape(section)}`);
+  const headingOf = (section) => page.current?.querySelector(`#section-${CSS.escape(section)}`);
   const scrollTo = (section) => headingOf(section)?.closest(".card").scrollIntoView({ block: "start" });
   const show = (section) => {
     scrollTo(section);

@@ -18,7 +18,7 @@ export default function SignedOut({ query }) {
     ${Number.isNaN(Date.parse(query.erased)) ? html`<p>${text}</p>`
       : html`<p role="status">${t("Your account will be erased on {date}.", { date: day(query.erased) })}</p>
         <p>${t("After 14 days everything is erased. Signing in before then keeps the account.")}</p>`}
-    <p class="landing-actions"><a class="button primary" href="/app/sign-in">${t("Sign in")}</a>
+    <p class="landing-actions"><a class="button primary" href=${`/app/sign-in${query.next ? `?next=${encodeURIComponent(query.next)}` : ""}`}>${t("Sign in")}</a>
       <a class="button" href="/app/">${t("Start page")}</a></p>
   <//>`;
 }

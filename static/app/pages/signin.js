@@ -2,11 +2,9 @@ import { parley } from "../client.js";
 import { html } from "../html.js";
 import { t } from "../i18n.js";
 import { navigate } from "../router.js";
-import { HOME } from "../routes.js";
+import { nextPage } from "../routes.js";
 import { AuthPage, useFirstField } from "./auth_page.js";
 import { Field, Form, PasswordField, Status, Submit, useForm } from "./forms.js";
-
-export const nextPage = (query) => (query.next?.startsWith("/app/") ? query.next : HOME);
 
 // What follows a sign-in: the second step, the code for an address that is not confirmed yet, or the page that was asked for.
 export function goOn(query) {
