@@ -170,5 +170,9 @@ class Outbox:
 
     async def _transmit(self, text: str) -> None:
         self._transmitting_at = asyncio.get_running_loop().time()
-        await self._socket.send(text)
+        try:
+            await self._socket.send(text)
+        except RuntimeError as error:
+            # daphne's error for a client that has disconnected; uvicorn's is an OSError.
+            raise ConnectionAbortedError from error
         self._transmitting_at = None

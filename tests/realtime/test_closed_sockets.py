@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import User
 from realtime import groups, selectors
 from realtime.consumers import authentication
-from realtime.consumers.consumer import ClosedSocket, record_closed
+from realtime.consumers.consumer import ClosedSocket, RealtimeConsumer, record_closed
 from realtime.models import Socket
 from realtime.services import log
 from tests.factories import make_user, sign_in
@@ -104,3 +104,19 @@ def test_a_socket_that_closes_while_it_signs_in_leaves_nothing(open_socket, alic
     assert done.wait(5)
     waited(lambda: not Socket.objects.exists(), "the closed socket to be forgotten")
     assert selectors.online_user_ids([alice.id]) == set()
+
+
+@pytest.mark.parametrize("error", [RuntimeError, OSError])  # of daphne, of uvicorn
+def test_a_client_that_disappears_is_no_error_of_the_server(open_socket, alice, monkeypatch, caplog, error):
+    phone = open_socket(sign_in(alice)[1])
+    has_failed = threading.Event()
+
+    async def send(self, text_data):
+        has_failed.set()
+        raise error("closed")
+
+    monkeypatch.setattr(RealtimeConsumer, "send", send)
+    phone.send("ping")
+    assert has_failed.wait(5)
+    time.sleep(0.2)
+    assert "a socket could not send" not in caplog.text
