@@ -102,7 +102,8 @@ def _content(row: dict[str, Any], language: str) -> PushContent:
 
 
 def push_text(kind: Kind, *, language: str, actor_name: str, target_title: str, count: int) -> tuple[str, str]:
-    """Title and body in the current language, which `language` names. The title is the actor's name; the body never contains text of users."""
+    """Title and body in the current language, which `language` names. The title is the actor's name; of what users wrote, the
+    body contains the title of a post and nothing else."""
     if kind.one is not None and (count <= 1 or kind.many is None):
         body = _single_text(kind.name, language)
     else:
