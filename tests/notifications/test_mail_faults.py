@@ -82,6 +82,19 @@ def test_a_server_that_talks_nonsense(smtp, worker):
     assert recipients(smtp) == people(5)
 
 
+@pytest.mark.parametrize("answer", ["554 5.7.1 Relay access denied", "530 sign in first", "421 closing"])
+def test_a_server_that_refuses_all_recipients_loses_no_mail(smtp, worker, answer):
+    smtp.recipient_answers = dict.fromkeys(people(10), answer)
+    smtp.start()
+    send(*people(10))
+    worker()
+    wait_for(lambda: ChannelPause.objects.filter(channel="mail", failures__gte=2).exists())
+    assert not Delivery.objects.filter(state="dead").exists()
+    smtp.recipient_answers = {}
+    wait_for(done)
+    assert recipients(smtp) == people(10)
+
+
 def test_a_server_that_hangs(smtp, worker):
     with socket.create_server(("127.0.0.1", smtp.port)) as silent:
         silent.listen()

@@ -8,6 +8,7 @@ hold a code, and a copy of the database, a report or a page that shows the row s
 import base64
 import contextlib
 import json
+import re
 import smtplib
 import threading
 import uuid
@@ -43,6 +44,10 @@ PRIORITY_HEADER = "X-Delivery-Priority"
 EXPIRES_HEADER = "X-Delivery-Expires-In"
 
 _KEY = "sealed"
+
+_CLOSING = 421
+_SIGN_IN_REQUIRED = 530
+_POLICY = re.compile(rb"[245]\.7\.\d")
 
 
 class QueueingEmailBackend(BaseEmailBackend):
@@ -216,19 +221,28 @@ def _message(payload: dict[str, Any]) -> EmailMultiAlternatives:
 def classify(error: Exception) -> Outcome:
     """Classifies errors of an open connection. Only codes are kept, because the texts of servers repeat addresses."""
     if isinstance(error, smtplib.SMTPRecipientsRefused):
-        codes = [code for code, _ in error.recipients.values()]
-        if codes and all(code >= 500 for code in codes):
-            return Dead(f"the mail server refuses the recipient ({codes[0]})")
-        return Retry(f"the mail server puts the recipient off ({codes[0] if codes else 'no code'})")
+        return _refusal(*next(iter(error.recipients.values()), (0, b"")), of="the recipient")
+    if isinstance(error, smtplib.SMTPDataError):
+        return _refusal(error.smtp_code, error.smtp_error, of="the mail")
     if isinstance(error, smtplib.SMTPResponseException):
-        if error.smtp_code == 421:
+        if error.smtp_code == _CLOSING:
             return Unavailable("the mail server closes (421)")
-        if isinstance(error, smtplib.SMTPDataError) and error.smtp_code >= 500:
-            return Dead(f"the mail server refuses the mail ({error.smtp_code})")
         return Retry(f"the mail server answers {error.smtp_code}")
     if isinstance(error, smtplib.SMTPNotSupportedError):
         return Dead("the mail server does not support this address")
     return Retry(_describe(error))
+
+
+def _refusal(code: int, text: bytes | str, *, of: str) -> Outcome:
+    """Classifies the refusal of a recipient or of a mail, by its code and the enhanced code (RFC 3463) of its text."""
+    if code == _CLOSING:
+        return Unavailable("the mail server closes (421)")
+    if code == _SIGN_IN_REQUIRED or _POLICY.match(text if isinstance(text, bytes) else text.encode()):
+        # It may concern all our mails, as when the server does not relay for us.
+        return Retry(f"the mail server does not permit {of} ({code})")
+    if code >= 500:
+        return Dead(f"the mail server refuses {of} ({code})")
+    return Retry(f"the mail server puts {of} off ({code})")
 
 
 def _describe(error: Exception) -> str:
