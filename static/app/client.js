@@ -11,12 +11,6 @@ const OWN_WINDOW = "parley.window";
 export const parley = new Parley({ storage: sessionStorage.getItem(OWN_WINDOW) ? sessionStorage : localStorage });
 
 let leaving = false;
-const unfinished = new Set();
-// A sign-out waits so long for what is under way.
-const FINISH_MS = 2000;
-
-// `act` finishes, before the user signs out, what could not be done after that.
-export const beforeSignOut = (act) => unfinished.add(act);
 
 // Signs in for this window only; the page loads anew with it.
 export async function signInWindow(login) {
@@ -28,8 +22,7 @@ export async function signInWindow(login) {
 
 export async function signOut(next = "/app/") {
   leaving = true;
-  const finished = Promise.all([...unfinished].map((act) => act()));
-  await Promise.race([finished, new Promise((resolve) => setTimeout(resolve, FINISH_MS))]);
+  await (await import("./signed_in.js")).finish();
   try {
     await parley.session.signOut();
   } finally {

@@ -88,12 +88,16 @@ def test_text_can_be_selected_beyond_the_edge_of_a_dialog(server, window):
     expect(dialog).to_have_count(0)
 
 
-def test_the_language_chosen_at_sign_up_is_that_of_the_page_at_once(window):
+def test_a_language_chosen_before_the_sign_in_is_that_of_the_page_at_once(window):
     window.open("/app/sign-up")
     window.fill(First_name="Eva")
     window.page.get_by_label("Language").select_option("de")
     window.heading("Konto erstellen")
     expect(window.page.get_by_label("Vorname")).to_have_value("Eva")
+    window.open("/app/")
+    window.page.get_by_label("Sprache").select_option("fr")
+    expect(window.page.get_by_role("link", name="Créer un compte")).to_be_visible()
+    window.accessible()
 
 
 def test_settings_that_another_device_has_changed_are_not_put_back(server, window):

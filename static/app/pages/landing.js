@@ -1,18 +1,20 @@
 // The first page: try it as a demo user, sign in, or create an account.
 import { signInWindow } from "../client.js";
-import { config } from "../config.js";
+import { ICON, config } from "../config.js";
 import { html, useEffect, useState } from "../html.js";
-import { t } from "../i18n.js";
+import { LANGUAGES, language, t, useLanguage } from "../i18n.js";
 import { useTitle } from "../title.js";
 import { Icon } from "../ui/icon.js";
 import { errorText } from "../ui/notices.js";
 import { Alert } from "./forms.js";
 
+const chooseLanguage = ({ currentTarget }) => useLanguage(currentTarget.value, { addresses: config.catalogs });
+
 export default function Landing({ query }) {
   useTitle("");
   return html`<main class="landing">
     <div class="landing-text">
-      <p class="landing-brand"><img src="/static/pages/icon.svg" alt="" width="48" height="48" /><span>Parley</span></p>
+      <p class="landing-brand"><img src=${ICON} alt="" width="48" height="48" /><span>Parley</span></p>
       <h1 tabindex="-1">${t("Talk to one person at a time")}</h1>
       <p class="lead">${t("Messages, pictures, voice and video calls.")}</p>
       <p class="landing-actions">
@@ -28,6 +30,8 @@ export default function Landing({ query }) {
     </ul>
     <footer class="landing-footer">
       <a href="/app/help">${t("Help")}</a> <a href="/docs/">${t("For developers")}</a>
+      <select class="input" aria-label=${t("Language")} onChange=${chooseLanguage}>
+        ${LANGUAGES.map(([code, name]) => html`<option key=${code} value=${code} lang=${code} selected=${code === language()}>${name}</option>`)}</select>
     </footer>
   </main>`;
 }

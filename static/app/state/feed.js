@@ -1,5 +1,5 @@
 // The notifications, newest first, kept true by the events.
-import { beforeSignOut, parley } from "../client.js";
+import { parley } from "../client.js";
 import { app, createStore } from "../store.js";
 import { failed } from "../ui/notices.js";
 
@@ -69,15 +69,15 @@ export function remove(id, seconds) {
   };
 }
 
+export const sendRemovals = () => Promise.all([...waiting].map((send) => send()));
+
 function putBack(row) {
   removed.delete(row.id);
   feed.set(({ rows }) => ({ rows: [...rows.filter(({ id }) => id !== row.id), row].sort(newestFirst) }));
 }
 
 export function listen() {
-  const sendRemovals = () => Promise.all([...waiting].map((send) => send()));
   addEventListener("pagehide", sendRemovals);
-  beforeSignOut(sendRemovals);
   parley.on("notification.new", ({ notification, unread_count }) => {
     // Null when it was removed before its event came.
     if (feed.get().loaded && notification) putBack(notification);
