@@ -2,7 +2,6 @@ import { ask, askBound, leave, routeOf, watchExpiry } from "./commands.js";
 import { Emitter } from "./emitter.js";
 import { randomId } from "./environment.js";
 import { ParleyError } from "./errors.js";
-import { LocalMedia } from "./media.js";
 
 /** One call as this tab sees it: from the first ring to the reason of its end. */
 export class Call extends Emitter {
@@ -35,12 +34,7 @@ export class Call extends Emitter {
     this.peerRinging = false;
     /** The media that the other participant sends, as reported by them. */
     this.remote = { audio: true, video: media === "video", screen: false };
-    if (typeof MediaStream === "function") {
-      this.remoteStream = new MediaStream();
-      this.#local = new LocalMedia(tools.mediaDevices, () => this.#mediaChanged());
-    } else {
-      this.remoteStream = null;
-    }
+    this.remoteStream = typeof MediaStream === "function" ? new MediaStream() : null;
     if (row) this.update(row);
   }
 
@@ -140,20 +134,20 @@ export class Call extends Emitter {
   }
 
   setMuted(isMuted) {
-    this.#local.setMuted(isMuted);
+    this.#local?.setMuted(isMuted);
     return this.#mediaChanged();
   }
 
   setCamera(isOn) {
-    return this.#withMedia(() => this.#local.setCamera(isOn));
+    return this.#withMedia(() => this.#local?.setCamera(isOn));
   }
 
   setSharing(isOn) {
-    return this.#withMedia(() => this.#local.setSharing(isOn));
+    return this.#withMedia(() => this.#local?.setSharing(isOn));
   }
 
   setDevice(choice) {
-    return this.#withMedia(() => this.#local.setDevice(choice));
+    return this.#withMedia(() => this.#local?.setDevice(choice));
   }
 
   // --- Called by the manager of calls --------------------------------------------------------------
@@ -249,9 +243,13 @@ export class Call extends Emitter {
   // --- Inside ----------------------------------------------------------------------------------------
 
   async #open(camera) {
-    if (!this.#local) throw new ParleyError("devices_missing", { message: "There are no devices here." });
+    if (!this.remoteStream) throw new ParleyError("devices_missing", { message: "There are no devices here." });
     // Loaded with the first call: most pages never have one.
-    this.#CallLink ??= (await import("./link.js")).CallLink;
+    const [{ CallLink }, { LocalMedia }] = await Promise.all([import("./link.js"), import("./media.js")]);
+    // It may have ended meanwhile: then nobody is asked for a microphone.
+    if (!this.isLive) return;
+    this.#CallLink = CallLink;
+    this.#local ??= new LocalMedia(this.#tools.mediaDevices, () => this.#mediaChanged());
     await this.#local.open({ camera });
     this.emit("change", this);
   }
