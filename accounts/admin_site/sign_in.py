@@ -80,12 +80,12 @@ def activate(device: TOTPDevice) -> list[str]:
     return codes
 
 
-def add_static_code(*, user: User, actor: str, code: str | None = None) -> str:
+def add_static_code(*, user: User, reason: str, actor: str, code: str | None) -> str:
     """Adds one static code to those of a staff member, for one who has lost the phone."""
     with unit_of_work():
         account = User.objects.lock(user.pk)
         added: str = add_static_token(account.email, code).token
-        audit.record(action="admin.second_factor_added", actor=actor, target=account, reason="manage.py addstatictoken")
+        audit.record(action="admin.second_factor_added", actor=actor, target=account, reason=reason)
     return added
 
 

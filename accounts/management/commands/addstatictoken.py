@@ -22,4 +22,5 @@ class Command(PlainCommand):
         user = find_user(options["user"])
         if not user.is_staff:
             raise CommandError(f"{user.email} is not a staff member.")
-        return sign_in.add_static_code(user=user, actor=actor(), code=options["token"])
+        reason = "manage.py addstatictoken"
+        return sign_in.add_static_code(user=user, reason=reason, actor=actor(), code=options["token"])
