@@ -119,6 +119,17 @@ def test_a_mail_that_is_put_off_is_tried_again_and_others_pass(smtp, worker):
     assert recipients(smtp) == ["ann@example.com", "late@example.com"]
 
 
+def test_a_mail_is_tried_again_while_one_of_its_recipients_is_only_put_off(smtp, worker):
+    smtp.start()
+    smtp.recipient_answers = {"gone@example.com": "550 unknown", "late@example.com": "451 try again"}
+    EmailMessage("News", "For both", "no-reply@parley.test", ["gone@example.com", "late@example.com"]).send()
+    worker()
+    wait_for(lambda: Delivery.objects.filter(state="pending", tries__gte=2).exists())
+    del smtp.recipient_answers["late@example.com"]
+    wait_for(done)
+    assert recipients(smtp) == ["late@example.com"]
+
+
 def test_an_unknown_mailbox_is_given_up_and_its_code_wiped(smtp, worker):
     smtp.start()
     smtp.recipient_answers["nobody@example.com"] = "550 no such mailbox"

@@ -221,7 +221,9 @@ def _message(payload: dict[str, Any]) -> EmailMultiAlternatives:
 def classify(error: Exception) -> Outcome:
     """Classifies errors of an open connection. Only codes are kept, because the texts of servers repeat addresses."""
     if isinstance(error, smtplib.SMTPRecipientsRefused):
-        return _refusal(*next(iter(error.recipients.values()), (0, b"")), of="the recipient")
+        # With several recipients: as long as one is only put off, the mail is tried again.
+        code, text = min(error.recipients.values(), default=(0, b""), key=lambda refusal: refusal[0])
+        return _refusal(code, text, of="the recipient")
     if isinstance(error, smtplib.SMTPDataError):
         return _refusal(error.smtp_code, error.smtp_error, of="the mail")
     if isinstance(error, smtplib.SMTPResponseException):
