@@ -224,7 +224,7 @@ def test_devices_signed_in_before_learn_that_the_address_is_confirmed(open_socke
     assert user["is_verified"] is True
 
 
-def test_nobody_is_told_of_a_confirmation_before_the_first_sign_in(live):
+def test_a_confirmation_before_the_first_sign_in_sends_no_event(live):
     ann = make_user(verified=False)
     account_status.mark_verified(user=ann, actor="cli:test", reason="")
     assert ApiClient(sign_in(ann)[1]).get("/api/v1/realtime/changes")["seq"] == 0

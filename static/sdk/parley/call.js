@@ -246,7 +246,7 @@ export class Call extends Emitter {
     if (!this.remoteStream) throw new ParleyError("devices_missing", { message: "There are no devices here." });
     // Loaded with the first call: most pages never have one.
     const [{ CallLink }, { LocalMedia }] = await Promise.all([import("./link.js"), import("./media.js")]);
-    // It may have ended meanwhile: then nobody is asked for a microphone.
+    // It may have ended meanwhile: then the user is not asked for a microphone.
     if (!this.isLive) return;
     this.#CallLink = CallLink;
     this.#local ??= new LocalMedia(this.#tools.mediaDevices, () => this.#mediaChanged());
