@@ -9,6 +9,7 @@ import { useTitle } from "../title.js";
 import { nameOf } from "../ui/avatar.js";
 import { copyText } from "../ui/clipboard.js";
 import { confirm } from "../ui/dialog.js";
+import { focusIfLost } from "../ui/focus.js";
 import { errorText, failed, notice } from "../ui/notices.js";
 import { Blocked } from "./blocked.js";
 import { Composer } from "./composer.js";
@@ -103,9 +104,7 @@ function Open({ id, row, state, me }) {
   // The text box goes with a block, and the button that unblocks with its end: the focus does not go with them.
   const wasBlocked = useRef(blocked);
   useEffect(() => {
-    if (wasBlocked.current !== blocked && document.activeElement === document.body) {
-      (blocked ? page.current.querySelector("h1") : composer.current).focus();
-    }
+    if (wasBlocked.current !== blocked) focusIfLost(blocked ? page.current.querySelector("h1") : composer.current);
     wasBlocked.current = blocked;
   }, [blocked]);
   // What is answered or edited may be deleted meanwhile.
