@@ -18,8 +18,7 @@ from messaging.serializers import ConversationOutput, LastMessageOutput, Message
 from notifications.serializers import NotificationSerializer
 from realtime import serializers as shapes
 from realtime.calls.serializers import CallRingingData, CallSerializer, CallSignalData
-from realtime.event_rows import EventContext, SharedRows, UserEvents
-from realtime.selectors import LoggedEvent
+from realtime.selectors import EventContext, LoggedEvent, SharedRows, UserEvents
 
 Data = dict[str, Any]
 

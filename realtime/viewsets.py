@@ -14,7 +14,6 @@ from rest_framework.viewsets import ViewSet
 from core.fields import checked
 from realtime import asyncapi, selectors, socket_events
 from realtime.calls import services as calls
-from realtime.event_rows import UserEvents
 from realtime.kinds import SocketRef
 from realtime.serializers import ChangesQuery, ChangesReply
 from realtime.services import log
@@ -40,7 +39,7 @@ def _changes(request: Request, limit: int, since: int | None = None, epoch: str 
     events = selectors.events_after(user_id, since, limit)
     if not events or events[0].seq != since + 1:  # pruned meanwhile
         return reply | {"reset": True}
-    [frames] = socket_events.render([UserEvents(user_id, events, SocketRef(request.auth.id))])
+    [frames] = socket_events.render([selectors.UserEvents(user_id, events, SocketRef(request.auth.id))])
     last = events[-1].seq
     return reply | {"events": frames, "seq": last, "has_more": last < position.head_seq}
 

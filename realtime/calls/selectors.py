@@ -1,6 +1,6 @@
 """Queries of calls."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
@@ -22,12 +22,6 @@ def call_for(viewer_id: int, call_id: object, *, lock: bool = False) -> Call:
     if call is None:
         raise NotFound
     return call
-
-
-def calls_for(viewer_id: int, ids: Iterable[int]) -> dict[int, Call]:
-    """The calls of these ids in which the viewer is or was a participant, with their participants."""
-    calls = Call.objects.of(viewer_id).filter(id__in=set(ids))
-    return {call.id: call for call in calls.prefetch_related("participants")}
 
 
 def live_calls_for(viewer_id: int) -> list[Call]:

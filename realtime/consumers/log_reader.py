@@ -19,9 +19,8 @@ from realtime.consumers import protocol
 from realtime.consumers.database import in_database
 from realtime.consumers.hub import Hub, keep_until_done
 from realtime.consumers.protocol import Identity, OpenSocket
-from realtime.event_rows import UserEvents
 from realtime.kinds import SocketRef
-from realtime.selectors import LoggedEvent
+from realtime.selectors import LoggedEvent, UserEvents
 from realtime.services import log, sockets
 
 logger = logging.getLogger("parley.realtime")

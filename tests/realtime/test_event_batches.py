@@ -6,8 +6,8 @@ from messaging.services import conversations, messages
 from notifications.signals import social_event_happened
 from realtime import selectors, socket_events
 from realtime.consumers.database import Batcher
-from realtime.event_rows import UserEvents
 from realtime.kinds import SocketRef
+from realtime.selectors import UserEvents
 from tests.factories import make_user
 
 

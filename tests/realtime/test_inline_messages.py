@@ -4,7 +4,7 @@ import pytest
 
 from core.transactions import unit_of_work
 from messaging.services import conversations, messages, reactions
-from realtime import event_rows, groups
+from realtime import groups, selectors
 from realtime.consumers.hub import Hub
 from realtime.consumers.log_reader import LogReader
 from realtime.receivers import INLINE_CHARACTERS
@@ -23,14 +23,14 @@ def chat(alice, bob, transactional_db):
 def queries(monkeypatch):
     """The ids of messages that sockets have read from the database."""
     read = []
-    original = event_rows.messaging.messages_for_each
+    original = selectors.messaging.messages_for_each
 
     def recorded(viewer_ids, ids):
         if ids:
             read.extend(sorted(ids))
         return original(viewer_ids, ids)
 
-    monkeypatch.setattr(event_rows.messaging, "messages_for_each", recorded)
+    monkeypatch.setattr(selectors.messaging, "messages_for_each", recorded)
     return read
 
 
