@@ -5,7 +5,6 @@ call's row, so that of two concurrent commands the second sees the result of the
 live-call index of the two users (ascending), the call, the conversation, and last the streams of the log.
 """
 
-from realtime.calls.services.ending import end_between, end_of_sessions, end_overdue, end_overdue_of, erase_of
 from realtime.calls.services.invitations import accept, cancel, decline, invite, ringing
 from realtime.calls.services.signaling import (
     connected,
@@ -17,3 +16,4 @@ from realtime.calls.services.signaling import (
     note_renewed,
     signal,
 )
+from realtime.calls.services.state import end_between, end_of_sessions, end_overdue, end_overdue_of, erase_of

@@ -10,21 +10,26 @@ from django.db import IntegrityError
 from django.utils import timezone
 
 from accounts.exceptions import EmailNotVerified, UserBlocked
-from accounts.selectors import blocked_either_way
+from accounts.media import media_path
+from accounts.selectors import blocked_either_way, users_by_ids
 from core import ratelimits
+from core.text import json_time
 from core.transactions import unit_of_work
 from messaging.exceptions import IdempotencyConflict
 from messaging.selectors import check_can_contact, conversation_for, has_written
 from messaging.services import conversations
 from messaging.text import clean_client_id
+from notifications.services import delivery
 from realtime.calls.models import Call, CallParticipant
-from realtime.calls.services.ending import end, end_overdue_of, record
-from realtime.calls.services.participants import (
+from realtime.calls.services.state import (
     LockedCall,
     announce,
     bind,
+    end,
+    end_overdue_of,
     lock_call_for,
-    push_incoming,
+    locked_call,
+    record,
     send_to_socket,
 )
 from realtime.conf import conf
@@ -122,9 +127,31 @@ def _start_ringing(invitation: _Invitation, device: SocketRef, conversation: Any
         bound = device._asdict() if user_id == invitation.caller_id else {}
         CallParticipant.objects.create(call=call, user_id=user_id, **bound)
     conversations.show_to(user_id=invitation.callee_id, conversation=conversation)
-    push_incoming(call)
+    _push_incoming(call)
     announce(call)
     return call
+
+
+def _push_incoming(call: Call) -> None:
+    """Sends a data-only push to the callee's devices without an open socket; every value is text.
+
+    In quiet mode, too: then the delivery adds `quiet`, and the app makes no sound.
+    """
+    caller = users_by_ids([call.caller_id])[call.caller_id]
+    delivery.enqueue_call_push(
+        recipient_id=call.callee_id,
+        data={
+            "type": "incoming_call",
+            "call_id": str(call.id),
+            "conversation_id": str(call.conversation_id),
+            "caller_id": str(call.caller_id),
+            "caller_name": caller.display_name,
+            "caller_avatar_url": media_path(caller.avatar_token) if caller.avatar_token else "",
+            "media": call.media,
+            "expires_at": json_time(call.expires_at),
+        },
+        expires_at=call.expires_at,
+    )
 
 
 def _accept_crossed_invite(invitation: _Invitation, device: SocketRef, call_id: int) -> Call:
@@ -187,10 +214,7 @@ def _answer(locked: LockedCall, device: SocketRef) -> None:
 @contextmanager
 def _ringing_call(user_id: int, call_id: object, *, as_caller: bool) -> Iterator[LockedCall]:
     """The locked call in a unit of work, if it rings and the user has this role in it. CallConflict."""
-    end_overdue_of(user_id=user_id)
-    with unit_of_work():
-        locked = lock_call_for(user_id=user_id, call_id=call_id)
-        locked.require_state(Call.State.RINGING)
+    with locked_call(Call.State.RINGING, user_id=user_id, call_id=call_id) as locked:
         if locked.is_caller is not as_caller:
             raise CallConflict
         yield locked

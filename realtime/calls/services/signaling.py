@@ -18,22 +18,24 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import ValidationError
 
+from core.text import is_encodable
 from core.transactions import unit_of_work
 from realtime.calls.models import Call, CallParticipant
 from realtime.calls.selectors import call_for
-from realtime.calls.services.ending import end, end_overdue_of
-from realtime.calls.services.participants import (
+from realtime.calls.services.state import (
     LockedCall,
     announce,
     bind,
-    lock_call_for,
-    new_device_of,
+    end,
+    end_overdue_of,
+    locked_call,
     open_sockets,
     send_to_socket,
 )
 from realtime.conf import conf
 from realtime.exceptions import CallConflict
 from realtime.kinds import SocketRef
+from realtime.models import Socket
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -119,7 +121,7 @@ def note_closed(*, socket_ids: Iterable[str]) -> None:
             participant = bound.filter(id=seen.id).first()
             if participant is None:
                 continue
-            device = new_device_of(call, participant)
+            device = _new_device_of(call, participant)
             if device is not None:
                 bind(participant, device)
                 if call.state == Call.State.ACTIVE:
@@ -135,6 +137,18 @@ def note_closed(*, socket_ids: Iterable[str]) -> None:
                 _reset_deadline(call)
 
 
+def _new_device_of(call: Call, participant: CallParticipant) -> SocketRef | None:
+    """The newest open socket of the bound session, if it is new: an older one is another tab, which is not in the call.
+
+    So is one that was open when the participant invited or accepted.
+    """
+    sockets = Socket.objects.filter(session_id=participant.session_id, user_id=participant.user_id)
+    joined_at = call.created_at if participant.user_id == call.caller_id else call.answered_at or call.created_at
+    since = max(joined_at, timezone.now() - timedelta(seconds=conf.CALL_LOST_SECONDS))
+    newest = sockets.exclude(id=participant.socket_id).filter(opened_at__gte=since).order_by("opened_at").last()
+    return None if newest is None else SocketRef(newest.session_id, newest.id)
+
+
 def _reset_deadline(call: Call) -> None:
     if call.state == Call.State.ACTIVE:
         call.expires_at = timezone.now() + timedelta(seconds=conf.CALL_LOST_SECONDS)
@@ -144,10 +158,7 @@ def _reset_deadline(call: Call) -> None:
 @contextmanager
 def _bound_call(user_id: int, device: SocketRef, call_id: object) -> Iterator[LockedCall]:
     """The locked call in a unit of work, if it is answered and this device is bound to it. CallConflict."""
-    end_overdue_of(user_id=user_id)
-    with unit_of_work():
-        locked = lock_call_for(user_id=user_id, call_id=call_id)
-        locked.require_state(Call.State.CONNECTING, Call.State.ACTIVE)
+    with locked_call(Call.State.CONNECTING, Call.State.ACTIVE, user_id=user_id, call_id=call_id) as locked:
         locked.require_bound(device)
         yield locked
 
@@ -173,7 +184,7 @@ def _validate_payload(kind: str, payload: dict[str, Any]) -> None:
 def _is_transportable(value: Any, depth: int = 0) -> bool:
     """Whether every layer between two sockets can transport it: text that can be encoded, 64-bit numbers."""
     if isinstance(value, str):
-        return value.isprintable() or not any("\ud800" <= letter <= "\udfff" for letter in value)
+        return is_encodable(value)
     if isinstance(value, int):
         return -(2**63) <= value < 2**63
     if depth > DEPTH:
