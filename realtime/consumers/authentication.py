@@ -7,6 +7,7 @@ import logging
 import random
 import time
 from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
@@ -38,33 +39,20 @@ CLOCK_SECONDS = 20.0
 QUERY_TOKENS = {"token", "access_token", "auth", "authorization", "bearer", "jwt"}
 
 
+@dataclass(slots=True, eq=False)
 class Authentication:
-    __slots__ = (
-        "_asked_language",
-        "_closes_at",
-        "_expires_at",
-        "_held",
-        "_is_expiry_announced",
-        "_outbox",
-        "_signing_in",
-        "_socket",
-        "_timer",
-        "_user_id",
-    )
-
-    def __init__(self, socket: OpenSocket, outbox: Outbox) -> None:
-        self._socket = socket
-        self._outbox = outbox
-        self._asked_language: str | None = None
-        # The user whose messages the hub passes on, from the first token on.
-        self._user_id = 0
-        # Messages that arrived between joining the user's group and `ready`.
-        self._held: list[groups.Message] = []
-        self._timer: asyncio.TimerHandle | None = None
-        self._signing_in: asyncio.Future[SignedIn] | None = None
-        self._closes_at = 0.0
-        self._expires_at = 0.0
-        self._is_expiry_announced = False
+    _socket: OpenSocket
+    _outbox: Outbox
+    _asked_language: str | None = None
+    # The user whose messages the hub passes on, from the first token on.
+    _user_id: int = 0
+    # Messages that arrived between joining the user's group and `ready`.
+    _held: list[groups.Message] = field(default_factory=list)
+    _timer: asyncio.TimerHandle | None = None
+    _signing_in: asyncio.Future[SignedIn] | None = None
+    _closes_at: float = 0
+    _expires_at: float = 0
+    _is_expiry_announced: bool = False
 
     async def start(self, scope: Scope) -> None:
         """Signs in with the token of the handshake, or waits for one in a frame."""
@@ -115,7 +103,7 @@ class Authentication:
         else:
             named = {} if by_header else {"ref": ref}
             self._outbox.send_frame({"type": "ready", **named, "data": signed_in.ready})
-            self._outbox.start_at(signed_in.ready["seq"])
+            self._outbox.log.start_at(signed_in.ready["seq"])
             held, self._held = self._held, []
             for message in held:
                 socket.on_message(message)

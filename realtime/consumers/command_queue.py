@@ -7,6 +7,7 @@ is flooding. A command that fails is answered with an error and never closes the
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from django.utils import translation
@@ -41,29 +42,18 @@ class TooFast(NamedTuple):
     ref: Ref
 
 
+@dataclass(slots=True, eq=False)
 class CommandQueue:
-    __slots__ = (
-        "_authentication",
-        "_bad_frames",
-        "_frames",
-        "_outbox",
-        "_refilled_at",
-        "_refused",
-        "_socket",
-        "_task",
-        "_tokens",
-    )
-
-    def __init__(self, socket: OpenSocket, outbox: Outbox, authentication: Authentication) -> None:
-        self._socket = socket
-        self._outbox = outbox
-        self._authentication = authentication
-        self._frames: list[CommandFrame | BadFrame | TooFast] = []
-        self._task: asyncio.Task[None] | None = None
-        # Consecutive ones.
-        self._bad_frames = self._refused = 0
-        self._tokens = float(conf.COMMANDS_BURST)
-        self._refilled_at = asyncio.get_running_loop().time()
+    _socket: OpenSocket
+    _outbox: Outbox
+    _authentication: Authentication
+    _frames: list[CommandFrame | BadFrame | TooFast] = field(default_factory=list)
+    _task: asyncio.Task[None] | None = None
+    # Consecutive ones.
+    _bad_frames: int = 0
+    _refused: int = 0
+    _tokens: float = field(default_factory=lambda: conf.COMMANDS_BURST)
+    _refilled_at: float = field(default_factory=lambda: asyncio.get_running_loop().time())
 
     # --- Queueing ------------------------------------------------------------------------------
 
@@ -138,11 +128,11 @@ class CommandQueue:
         elif (identity := self._socket.identity) is None:
             raise TokenInvalid
         elif frame.type == "ping":
-            seq = await self._outbox.poll_position(identity.user_id)
+            seq = await self._outbox.log.poll_position(identity.user_id)
             self._outbox.send_frame({"type": "pong", "data": {"seq": seq}})
         elif frame.type == "resume":
             data = checked(PositionInput, frame.data)
-            self._outbox.resume(data["epoch"], data["seq"])
+            self._outbox.log.resume(data["epoch"], data["seq"])
         elif frame.type == "ack":
             self._acknowledge(frame)
         elif frame.type != "typing" or not await self._relay_typing(frame, identity):
@@ -158,7 +148,7 @@ class CommandQueue:
             raise TokenInvalid from error
         is_signed_in = await self._authentication.sign_in(data["token"], frame.ref)
         if is_signed_in and (resume := data.get("resume")) is not None:
-            self._outbox.resume(resume["epoch"], resume["seq"])
+            self._outbox.log.resume(resume["epoch"], resume["seq"])
 
     async def _relay_typing(self, frame: CommandFrame, identity: Identity) -> bool:
         """Whether a plain and permitted notice was relayed; any other is executed as a command, which raises its error."""
@@ -173,7 +163,7 @@ class CommandQueue:
 
     def _acknowledge(self, frame: CommandFrame) -> None:
         try:
-            self._outbox.acknowledge(checked(AckInput, frame.data)["seq"])
+            self._outbox.log.acknowledge(checked(AckInput, frame.data)["seq"])
             if frame.ref is not None:
                 self._outbox.send_reply(frame.ref, {})
         except ValidationError as error:

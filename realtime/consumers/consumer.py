@@ -113,7 +113,7 @@ class RealtimeConsumer(AsyncWebsocketConsumer):
             getattr(self, f"on_{message['type']}")(message)
 
     def on_new_events(self, message: groups.NewEvents) -> None:
-        self.outbox.advance_head(message["seq"], message.get("events", ()), message.get("copy"))
+        self.outbox.log.advance_head(message["seq"], message.get("events", ()), message.get("copy"))
 
     def on_frame(self, message: groups.Frame) -> None:
         frame = message["frame"]
@@ -139,7 +139,7 @@ class RealtimeConsumer(AsyncWebsocketConsumer):
 
     def on_poll_position(self, _message: groups.PollPosition) -> None:
         if self.identity is not None:
-            keep_until_done(self.outbox.poll_position(self.identity.user_id))
+            keep_until_done(self.outbox.log.poll_position(self.identity.user_id))
 
     # --- The end -------------------------------------------------------------------------------
 

@@ -11,7 +11,8 @@ import logging
 import random
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from typing import Any, ClassVar, Protocol, TypeVar
+from functools import partial
+from typing import Any, ClassVar, TypeVar
 from weakref import WeakKeyDictionary
 
 from channels.layers import get_channel_layer
@@ -23,6 +24,7 @@ from realtime.calls import services as calls
 from realtime.conf import conf
 from realtime.consumers.database import Batcher, in_database
 from realtime.consumers.protocol import Identity, OpenSocket
+from realtime.kinds import Close
 from realtime.services import sockets as socket_service
 
 logger = logging.getLogger("parley.realtime")
@@ -38,19 +40,13 @@ TICK_SECONDS = 1.0
 SWEEP_CHUNK = 500
 
 
-class Sender(Protocol):
-    """The outbox of a socket, for the hub."""
-
-    def check_stuck(self, now: float) -> None: ...
-
-
 class Hub:
     _of_loop: ClassVar[WeakKeyDictionary[asyncio.AbstractEventLoop, Hub]] = WeakKeyDictionary()
 
     def __init__(self) -> None:
         self.sockets: dict[int, set[OpenSocket]] = {}
-        # Outboxes that are sending now: the tick checks whether their clients read.
-        self.sending: set[Sender] = set()
+        # Of the outboxes that are sending now: checks at this time whether their clients read.
+        self.sending: set[Callable[[float], None]] = set()
         self.sign_ins = asyncio.Semaphore(conf.SIGN_INS_AT_ONCE)
         self._batchers: dict[Callable[..., Any], Batcher[Any, Any]] = {}
         self._joined: set[int] = set()
@@ -188,29 +184,20 @@ class Hub:
             ended, excess_ids, heads = await in_database(_read_positions, [identity for _, identity in chunk])
             for socket, identity in chunk:
                 user_id = identity.user_id
-                message: groups.Message
                 # A token that was renewed meanwhile was not read.
                 if identity.token in ended and socket.identity == identity:
-                    code = ended[identity.token]
-                    message = groups.End(type="end", user_id=user_id, session_ids=[identity.session_id], code=code)
+                    socket.close_soon(Close.UNAUTHORISED, ended[identity.token])
                 elif identity.socket_id in excess_ids:
-                    message = groups.TooManySockets(
-                        type="too_many_sockets", user_id=user_id, socket_ids=[identity.socket_id]
-                    )
+                    socket.close_soon(Close.TOO_MANY, "too_many_sockets")
                 elif user_id in heads:
-                    message = groups.NewEvents(type="new_events", user_id=user_id, seq=heads[user_id])
+                    socket.on_message(groups.NewEvents(type="new_events", user_id=user_id, seq=heads[user_id]))
                 else:
-                    message = groups.PollPosition(type="poll_position", user_id=user_id)
-                socket.on_message(message)
-
-    async def _end_calls(self) -> None:
-        """Ends calls at their deadline. A call whose deadline has passed also ends when it is read."""
-        await in_database(calls.end_overdue)
+                    socket.on_message(groups.PollPosition(type="poll_position", user_id=user_id))
 
     async def _tick(self) -> None:
         now = asyncio.get_running_loop().time()
-        for sender in tuple(self.sending):
-            sender.check_stuck(now)
+        for check_stuck in tuple(self.sending):
+            check_stuck(now)
 
     # --- Its own life --------------------------------------------------------------------------
 
@@ -221,7 +208,8 @@ class Hub:
         groups.register(self.deliver)
         endless = [
             self._repeat(self.sweep, socket_service.sweep_seconds(), "sweep"),
-            self._repeat(self._end_calls, conf.CALL_SWEEP_SECONDS, "ending overdue calls"),
+            # A call whose deadline has passed also ends when it is read.
+            self._repeat(partial(in_database, calls.end_overdue), conf.CALL_SWEEP_SECONDS, "ending overdue calls"),
             self._repeat(self._tick, TICK_SECONDS, "tick"),
         ]
         if project.REDIS_URL:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from django.utils import timezone
@@ -25,6 +26,7 @@ from realtime.services import log, sockets
 
 logger = logging.getLogger("parley.realtime")
 
+BATCH = 200
 RECORD_SECONDS = 0.25
 
 
@@ -61,27 +63,18 @@ def _read_events(user_id: int, seq: int, limit: int, device: SocketRef) -> list[
     return outgoing
 
 
-class _Sent(NamedTuple):
-    """What is kept of an event until it is acknowledged: not its text."""
-
-    seq: int
-    size: int
-    brings: tuple[int, int] | None
-
-
+@dataclass(slots=True, eq=False)
 class Window:
     """The events that a client has been sent and has not acknowledged, and the record of what it has."""
 
-    __slots__ = ("_bytes", "_delivered", "_events", "_is_recording", "_socket", "acked")
-
-    def __init__(self, socket: OpenSocket) -> None:
-        self._socket = socket
-        self.acked = 0
-        self._events: list[_Sent] = []
-        self._bytes = 0
-        # The newest acknowledged message of each conversation that is not recorded yet.
-        self._delivered: dict[int, int] = {}
-        self._is_recording = False
+    _socket: OpenSocket
+    acked: int = 0
+    # Without their texts.
+    _events: list[OutgoingEvent] = field(default_factory=list)
+    _bytes: int = 0
+    # The newest acknowledged message of each conversation that is not recorded yet.
+    _delivered: dict[int, int] = field(default_factory=dict)
+    _is_recording: bool = False
 
     def restart(self, seq: int) -> None:
         """The client has everything up to `seq` and nothing after it."""
@@ -90,7 +83,7 @@ class Window:
         self._bytes = 0
 
     def add(self, event: OutgoingEvent) -> None:
-        self._events.append(_Sent(event.seq, event.size, event.brings))
+        self._events.append(event._replace(text=""))
         self._bytes += event.size
 
     def acknowledge(self, seq: int) -> None:
@@ -134,40 +127,29 @@ class Window:
             self._is_recording = False
 
 
-BATCH = 200
-
-
+@dataclass(slots=True, eq=False)
 class LogReader:
-    __slots__ = (
-        "_copy",
-        "_inline",
-        "_resume",
-        "_socket",
-        "_sync_target",
-        "_transmit",
-        "blocked_at",
-        "head",
-        "is_badge_due",
-        "sent",
-        "window",
-    )
+    _socket: OpenSocket
+    _transmit: Callable[[str], Awaitable[None]]
+    # Starts the task that calls `send_next`.
+    _wake: Callable[[], None]
+    window: Window = field(init=False)
+    # Positions in the log: the last event that was sent, and the last one there is.
+    sent: int = 0
+    head: int = 0
+    # When the window became full, by the clock of the event loop.
+    blocked_at: float | None = None
+    # An event was sent that may have changed the counters of unread rows.
+    is_badge_due: bool = False
+    # New events that came with a wake-up.
+    _inline: list[LoggedEvent] = field(default_factory=list)
+    # The new message that came with the last of them: the number of its event, and its data.
+    _copy: Sequence[Any] | None = None
+    _resume: tuple[str | None, int] | None = None
+    _sync_target: int | None = None
 
-    def __init__(self, socket: OpenSocket, transmit: Callable[[str], Awaitable[None]]) -> None:
-        self._socket = socket
-        self._transmit = transmit
-        self.window = Window(socket)
-        # Positions in the log: the last event that was sent, and the last one there is.
-        self.sent = self.head = 0
-        # When the window became full, by the clock of the event loop.
-        self.blocked_at: float | None = None
-        # An event was sent that may have changed the counters of unread rows.
-        self.is_badge_due = False
-        # New events that came with a wake-up.
-        self._inline: list[LoggedEvent] = []
-        # The new message that came with the last of them: the number of its event, and its data.
-        self._copy: Sequence[Any] | None = None
-        self._resume: tuple[str | None, int] | None = None
-        self._sync_target: int | None = None
+    def __post_init__(self) -> None:
+        self.window = Window(self._socket)
 
     def start_at(self, seq: int) -> None:
         """Starts with the event after `seq`, which is the last one as far as is known."""
@@ -179,11 +161,12 @@ class LogReader:
     def resume(self, epoch: str | None, seq: int) -> None:
         """Continues from `seq`, if that is still available."""
         self._resume = (epoch, seq)
+        self._wake()
 
-    def advance_head(self, head: int, events: Iterable[Sequence[Any]], copy: Sequence[Any] | None) -> bool:
-        """Whether the log has grown to `head`; `events` may hold its last events, `copy` the message of one of them."""
+    def advance_head(self, head: int, events: Iterable[Sequence[Any]] = (), copy: Sequence[Any] | None = None) -> None:
+        """Records that the log has grown to `head`; `events` may hold its last events, `copy` the message of one."""
         if head <= self.head:
-            return False
+            return
         # A later event may have changed the message that came with an earlier one.
         self._copy = copy
         # Usable only if the socket has sent everything before them.
@@ -192,14 +175,22 @@ class LogReader:
             if is_next and len(self._inline) < conf.WINDOW_EVENTS:
                 self._inline.append(LoggedEvent.unpacked(event))
         self.head = head
-        return True
+        self._wake()
 
-    def acknowledge(self, seq: int) -> bool:
-        """The client has everything up to `seq`; whether there may be something to send now."""
+    async def poll_position(self, user_id: int) -> int:
+        """Reads the end of the log, as a wake-up may have been missed."""
+        Hub.here().rejoin(user_id)
+        position = await Hub.here().batched(log.positions, user_id)
+        self.advance_head(position.head_seq)
+        return position.head_seq
+
+    def acknowledge(self, seq: int) -> None:
+        """The client has everything up to `seq`."""
         self.window.acknowledge(seq)
         if self.window.room() > 0:
             self.blocked_at = None
-        return self.head > self.sent or self.is_badge_due
+        if self.head > self.sent or self.is_badge_due:
+            self._wake()
 
     async def send_next(self) -> bool:
         """Sends what comes next; False if there is nothing to send, or no room for it."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from typing import Any, cast
 
 from django.utils import translation
@@ -20,7 +20,6 @@ from realtime.consumers.hub import Hub
 from realtime.consumers.log_reader import LogReader
 from realtime.consumers.protocol import OpenSocket, Ref
 from realtime.kinds import Close
-from realtime.services import log
 
 logger = logging.getLogger("parley.realtime")
 
@@ -30,11 +29,11 @@ RETRY_SECONDS = 1.0
 
 
 class Outbox:
-    __slots__ = ("_badge", "_badge_at", "_frames", "_log", "_socket", "_task", "_transmitting_at")
+    __slots__ = ("_badge", "_badge_at", "_frames", "_socket", "_task", "_transmitting_at", "log")
 
     def __init__(self, socket: OpenSocket) -> None:
         self._socket = socket
-        self._log = LogReader(socket, self._transmit)
+        self.log = LogReader(socket, self._transmit, self._ensure_running)
         self._task: asyncio.Task[None] | None = None
         # A list, as it is nearly always empty: an empty deque takes ten times the memory.
         self._frames: list[str] = []
@@ -57,7 +56,7 @@ class Outbox:
 
     def send_frame(self, frame: dict[str, Any], *, droppable: bool = False) -> None:
         """Sends a reply or an ephemeral frame; a droppable one only while the client keeps up."""
-        if droppable and (self._log.window.is_half_full() or self.is_full()):
+        if droppable and (self.log.window.is_half_full() or self.is_full()):
             return
         self.send_text(protocol.write(frame))
 
@@ -72,35 +71,9 @@ class Outbox:
         """Too many replies wait: no more commands should be executed."""
         return len(self._frames) >= DROPPABLE_FRAMES
 
-    def start_at(self, seq: int) -> None:
-        """Starts sending with the event after `seq`, the last one of the log."""
-        self._log.start_at(seq)
-
-    def resume(self, epoch: str | None, seq: int) -> None:
-        """Continues from `seq` of the log, if that is still available."""
-        self._log.resume(epoch, seq)
-        self._ensure_running()
-
-    def advance_head(self, head: int, events: Iterable[Sequence[Any]] = (), copy: Sequence[Any] | None = None) -> None:
-        """Records that the log has grown to `head`; `events` may hold its last events, `copy` the message of one."""
-        if self._log.advance_head(head, events, copy):
-            self._ensure_running()
-
-    async def poll_position(self, user_id: int) -> int:
-        """Reads the end of the log, as a wake-up may have been missed."""
-        Hub.here().rejoin(user_id)
-        position = await Hub.here().batched(log.positions, user_id)
-        self.advance_head(position.head_seq)
-        return position.head_seq
-
-    def acknowledge(self, seq: int) -> None:
-        """Records that the client has everything up to `seq`."""
-        if self._log.acknowledge(seq):
-            self._ensure_running()
-
     def check_stuck(self, now: float) -> None:
         """Closes the socket if nothing could be sent for too long: the client does not read, or does not acknowledge."""
-        since = self._transmitting_at or self._log.blocked_at
+        since = self._transmitting_at or self.log.blocked_at
         if since is not None and now - since >= conf.STUCK_SECONDS:
             self._socket.close_soon(Close.SLOW, "slow")
 
@@ -114,7 +87,7 @@ class Outbox:
     def stop(self) -> None:
         if self._task is not None:
             self._task.cancel()
-        Hub.here().sending.discard(self)
+        Hub.here().sending.discard(self.check_stuck)
 
     # --- The task ------------------------------------------------------------------------------
 
@@ -128,7 +101,7 @@ class Outbox:
 
     async def _run(self) -> None:
         sending = Hub.here().sending
-        sending.add(self)
+        sending.add(self.check_stuck)
         try:
             while await self._step():
                 pass
@@ -138,8 +111,8 @@ class Outbox:
             logger.exception("a socket could not send; once more in a moment")
             asyncio.get_running_loop().call_later(RETRY_SECONDS, self._ensure_running_if_open)
         finally:
-            if self._log.blocked_at is None:
-                sending.discard(self)
+            if self.log.blocked_at is None:
+                sending.discard(self.check_stuck)
 
     async def _step(self) -> bool:
         """Sends the next frames; False if there is nothing to send."""
@@ -148,19 +121,19 @@ class Outbox:
             return True
         if self._socket.is_closing:
             return False
-        return await self._log.send_next() or await self._send_badge()
+        return await self.log.send_next() or await self._send_badge()
 
     async def _send_badge(self) -> bool:
         """Sends the counters of unread rows if they may have changed, at most once in BADGE_SECONDS."""
         identity = self._socket.identity
-        if identity is None or not self._log.is_badge_due or self._log.window.is_half_full():
+        if identity is None or not self.log.is_badge_due or self.log.window.is_half_full():
             return False
         loop = asyncio.get_running_loop()
         wait = self._badge_at + conf.BADGE_SECONDS - loop.time()
         if wait > 0:
             loop.call_later(wait, self._ensure_running_if_open)
             return False
-        self._log.is_badge_due = False
+        self.log.is_badge_due = False
         self._badge_at = loop.time()
         badge = await in_database(notifications.counts, identity.user_id)
         if badge != self._badge:

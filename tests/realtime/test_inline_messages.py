@@ -168,7 +168,7 @@ def test_a_message_that_changes_in_its_own_transaction_is_read(open_socket, alic
 
 def test_a_copy_is_kept_until_the_position_changes_only():
     event = [5, "message.new", 1, 1, None, "2026-01-01T00:00:00+00:00"]
-    reader = LogReader(None, None)
+    reader = LogReader(None, None, lambda: None)
     for forget in (lambda: reader.start_at(4), lambda: reader.advance_head(6, [], None)):
         reader.start_at(4)
         reader.advance_head(5, [event], [5, {"body": "text"}, 1])
