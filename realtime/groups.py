@@ -26,8 +26,6 @@ from realtime.conf import conf
 
 logger = logging.getLogger("parley.realtime")
 
-NO_COPIES: Mapping[int, list[Any]] = {}
-
 
 class ForUser(TypedDict):
     """A message; its `type` names the method of the consumer that handles it (`on_frame`)."""
@@ -103,22 +101,6 @@ _paused_until = 0.0
 def group_of(user_id: int) -> str:
     """The channel layer's group of a user's sockets."""
     return f"u.{user_id}"
-
-
-def notify_new_events(
-    heads: Mapping[int, int],
-    events: Mapping[int, list[list[Any]]],
-    copies: Mapping[int, list[Any]] = NO_COPIES,
-) -> None:
-    """Announces that the logs of these users (by id) have grown to these numbers, optionally with the new events and a
-    copy of the new message."""
-    messages: list[Message] = []
-    for user_id, seq in heads.items():
-        message = NewEvents(type="new_events", user_id=user_id, seq=seq, events=events.get(user_id, []))
-        if user_id in copies:
-            message["copy"] = copies[user_id]
-        messages.append(message)
-    publish(messages)
 
 
 def send_frame(user_id: int, frame: Mapping[str, Any], *, only: str | None = None, droppable: bool = True) -> None:

@@ -112,14 +112,15 @@ def start_new_epoch(user_ids: Iterable[int] | None) -> int:
     """Makes every client of these users (None: of all) reload, as after a restore. Returns how many."""
     streams = Stream.objects.all() if user_ids is None else Stream.objects.filter(user_id__in=list(user_ids))
     start = F("head_seq") + EPOCH_JUMP
-    heads = {}
+    messages: list[groups.Message] = []
     with unit_of_work():
         for user_id in list(streams.order_by("user_id").values_list("user_id", flat=True)):
             Stream.objects.filter(user_id=user_id).update(epoch=new_epoch(), head_seq=start, min_seq=start)
             Event.objects.filter(user_id=user_id).delete()
-            heads[user_id] = Stream.objects.get(user_id=user_id).head_seq
-        transaction.on_commit(lambda: groups.notify_new_events(heads, {}), robust=True)
-    return len(heads)
+            head = Stream.objects.get(user_id=user_id).head_seq
+            messages.append(groups.NewEvents(type="new_events", user_id=user_id, seq=head))
+        transaction.on_commit(lambda: groups.publish(messages), robust=True)
+    return len(messages)
 
 
 def forget(*, user_id: int) -> None:
@@ -203,22 +204,25 @@ def _flush(events: list[PendingEvent]) -> None:
     if heads is None:
         raise Stream.DoesNotExist(f"no stream for one of {sorted(counts)}")
     _delete_events(event.user_id for event in events if event.type == _FORGET)
-    # The few events of each user to send with the wake-up, so that a socket that is up to date need not read them.
-    inline_events: dict[int, list[list[Any]]] = {}
-    # The new message to send with them, one at most, after the number of its event. A later event about a conversation
-    # may have changed the message, so that it has to be read.
-    copies: dict[int, list[Any]] = {}
+    messages = {
+        user_id: groups.NewEvents(type="new_events", user_id=user_id, seq=head, events=[])
+        for user_id, head in heads.items()
+    }
     at = now.isoformat()
     for event, (user_id, later, *columns) in zip(events, numbered, strict=True):
-        seq = heads[user_id] - later
+        message = messages[user_id]
+        seq = message["seq"] - later
+        # A few events are sent with the wake-up, so that a socket that is up to date need not read them.
         if counts[user_id] <= MAX_INLINE_EVENTS:
-            inline_events.setdefault(user_id, []).append([seq, *columns, at])
+            message["events"].append([seq, *columns, at])
+        # So is one new message at most, after the number of its event. A later event about a conversation may have
+        # changed the message, so that it has to be read.
         if event.data is not None:
-            copies[user_id] = [seq, event.data]
+            message["copy"] = [seq, event.data]
         elif event.conversation_id is not None:
-            copies.pop(user_id, None)
+            message.pop("copy", None)
     # No partial: Django names a robust function that failed, and a partial has no name.
-    transaction.on_commit(lambda: groups.notify_new_events(heads, inline_events, copies), robust=True)
+    transaction.on_commit(lambda: groups.publish(messages.values()), robust=True)
 
 
 def _numbered(events: Sequence[PendingEvent], counts: Counter[int]) -> list[Numbered]:
