@@ -256,27 +256,24 @@ def _operations() -> dict[str, Any]:
     """The operations from the view of the server: it receives commands and sends events."""
     operations: dict[str, Any] = {}
     for name, command in ALL_COMMANDS.items():
+        operation = _operation("receive", command.summary, "commands", f"command.{name}")
         replies = command.replies if isinstance(command, OwnCommand) else (f"reply.{name}",)
-        operations[f"receive.{name}"] = {
-            "action": "receive",
-            "channel": {"$ref": CHANNEL},
-            "description": command.summary,
-            "tags": [{"name": "commands"}],
-            "messages": [_in_channel(f"command.{name}")],
-            "reply": {
-                "channel": {"$ref": CHANNEL},
-                "messages": [_in_channel(message) for message in (*replies, "reply.error")],
-            },
-        }
+        messages = [_in_channel(message) for message in (*replies, "reply.error")]
+        operations[f"receive.{name}"] = operation | {"reply": {"channel": {"$ref": CHANNEL}, "messages": messages}}
     for name, event in ALL_EVENTS.items():
-        operations[f"send.{name}"] = {
-            "action": "send",
-            "channel": {"$ref": CHANNEL},
-            "description": event.summary,
-            "tags": [{"name": "durable events" if name in EVENTS else "transient events"}],
-            "messages": [_in_channel(name)],
-        }
+        tag = "durable events" if name in EVENTS else "transient events"
+        operations[f"send.{name}"] = _operation("send", event.summary, tag, name)
     return operations
+
+
+def _operation(action: str, description: str, tag: str, message: str) -> dict[str, Any]:
+    return {
+        "action": action,
+        "channel": {"$ref": CHANNEL},
+        "description": description,
+        "tags": [{"name": tag}],
+        "messages": [_in_channel(message)],
+    }
 
 
 def _in_channel(message: str) -> dict[str, str]:

@@ -45,14 +45,9 @@ def session_revoked(user_id: int, session_ids: list[int], reason: str, **kwargs:
     calls.end_of_sessions(user_id=user_id, session_ids=session_ids)
 
 
-@receiver(account_signals.session_tokens_replaced)
-def session_tokens_replaced(user_id: int, **kwargs: Any) -> None:
-    # Closes sockets that were opened with an earlier token; those with the new token stay open.
-    sockets.recheck(user_id=user_id)
-
-
-@receiver(account_signals.account_status_changed)
-def account_status_changed(user_id: int, **kwargs: Any) -> None:
+# New tokens of a session close sockets that were opened with an earlier one; those with the new token stay open.
+@receiver([account_signals.session_tokens_replaced, account_signals.account_status_changed])
+def access_changed(user_id: int, **kwargs: Any) -> None:
     sockets.recheck(user_id=user_id)
 
 
@@ -130,12 +125,7 @@ def conversation_cleared(conversation: Any, user_id: int, cleared_up_to_id: int,
 
 @receiver(messaging_signals.conversation_delivered)
 def conversation_delivered(conversation: Any, user_id: int, delivered_id: int, **kwargs: Any) -> None:
-    sockets.send_delivered(
-        conversation_id=conversation.id,
-        user_id=user_id,
-        peer_id=conversation.other_id(user_id),
-        delivered_id=delivered_id,
-    )
+    sockets.send_delivered(conversation=conversation, user_id=user_id, delivered_id=delivered_id)
 
 
 def _for_both(conversation: Any, type: str, object_id: int) -> None:

@@ -38,9 +38,10 @@ class SiteOriginValidator(OriginValidator):
     def __init__(self, application: Callable[[Scope, Receive, Send], Awaitable[None]]) -> None:
         super().__init__(application, allowed_origins=())
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    # No coroutine of its own, which would be resumed with every message of every socket.
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         application = self.application if is_allowed_origin(scope.get("headers", ())) else refuse
-        await application(scope, receive, send)
+        return application(scope, receive, send)
 
 
 async def refuse(_scope: Scope, receive: Receive, send: Send) -> None:

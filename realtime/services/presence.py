@@ -57,48 +57,43 @@ def watch(*, viewer: "User", device: SocketRef, user_ids: list[int]) -> list[dic
 
 def user_connected(*, person: "User") -> None:
     """The first socket of a user has opened."""
-    groups.publish(_to_watchers(person, online=True))
+    if person.show_last_seen:
+        groups.publish(_to_watchers(person, online=True))
 
 
 def users_disconnected(*, user_ids: set[int]) -> None:
     """A socket of each user closed and its row was deleted; announces those as offline whose last one it was."""
     profile.record_last_seen(user_ids=user_ids, at=timezone.now())
     offline = user_ids - selectors.online_user_ids(user_ids)
-    messages = {person.id: _to_watchers(person, online=False) for person in users_by_ids(offline).values()}
+    people = [person for person in users_by_ids(offline).values() if person.show_last_seen]
+    messages = {person.id: _to_watchers(person, online=False) for person in people}
     # Some may have come back meanwhile, and have been announced as online.
     back = selectors.online_user_ids(offline)
     groups.publish(message for user_id, own in messages.items() if user_id not in back for message in own)
 
 
 def visibility_changed(*, person: "User") -> None:
-    """The user shows or hides when they are online. For their watchers a hidden user is offline, as an unknown one."""
-    if person.show_last_seen:
-        state = _state(person, online=bool(selectors.online_user_ids({person.id})))
-    else:
-        state = {"user_id": person.id, "online": False, "last_seen_at": None}
-    messages = _messages(person, state)
+    """The user shows or hides when they are online."""
+    messages = _to_watchers(person, online=bool(selectors.online_user_ids({person.id})))
     transaction.on_commit(lambda: groups.publish(messages), robust=True)
 
 
 def _to_watchers(person: "User", *, online: bool) -> list[groups.Frame]:
-    return _messages(person, _state(person, online=online)) if person.show_last_seen else []
-
-
-def _messages(person: "User", state: dict[str, Any]) -> list[groups.Frame]:
     """The presence, for every socket of a contact; each relays only users that its client watches."""
     peers = selectors.online_peers_of(person.id)
     if not peers:
         return []
     peers -= ids_blocked_either_way(person.id, peers)
-    frame = {"type": "presence", "data": state}
+    frame = {"type": "presence", "data": _state(person, online=online)}
     return [groups.frame_message(peer, frame) for peer in sorted(peers)]
 
 
 def _state(person: "User", *, online: bool) -> dict[str, Any]:
-    last_seen_at = person.last_seen_at
+    """The presence as others see it: a hidden user is offline, as an unknown one."""
+    last_seen_at = person.last_seen_at if person.show_last_seen else None
     return {
         "user_id": person.id,
-        "online": online,
+        "online": online and person.show_last_seen,
         "last_seen_at": None if last_seen_at is None else json_time(last_seen_at),
     }
 

@@ -19,6 +19,8 @@ from realtime.conf import conf
 from realtime.models import CallParticipant, Event, Socket, Stream, alive_since
 from realtime.services import log
 
+UNIT_OF_WORK_DURATION = timedelta(seconds=0.5)
+
 
 def sweep_seconds() -> float:
     """How often a process compares its sockets with the database."""
@@ -121,9 +123,6 @@ def recheck(*, user_id: int) -> None:
     transaction.on_commit(lambda: groups.publish([message]), robust=True)
 
 
-UNIT_OF_WORK_DURATION = timedelta(seconds=0.5)
-
-
 _ACKNOWLEDGE = f"UPDATE {Socket._meta.db_table} SET acked_seq = %s WHERE id = %s AND acked_seq < %s"
 
 
@@ -165,13 +164,12 @@ def _newest_seq(user_id: int, since: datetime) -> int:
     return next(iter(rows[:1]), 0)
 
 
-def send_delivered(*, conversation_id: int, user_id: int, peer_id: int, delivered_id: int) -> None:
+def send_delivered(*, conversation: Any, user_id: int, delivered_id: int) -> None:
     """Shows the sender that messages are delivered, after the commit; not with a block, nor what is shown as read."""
-    conversation = conversations_for(peer_id, [conversation_id]).get(conversation_id)
-    if conversation is None or conversation.delivery_receipt != delivered_id:
+    peer_id = conversation.other_id(user_id)
+    seen_by_peer = conversations_for(peer_id, [conversation.id]).get(conversation.id)
+    if seen_by_peer is None or seen_by_peer.delivery_receipt != delivered_id:
         return
-    frame = {
-        "type": "conversation.delivered",
-        "data": {"conversation_id": conversation_id, "user_id": user_id, "delivered_id": delivered_id},
-    }
+    data = {"conversation_id": conversation.id, "user_id": user_id, "delivered_id": delivered_id}
+    frame = {"type": "conversation.delivered", "data": data}
     transaction.on_commit(lambda: groups.send_frame(peer_id, frame), robust=True)
