@@ -38,10 +38,6 @@ class AckInput(Serializer):
     seq = StrictIntegerField(min_value=0, max_value=MAX_ID)
 
 
-class PingInput(Serializer):
-    pass
-
-
 class SendInput(messaging.SendMessageInput):
     conversation_id = IdField()
 
@@ -141,7 +137,7 @@ OWN_COMMANDS = {
         ("synced", "resync"),
     ),
     "ack": OwnCommand("Confirms that all events up to `seq` are stored.", AckInput, ("reply.ack",)),
-    "ping": OwnCommand("Keeps the connection open. The server answers with `pong`.", PingInput, ("pong",)),
+    "ping": OwnCommand("Keeps the connection open. The server answers with `pong`.", NothingData, ("pong",)),
 }
 
 COMMANDS: dict[str, CommandSpec] = {

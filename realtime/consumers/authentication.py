@@ -57,14 +57,14 @@ class Authentication:
     async def start(self, scope: Scope) -> None:
         """Signs in with the token of the handshake, or waits for one in a frame."""
         self._closes_at = time.time() + conf.LIFE_SECONDS * random.uniform(0.95, 1.0)
-        self._asked_language = requested_language(_header(scope, b"accept-language") or "")
+        headers = {name.lower(): value.decode("latin-1") for name, value in scope.get("headers", ())}
+        self._asked_language = requested_language(headers.get(b"accept-language", ""))
         if self._asked_language:
             self._socket.language = self._asked_language
-        token = _bearer_of(scope)
         if _has_query_token(scope):
             self._socket.close_soon(Close.UNAUTHORISED, "token_in_query")
-        elif token is not None:
-            await self.sign_in(token, by_header=True)
+        elif (header := headers.get(b"authorization")) is not None:
+            await self.sign_in(bearer_of(header), by_header=True)
         else:
             loop = asyncio.get_running_loop()
             self._timer = loop.call_later(conf.AUTH_SECONDS, self._socket.close_soon, Close.SLOW, "no_auth")
@@ -205,22 +205,6 @@ def _sign_in(token: str, generation: int, socket_id: str, is_first: bool) -> Sig
     live = live_calls_for(user.id) if opened.in_call else []
     ready = ReadyData.render(opened.position, live, viewer_id=user.id, device=identity.device)
     return SignedIn(identity, user.language, ready)
-
-
-# --- What the handshake says -----------------------------------------------------------------------
-
-
-def _header(scope: Scope, name: bytes) -> str | None:
-    for key, value in scope.get("headers", ()):
-        if key.lower() == name:
-            return str(value.decode("latin-1"))
-    return None
-
-
-def _bearer_of(scope: Scope) -> str | None:
-    """The token of the Authorization header; an empty text for anything but a bearer token."""
-    header = _header(scope, b"authorization")
-    return None if header is None else bearer_of(header)
 
 
 def _has_query_token(scope: Scope) -> bool:

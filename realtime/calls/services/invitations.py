@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from django.db import IntegrityError
 from django.utils import timezone
 
-from accounts.exceptions import EmailNotVerified, UserBlocked
+from accounts.exceptions import UserBlocked
 from accounts.media import media_path
 from accounts.selectors import blocked_either_way, users_by_ids
 from core import ratelimits
@@ -63,8 +63,6 @@ def invite(
     MessagePermissionDenied before anything is written; CallConflict while the actor is in another call;
     RateLimited.
     """
-    if not actor.has_verified_email:
-        raise EmailNotVerified
     conversation = conversation_for(actor, conversation_id)
     callee_id = conversation.other_id(actor.id)
     invitation = _Invitation(conversation.id, actor.id, callee_id, media, clean_client_id(client_id))
