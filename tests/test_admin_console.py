@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from accounts.admin_site import overview
 from accounts.models import AuditEntry, Block, Session, User
-from accounts.services import account_status, audit, profile, trusted_devices
+from accounts.services import account_status, audit, profile, two_step
 from messaging.models import Message, Report
 from messaging.selectors.messages import first_id_since
 from messaging.services import conversations, messages, reports
@@ -50,7 +50,7 @@ def history(alice, bob):
     def add(number):
         for _ in range(number):
             sign_in(bob)
-            trusted_devices.remember(user=bob, device_name="phone")
+            two_step.remember_device(user=bob, device_name="phone")
             profile.block(blocker=make_user("Dora"), blocked_id=bob.id)
             audit.record(action="user.unlocked", target=bob, reason="asked on the phone")
             message, _ = messages.send(sender=bob, conversation_id=conversation.id, body="hello")

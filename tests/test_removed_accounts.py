@@ -8,11 +8,11 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
+from accounts import management
 from accounts.admin_site.actions import ConfirmedAction
-from accounts.management import user_commands
 from accounts.management.commands import export_user
 from accounts.models import AuditEntry, Session, TrustedDevice, User
-from accounts.services import trusted_devices
+from accounts.services import two_step
 from messaging.models import Message, Report
 from messaging.services import conversations, messages, reports
 from notifications.management.commands import send_test_push
@@ -39,7 +39,7 @@ def row_of(model, user, other):
     if model is Session:
         return sign_in(user)[0]
     if model is TrustedDevice:
-        trusted_devices.remember(user=user, device_name="phone")
+        two_step.remember_device(user=user, device_name="phone")
         return TrustedDevice.objects.get()
     if model is Group:
         return Group.objects.create(name="odd")
@@ -89,7 +89,7 @@ def test_an_action_on_what_was_removed_a_moment_ago_says_so(model, name, monkeyp
 def test_a_command_for_an_account_that_was_removed_a_moment_ago_says_so(name, monkeypatch, tmp_path):
     user = make_user("Vera", verified=name != "verify_user")
     row_of(Device, user, None)
-    find_user = user_commands.find_user
+    find_user = management.find_user
 
     def found_and_removed(text):
         found = find_user(text)
@@ -97,7 +97,7 @@ def test_a_command_for_an_account_that_was_removed_a_moment_ago_says_so(name, mo
         return found
 
     words = COMMANDS.get(name, ["--output", str(tmp_path / "vera.zip")] if name == "export_user" else [])
-    for module in (user_commands, export_user, send_test_push):
+    for module in (management, export_user, send_test_push):
         monkeypatch.setattr(module, "find_user", found_and_removed)
     with pytest.raises(CommandError) as refused:
         call_command(name, user.email, *words)

@@ -19,7 +19,7 @@ from accounts.services import (
     retention,
     second_password,
     sessions,
-    trusted_devices,
+    two_step,
 )
 from accounts.signals import account_status_changed
 from core.transactions import again_after_deadlock, unit_of_work
@@ -101,7 +101,7 @@ def remove_device(*, device: TrustedDevice, reason: str, actor: User) -> None:
     """Ends the trust in one device and the sign-ins that it opened. NotFound when it is trusted no longer."""
     details = {"device": device.device_name}
     with _audited("trusted_device.removed", device.user, actor, reason, details) as account:
-        trusted_devices.remove(user=account, device_id=device.id)
+        two_step.remove_device(user=account, device_id=device.id)
 
 
 def reset_two_step(*, user: User, actor: Actor, reason: str = "") -> None:

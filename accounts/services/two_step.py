@@ -1,4 +1,5 @@
-"""The second step of a sign-in: second password, mailed code, or recovery code (ten printed strings, each good once).
+"""The second step of a sign-in: second password, mailed code, or recovery code (ten printed strings, each good once); and the
+trusted devices, which skip it.
 
 A try is counted on the token and on the account before anything is compared. Consuming the token,
 and the code if there is one, is part of the transaction that starts the session.
@@ -15,9 +16,10 @@ from django.utils.translation import gettext_lazy
 from accounts import emails
 from accounts.conf import conf
 from accounts.exceptions import AccountLocked, InvalidOtp, InvalidTwoStep, TokenInvalid, TokenRevoked
-from accounts.models import Code, OneTimeToken, RecoveryCode, User
-from accounts.services import codes, login, trusted_devices
-from accounts.tokens import keyed_digest, keyed_digests
+from accounts.models import Code, OneTimeToken, RecoveryCode, Session, TrustedDevice, User
+from accounts.services import codes, login, sessions
+from accounts.tokens import keyed_digest, keyed_digests, new_opaque_token
+from core.exceptions import NotFound
 from core.request_context import Client, network_of
 from core.transactions import unit_of_work
 
@@ -72,7 +74,7 @@ def with_password(*, pending: OneTimeToken, password: str, remember: bool, clien
         if code is not None:
             _consume(code)
         if remember:
-            device, device_token = trusted_devices.remember(user=user, device_name=client.device_name)
+            device, device_token = remember_device(user=user, device_name=client.device_name)
         _, token = login.complete(user=user, client=client, trusted_device=device)
     return login.SignedIn(user, token, device_token)
 
@@ -219,3 +221,36 @@ def _find_recovery_code(*, user: User, typed: str) -> RecoveryCode | None:
     text = "".join(typed.upper().replace("-", "").split()).translate(_MISREAD)
     digests = keyed_digests("recovery", str(user.id), text)
     return RecoveryCode.objects.unused().filter(user=user, digest__in=digests).first()
+
+
+# --- Trusted devices ---
+
+
+def remember_device(*, user: User, device_name: str = "") -> tuple[TrustedDevice, str]:
+    """Adds a trusted device, inside the caller's unit of work; removes the oldest ones beyond the limit. Returns its token,
+    too."""
+    token, digest = new_opaque_token()
+    now = timezone.now()
+    device = TrustedDevice.objects.create(
+        user=user,
+        digest=digest,
+        device_name=device_name,
+        created_at=now,
+        last_used_at=now,
+        expires_at=now + timedelta(days=conf.TRUSTED_DEVICE_DAYS),
+    )
+    newest = user.trusted_devices.order_by("-created_at", "-id").values_list("id", flat=True)
+    user.trusted_devices.exclude(id__in=list(newest[: conf.TRUSTED_DEVICES_MAX])).delete()
+    return device, token
+
+
+def remove_device(*, user: User, device_id: int | None) -> None:
+    """Removes one trusted device and ends the sessions that it opened. NotFound for a device of another user."""
+    with unit_of_work():
+        # The account first, then its devices and sessions: two that lock several of these would wait for each other.
+        User.objects.lock(user.id)
+        device = TrustedDevice.objects.live().select_for_update().filter(user=user, id=device_id).first()
+        if device is None:
+            raise NotFound
+        sessions.revoke(Session.objects.not_ended().filter(trusted_device=device), reason="device_removed")
+        device.delete()

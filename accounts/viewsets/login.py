@@ -31,7 +31,7 @@ from accounts.serializers.security import (
     VerifyInput,
 )
 from accounts.serializers.users import MeReply, NoticeReply, OwnAccountOutput, SignInReply
-from accounts.services import login, password, registration, sessions, trusted_devices, two_step
+from accounts.services import login, password, registration, sessions, two_step
 from accounts.throttles import SIGN_IN, SIGN_OUT, by_address, network_and_account, session_of_token
 from core.fields import checked, parse_id
 from core.request_context import client_of, prefer_language
@@ -212,5 +212,5 @@ class DeviceViewSet(ViewSet):
     @throttles(SIGN_OUT)
     @extend_schema(operation_id="auth_devices_remove", request=None, responses=OkReply)
     def remove(self, request: Request, device_id: str) -> Response:
-        trusted_devices.remove(user=request.user, device_id=parse_id(device_id))
+        two_step.remove_device(user=request.user, device_id=parse_id(device_id))
         return Response()

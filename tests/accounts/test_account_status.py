@@ -10,7 +10,7 @@ from rest_framework.exceptions import PermissionDenied
 from accounts import signals
 from accounts.exceptions import EmailTaken, UsernameTaken
 from accounts.models import AuditEntry, OneTimeToken, TrustedDevice, User
-from accounts.services import account_status, registration, retention, trusted_devices
+from accounts.services import account_status, registration, retention, two_step
 from tests.client import ApiClient
 from tests.factories import PASSWORD, make_user, sign_in
 
@@ -38,7 +38,7 @@ def received():
 
 def test_a_block_acts_at_once(alice, bob, received):
     session, token = sign_in(alice)
-    _, device_token = trusted_devices.remember(user=alice)
+    _, device_token = two_step.remember_device(user=alice)
     pending = OneTimeToken.objects.issue(kind="two_step", user=alice)
     until = timezone.now() + timedelta(days=1)
     assert account_status.block(user=alice, reason="spam", until=until, actor=bob) == 1

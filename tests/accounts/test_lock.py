@@ -6,7 +6,7 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts import emails
 from accounts.models import AuditEntry, NetworkLock, UnknownAddress, User
-from accounts.services import account_status, codes, login_lockout, trusted_devices
+from accounts.services import account_status, codes, login_lockout, two_step
 from notifications.models import Delivery
 from tests.client import ApiClient
 from tests.factories import PASSWORD, make_user, sign_in
@@ -95,8 +95,8 @@ def test_staff_unlock(anonymous, alice):
 
 
 def test_a_trusted_device_is_not_locked_out_but_may_not_guess_for_ever(anonymous, alice, bob):
-    _, token = trusted_devices.remember(user=alice)
-    _, other = trusted_devices.remember(user=bob)
+    _, token = two_step.remember_device(user=alice)
+    _, other = two_step.remember_device(user=bob)
     locked(anonymous, alice)
     trusted, foreign = (ApiClient(None, **{"X-Device-Token": value}) for value in (token, other))
     assert attempt(foreign, alice.email, PASSWORD)[0] == 429

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from accounts.exceptions import AccountLocked, InvalidCredentials, InvalidOtp
 from accounts.models import Code, CodeTries, NetworkLock, Session, User
-from accounts.services import account_status, codes, login, login_lockout, sessions, trusted_devices
+from accounts.services import account_status, codes, login, login_lockout, sessions, two_step
 from core import ratelimits
 from core.request_context import Client
 from tests.accounts.steps import action_token, enable_two_step, last_code, redeem_code, second_step
@@ -302,7 +302,7 @@ def test_networks_are_known_by_sessions_and_trusted_devices_of_ninety_days(alice
     sessions.revoke([at(alice, OFFICE)], reason="password_reset")
     assert login_lockout.knows_network(alice, "2001:db8:1:2::")
 
-    device, _token = trusted_devices.remember(user=alice)
+    device, _token = two_step.remember_device(user=alice)
     ended = at(alice, "203.0.113.1", trusted_device=device)
     sessions.revoke([ended], reason="password_changed")
     assert login_lockout.knows_network(alice, "203.0.113.1")

@@ -20,7 +20,7 @@ from accounts.services import (
     second_password,
     sessions,
     step_up,
-    trusted_devices,
+    two_step,
 )
 from core.transactions import unit_of_work
 from realtime.models import Stream
@@ -159,9 +159,9 @@ def test_of_two_sessions_that_end_each_other_one_stays():
 def test_a_trusted_device_is_removed_while_one_of_its_sessions_ends_the_others():
     for _ in range(ROUNDS):
         ann = make_user("Ann")
-        device, _ = trusted_devices.remember(user=ann)
+        device, _ = two_step.remember_device(user=ann)
         opened = [sessions.start(user=ann, trusted_device=device)[0] for _ in range(10)]
-        jobs = [partial(trusted_devices.remove, user=ann, device_id=device.id)]
+        jobs = [partial(two_step.remove_device, user=ann, device_id=device.id)]
         jobs += [partial(sessions.revoke_all, user_id=ann.id, reason="revoked", but=one) for one in opened[::3]]
         assert unexpected(at_once(*jobs), TokenRevoked) == []
         assert Session.objects.filter(user=ann, ended_at=None).count() == 0

@@ -17,7 +17,7 @@ from accounts.models import (
     UnknownAddress,
     User,
 )
-from accounts.services import codes, login_lockout, retention, sessions, trusted_devices
+from accounts.services import codes, login_lockout, retention, sessions, two_step
 from core.database import run_first_batches
 from tests.accounts.steps import redeem_code
 from tests.factories import make_user, sign_in
@@ -40,7 +40,7 @@ def test_everything_that_is_past_goes_and_nothing_else(alice, clock):
     codes.issue(user=unconfirmed, purpose="signup", address=unconfirmed.email)
     codes.issue(user=alice, purpose="reset", address=alice.email)
     OneTimeToken.objects.issue(kind=OneTimeToken.Kind.TWO_STEP, user=alice)
-    trusted_devices.remember(user=alice)
+    two_step.remember_device(user=alice)
     session, _token = sign_in(alice)
     sessions.revoke([session], reason="logout")
     sign_in(alice)

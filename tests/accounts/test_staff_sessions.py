@@ -11,7 +11,7 @@ from django_otp.oath import totp
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from accounts.models import AuditEntry, Session, TrustedDevice, User
-from accounts.services import account_status, trusted_devices
+from accounts.services import account_status, two_step
 from tests.accounts.steps import SECOND, act, enable_two_step, last_code
 from tests.client import ApiClient
 from tests.factories import PASSWORD, sign_in
@@ -123,7 +123,7 @@ def test_sign_ins_and_devices_of_staff_are_a_superusers_matter(group, of, alice)
     others = {"superuser": {"is_superuser": True}, "staff": {}}
     owner = {"customer": alice, "own": agent}.get(of) or staff("Auditor", **others[of])
     session, token = sign_in(owner)
-    device, _ = trusted_devices.remember(user=owner)
+    device, _ = two_step.remember_device(user=owner)
     may = agent.has_perm("accounts.sign_out_user") and of == "customer"
     audited = AuditEntry.objects.count()
     _ask(client, "session", "end", session)

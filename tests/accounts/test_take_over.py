@@ -85,9 +85,9 @@ def test_a_reset_ends_everything_that_the_old_password_opened(anonymous, alice):
     pending = OneTimeToken.objects.issue(kind="two_step", user=alice)
     other = codes.issue(user=alice, purpose="two_step", address=alice.email)
     code = codes.issue(user=alice, purpose="reset", address=alice.email)
-    from accounts.services import trusted_devices
+    from accounts.services import two_step
 
-    _, device_token = trusted_devices.remember(user=alice)
+    _, device_token = two_step.remember_device(user=alice)
     anonymous.post(f"{AUTH}/verify-reset", {"email": alice.email, "code": code, "new_password": "another horse 9"})
     assert ApiClient(token).get(f"{AUTH}/me", status=401)["error"] == "token_revoked"
     assert not OneTimeToken.objects.of(pending, "two_step").is_live()

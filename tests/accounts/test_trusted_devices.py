@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from accounts.models import TrustedDevice
 from accounts.services import login as login_service
-from accounts.services import trusted_devices
+from accounts.services import two_step
 from tests.accounts.steps import SECOND, act, enable_two_step, login, second_step
 from tests.client import ApiClient
 from tests.factories import PASSWORD
@@ -148,7 +148,7 @@ class TestRemovalDuringASignIn:
         compare = login_service._is_right
 
         def compare_and_lose_the_device(*args):
-            parallel_outcomes(1, lambda _: trusted_devices.remove(user=alice, device_id=device.id))
+            parallel_outcomes(1, lambda _: two_step.remove_device(user=alice, device_id=device.id))
             return compare(*args)
 
         monkeypatch.setattr(login_service, "_is_right", compare_and_lose_the_device)

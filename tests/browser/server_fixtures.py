@@ -22,7 +22,7 @@ def fill():
     from django_otp.plugins.otp_totp.models import TOTPDevice
 
     from accounts.models import Code
-    from accounts.services import codes, profile, registration, sessions, trusted_devices
+    from accounts.services import codes, profile, registration, sessions, two_step
     from core.request_context import Client
     from messaging.services import conversations, messages, reports
     from notifications.models import ChannelPause, Delivery, Notification
@@ -65,7 +65,7 @@ def fill():
     for name in ("session", "kept session", "other session"):
         rows[name] = sessions.start(user=ann, client=Client("192.0.2.7", "tests", name))[0].id
     for name in ("trusted device", "kept trusted device"):
-        rows[name] = trusted_devices.remember(user=ann, device_name=name)[0].id
+        rows[name] = two_step.remember_device(user=ann, device_name=name)[0].id
     rows["session of ben"] = sessions.start(user=ben, client=Client("192.0.2.8"))[0].id
     sessions.start(user=person("guest"))
     rows["block"] = profile.block(blocker=ben, blocked_id=rows["guest"]).id

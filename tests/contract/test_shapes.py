@@ -9,7 +9,7 @@ from rest_framework.serializers import BaseSerializer, ListSerializer, Serialize
 
 from accounts import selectors as accounts
 from accounts.serializers import security, users
-from accounts.services import profile, trusted_devices
+from accounts.services import profile, two_step
 from core.text import json_time
 from messaging import selectors as messaging
 from messaging.serializers import ConversationOutput, MessageOutput
@@ -29,7 +29,7 @@ from tests.realtime.phones import conversation_of, phone_of, start_call
 
 def test_each_shape_renders_exactly_what_it_declares(alice, bob, charlie, as_alice, as_bob):
     session, _ = sign_in(alice)
-    device, _ = trusted_devices.remember(user=alice, device_name="Laptop")
+    device, _ = two_step.remember_device(user=alice, device_name="Laptop")
     as_alice.upload("/api/v1/profile/avatar", method="PUT", status=200, file=upload())
     alice.refresh_from_db()
     conversation_id = conversation_of(alice, bob)

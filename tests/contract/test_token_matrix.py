@@ -14,7 +14,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from accounts.models import OneTimeToken, Session, TrustedDevice, User
-from accounts.services import account_status, retention, sessions, trusted_devices
+from accounts.services import account_status, retention, sessions, two_step
 from tests.client import ApiClient
 from tests.contract.routes import OPEN, address, all_routes, protected_routes
 from tests.factories import make_user, sign_in
@@ -74,7 +74,7 @@ def session_removed(user: User) -> str:
 
 
 def device_removed(user: User) -> str:
-    device, _ = trusted_devices.remember(user=user)
+    device, _ = two_step.remember_device(user=user)
     _, token = sessions.start(user=user, trusted_device=device)
     ApiClient(fresh(user)).delete(f"/api/v1/auth/devices/{device.id}")
     assert not TrustedDevice.objects.exists()

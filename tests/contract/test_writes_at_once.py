@@ -30,7 +30,6 @@ from accounts.services import (
     retention,
     second_password,
     step_up,
-    trusted_devices,
     two_step,
 )
 from core import ratelimits
@@ -202,7 +201,7 @@ WRITES: dict[str, Callable[[World], Request]] = {
     ),
     "auth_delete_account": lambda w: w.confirmed(w.alice, step_up.Action.DELETE_ACCOUNT, "delete-account"),
     "auth_devices_remove": lambda w: w.as_alice(
-        "DELETE", f"{AUTH}/devices/{trusted_devices.remember(user=w.alice)[0].id}"
+        "DELETE", f"{AUTH}/devices/{two_step.remember_device(user=w.alice)[0].id}"
     ),
     "auth_forgot_password": lambda w: Request("POST", f"{AUTH}/forgot-password", {"email": w.alice.email}),
     "auth_login": lambda w: Request("POST", f"{AUTH}/login", {"email": w.alice.email, "password": PASSWORD}),
