@@ -1,6 +1,8 @@
 """The bearer token of a request. DRF loads this while its views module is still loading, so nothing
 here, nor what it imports, may import rest_framework views, generics or viewsets."""
 
+from typing import Any
+
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 
@@ -8,6 +10,7 @@ from accounts.exceptions import TokenInvalid
 from accounts.models import OneTimeToken, Session, User
 from accounts.services import sessions, two_step
 from core import request_context
+from core.exceptions import ApiError
 
 
 def bearer_token(request: Request) -> str:
@@ -31,6 +34,24 @@ class BearerAuthentication(BaseAuthentication):
 
     def authenticate_header(self, request: Request) -> str:
         return 'Bearer realm="api"'
+
+
+class SignatureOrBearer(BearerAuthentication):
+    """Anonymous without an Authorization header: the path must be signed then.
+
+    A valid signature is enough beside an expired token, too: either of the two grants access.
+    """
+
+    def authenticate(self, request: Request) -> Any:
+        if not request.META.get("HTTP_AUTHORIZATION"):
+            return None
+        token = bearer_token(request)  # a garbled header is refused beside a valid signature, too
+        try:
+            return self.authenticate_credentials(token)
+        except ApiError:
+            if "s" not in request.query_params:
+                raise
+            return None
 
 
 class TwoStepAuthentication(BaseAuthentication):

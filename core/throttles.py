@@ -15,6 +15,7 @@ from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
 from core import ratelimits, request_context
+from core.text import normalise_address
 
 if TYPE_CHECKING:  # DRF loads this module while its views module is still loading
     from rest_framework.views import APIView
@@ -35,6 +36,25 @@ def network(request: Request) -> str:
 def user(request: Request) -> str:
     """The signed-in user; the network of a client that is not signed in."""
     return str(request.user.pk) if request.user else network(request)
+
+
+def network_and_account(request: Request) -> str:
+    """The client's network with the account behind its token."""
+    return f"{network(request)} {user(request)}"
+
+
+def network_and_email(request: Request) -> str | None:
+    """The client's network with the address in the body; None for what is no address."""
+    email = request.data.get("email") if isinstance(request.data, dict) else None
+    try:
+        return f"{network(request)} {normalise_address(email)}" if isinstance(email, str) else None
+    except ValueError:
+        return None
+
+
+def by_address(scope: str) -> tuple[Throttle, Throttle]:
+    """Two rates of an endpoint that takes an address: of a network, and of a network with one address."""
+    return Throttle(f"{scope}_network", by=network), Throttle(scope, by=network_and_email)
 
 
 WRITES = Throttle("writes", by=user)

@@ -33,12 +33,11 @@ from accounts.admin_site.sign_in import FirstCodeForm, SecondPasswordForm, Staff
 from accounts.exceptions import AccountBlocked
 from accounts.models import User
 from accounts.services import audit, login, sessions
-from accounts.throttles import SIGN_IN
 from core import errors, ratelimits
 from core.conf import project
 from core.exceptions import RateLimited
 from core.request_context import client_of, network_of_request
-from core.throttles import WRITES, throttles
+from core.throttles import WRITES, by_address, throttles
 from core.transactions import unit_of_work
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
@@ -148,7 +147,7 @@ class StaffSite(OTPAdminSite):
         raise Http404
 
     # Counted in the form, by the counters of the API's sign-in.
-    @throttles(*SIGN_IN)
+    @throttles(*by_address("login"))
     @method_decorator(never_cache)
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         if request.method == "GET" and self.has_permission(request):

@@ -32,12 +32,12 @@ from accounts.serializers.security import (
 )
 from accounts.serializers.users import MeReply, NoticeReply, OwnAccountOutput, SignInReply
 from accounts.services import login, password, registration, sessions, two_step
-from accounts.throttles import SIGN_IN, SIGN_OUT, by_address, network_and_account, session_of_token
+from accounts.tokens import decode_session_token
 from core.fields import checked, parse_id
 from core.request_context import client_of, prefer_language
 from core.serializers import OkReply
 from core.text import supported_language
-from core.throttles import Throttle, network, throttles
+from core.throttles import Throttle, by_address, network, network_and_account, throttles
 
 SECONDS_A_DAY = 86_400
 DEVICE_COOKIE = "trusted_device"
@@ -54,6 +54,19 @@ DEVICE_TOKEN = OpenApiParameter(
     OpenApiParameter.HEADER,
     description="The `device_token` of a trusted device: skips the second step.",
 )
+
+
+def session(request: Request) -> str:
+    """The session behind the request's token, for its rates."""
+    return str(request.auth.sid)
+
+
+def session_of_token(request: Request) -> str:
+    """The same for the view without authentication that reads the token itself."""
+    return decode_session_token(bearer_token(request)).sid
+
+
+SIGN_OUT = Throttle("sign_out", by=session)
 
 
 def device_token_of(request: Request) -> str:
@@ -107,7 +120,7 @@ class LoginViewSet(ViewSet):
         password.reset(**data, network=network(request))
         return Response({"message": _("Your password was changed. Please sign in with it.")})
 
-    @throttles(*SIGN_IN)
+    @throttles(*by_address("login"))
     @extend_schema(
         operation_id="auth_login", request=LoginInput, responses=LoginResponse, parameters=[DEVICE_NAME, DEVICE_TOKEN]
     )

@@ -29,7 +29,7 @@ class TwoStepScheme(OpenApiAuthenticationExtension):
 class PictureScheme(OpenApiAuthenticationExtension):
     """The signature in the URL of an image, so that a plain `<img>` works."""
 
-    target_class = "accounts.viewsets.media.SignatureOrBearer"
+    target_class = "accounts.authentication.SignatureOrBearer"
     name = "signature"
 
     def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
