@@ -9,7 +9,7 @@ from django.contrib.auth.models import Group
 from django.test import Client
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
-from accounts.admin.sign_ins import PurposeFilter
+from accounts.admin.people import PurposeFilter
 from accounts.admin_site.site import BACKEND
 from accounts.models import AuditEntry, User
 from messaging.services import conversations, messages, reports

@@ -1,3 +1,3 @@
 """The support pages of accounts; importing this registers them."""
 
-from accounts.admin import people, sign_ins, staff_members
+from accounts.admin import people, staff_members

@@ -1,6 +1,7 @@
-"""Users in the admin: the list with its search, the page of a user with its panels. Confirmed actions make changes."""
+"""Users in the admin: the list with its search, the page of a user with its panels, blocks between users, their sign-ins,
+trusted devices and codes (never a token, never a code). Confirmed actions make changes.
+"""
 
-from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, cast
 
@@ -9,18 +10,19 @@ from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
-from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from accounts.admin.user_actions import UserActions
+from accounts.admin.user_actions import UserActions, may_change
 from accounts.admin_site import overview
+from accounts.admin_site.actions import ConfirmedAction, NoChange
 from accounts.admin_site.lists import AuditedAdmin, ChoiceFilter, KnownValuesFilter, ReasonModelForm, StaffAdmin
 from accounts.admin_site.lookups import MAX_SEARCH
 from accounts.admin_site.overview import Chart, Figure, Panel, Task
-from accounts.models import Block, User
+from accounts.models import Block, Code, Session, TrustedDevice, User
 from accounts.selectors import has_address, name_matches
-from accounts.services import account_status, two_step
+from accounts.services import account_status, step_up, two_step
 from accounts.services.login_lockout import is_locked, locked_until
+from core.exceptions import NotFound
 from core.fields import parse_id
 from core.text import fold
 
@@ -47,9 +49,7 @@ class TwoStepFilter(ChoiceFilter):
 
 
 class LanguageFilter(KnownValuesFilter):
-    @staticmethod
-    def known() -> Mapping[str, str | Promise]:
-        return dict(settings.LANGUAGES)
+    known = staticmethod(lambda: dict(settings.LANGUAGES))
 
 
 @admin.register(User)
@@ -81,37 +81,17 @@ class UserAdmin(UserActions, AuditedAdmin):
     search_help_text = _("Id, e-mail address, or the beginning of a username or name")  # type: ignore[assignment]
     fieldsets = (
         (None, {"fields": ("id", "email", "username", "first_name", "last_name", "bio", "language")}),
-        (
-            _("Status"),
-            {
-                "fields": (
-                    "status",
-                    "email_verified_at",
-                    "blocked_at",
-                    "blocked_until",
-                    "blocked_reason",
-                    "wrong_passwords",
-                    "locked_until",
-                    "erase_after",
-                    "erased_at",
-                )
-            },
-        ),
-        (
-            _("Second step"),
-            {
-                "fields": (
-                    "two_step",
-                    "second_password_changed_at",
-                    "wrong_second_passwords_today",
-                    "recovery_codes_left",
-                )
-            },
-        ),
+        (_("Status"), {"fields": (
+            "status", "email_verified_at", "blocked_at", "blocked_until", "blocked_reason", "wrong_passwords",
+            "locked_until", "erase_after", "erased_at",
+        )}),
+        (_("Second step"), {"fields": (
+            "two_step", "second_password_changed_at", "wrong_second_passwords_today", "recovery_codes_left",
+        )}),
         (_("Privacy"), {"fields": ("who_can_message", "read_receipts", "show_last_seen", "relay_calls")}),
         (_("Times"), {"fields": ("created_at", "last_seen_at", "username_changed_at", "password_reset_at")}),
         (_("Staff"), {"fields": ("is_staff", "is_superuser", "groups")}),
-    )
+    )  # fmt: skip
     # At the top of the page; all fields stand below the panels.
     shown_first = ("email", "name", "status", "two_step", "created_at", "last_seen_at", "blocked_reason")
     staff_fields = ("is_staff", "is_superuser", "groups")
@@ -199,3 +179,97 @@ class BlockAdmin(StaffAdmin):
         columns=list_display,
         position=3,
     )
+
+
+class LiveFilter(ChoiceFilter):
+    title = _("state")
+    parameter_name = "state"
+    options = (
+        ("live", _("active"), lambda sessions: sessions.signed_in()),
+        ("ended", _("ended"), lambda sessions: sessions.filter(ended_at__isnull=False)),
+    )
+
+
+def _end(by: User, session: Session, data: dict[str, Any]) -> None:
+    try:
+        account_status.end_session(session=session, reason=data["reason"], actor=by)
+    except NotFound as error:
+        raise NoChange(_("This session has already ended.")) from error
+
+
+@admin.register(Session)
+class SessionAdmin(StaffAdmin):
+    task = Task.PEOPLE
+    list_display = ("id", "user", "kind", "device_name", "ip", "created_at", "last_used_at", "ended_at", "ended_reason")
+    list_select_related = ("user",)
+    panel = Panel(
+        lambda user: Session.objects.filter(user=user).order_by("-last_used_at"),
+        columns=("id", "kind", "device_name", "ip", "created_at", "last_used_at", "ended_at", "ended_reason"),
+        position=1,
+    )
+    list_filter = (LiveFilter, "kind", "created_at")
+    search_fields = ("=user__id", "=user__email", "=ip")
+    fields = (
+        "id", "user", "kind", "device_name", "ip", "user_agent", "created_at", "last_used_at", "token_expires_at",
+        "expires_at", "ended_at", "ended_reason",
+    )  # fmt: skip
+    end = ConfirmedAction(
+        label=_("End these sessions"),
+        permission="accounts.sign_out_user",
+        consequences=[_("The token stops working, sockets close, pushes to this device stop.")],
+        perform=_end,
+        is_allowed=lambda row, by: may_change(row.user, by),
+        is_offered=lambda session: session.ended_at is None,
+    )
+    actions = ("end",)
+
+
+@admin.register(TrustedDevice)
+class TrustedDeviceAdmin(StaffAdmin):
+    task = Task.PEOPLE
+    list_display = ("id", "user", "device_name", "created_at", "last_used_at", "expires_at")
+    list_select_related = ("user",)
+    search_fields = ("=user__id", "=user__email")
+    fields = ("id", "user", "device_name", "created_at", "last_used_at", "expires_at")
+    panel = Panel(
+        lambda user: TrustedDevice.objects.filter(user=user).order_by("-id"),
+        columns=("id", "device_name", "created_at", "last_used_at", "expires_at"),
+        position=2,
+    )
+    forget = ConfirmedAction(
+        label=_("Stop trusting these devices"),
+        permission="accounts.sign_out_user",
+        consequences=[
+            _("The next sign-in there asks for the second password again."),
+            _("Sessions that skipped the second step on these devices end."),
+        ],
+        perform=lambda by, device, data: account_status.remove_device(device=device, actor=by, **data),
+        is_allowed=lambda row, by: may_change(row.user, by),
+    )
+    actions = ("forget",)
+
+
+class PurposeFilter(KnownValuesFilter):
+    @staticmethod
+    def known() -> dict[str, str]:
+        actions = map(step_up.purpose_of, step_up.Action)
+        return {purpose: purpose for purpose in sorted([*map(str, Code.Purpose), *actions])}
+
+
+@admin.register(Code)
+class CodeAdmin(StaffAdmin):
+    """The status of codes (sent, used, expired). The codes themselves are never shown."""
+
+    task = Task.PEOPLE
+    list_display = ("id", "user", "purpose", "address", "status", "tries", "created_at", "expires_at")
+    list_select_related = ("user",)
+    list_filter = (("purpose", PurposeFilter),)
+    search_fields = ("=user__id", "=user__email", "=address")
+    ordering = ("-created_at",)
+    fields = ("id", "user", "purpose", "address", "status", "tries", "created_at", "expires_at", "used_at")
+
+    @admin.display(description=_("status"))
+    def status(self, code: Code) -> str:
+        if code.used_at:
+            return str(_("used"))
+        return str(_("expired") if code.expires_at <= timezone.now() else _("pending"))

@@ -45,7 +45,8 @@ def _is_not_erased(user: User) -> bool:
     return user.erased_at is None
 
 
-def _may_change(user: User, by: User) -> bool:
+def may_change(user: User, by: User) -> bool:
+    """Whether this staff member may change the status of an account."""
     return staff.refusal_of(user, by) is None
 
 
@@ -112,7 +113,7 @@ class UserActions:
             _("The reason is kept in the audit log."),
         ],
         perform=_by(staff.block),
-        is_allowed=_may_change,
+        is_allowed=may_change,
         is_dangerous=True,
         state_of=_block_of,
     )
@@ -121,7 +122,7 @@ class UserActions:
         permission="accounts.block_user",
         consequences=[_("The user can sign in again. Sessions that ended stay ended.")],
         perform=_by(staff.unblock),
-        is_allowed=_may_change,
+        is_allowed=may_change,
         is_offered=lambda user: user.blocked_at is not None,
         refusal=_("This account is not blocked."),
     )
@@ -130,7 +131,7 @@ class UserActions:
         permission="accounts.unlock_user",
         consequences=[_("The count of wrong passwords is reset; the user can sign in at once.")],
         perform=_by(staff.unlock),
-        is_allowed=_may_change,
+        is_allowed=may_change,
         is_offered=_has_wrong_passwords,
     )
     resend_code = ConfirmedAction(
@@ -146,7 +147,7 @@ class UserActions:
         permission="accounts.sign_out_user",
         consequences=[_("All sessions end, and no device is trusted any longer."), _("Pushes stop.")],
         perform=_by(staff.sign_out_everywhere),
-        is_allowed=_may_change,
+        is_allowed=may_change,
         is_dangerous=True,
     )
     reset_two_step = ConfirmedAction(
@@ -154,7 +155,7 @@ class UserActions:
         permission="accounts.reset_two_step",
         consequences=[_("The second password and the recovery codes are removed."), _("The user is notified by mail.")],
         perform=_by(staff.reset_two_step),
-        is_allowed=_may_change,
+        is_allowed=may_change,
         is_dangerous=True,
         is_offered=lambda user: user.two_step_enabled,
         refusal=_("Two-step verification is off for this account."),
@@ -178,7 +179,7 @@ class UserActions:
         permission="accounts.erase_user",
         consequences=[_("The account and everything personal is erased now. This cannot be undone.")],
         perform=_by(staff.erase),
-        is_allowed=_may_change,
+        is_allowed=may_change,
         is_dangerous=True,
     )
     download_csv = _download("csv")

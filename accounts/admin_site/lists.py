@@ -46,10 +46,8 @@ class ChoiceFilter(SimpleListFilter):
 class KnownValuesFilter(admin.AllValuesFieldListFilter):
     """A filter by a column whose values the code knows. Django's own reads them from the whole table."""
 
-    @staticmethod
-    def known() -> Mapping[str, str | Promise]:
-        """The values, with their names."""
-        raise NotImplementedError
+    # The values, with their names.
+    known: Callable[[], Mapping[str, str | Promise]]
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
