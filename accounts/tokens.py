@@ -165,25 +165,19 @@ def opaque_digest(token: str) -> str:
 
 def keyed_digest(purpose: str, *values: str) -> str:
     """HMAC-SHA256 in hex under Django's secret key: for what is too short to hide in a plain hash."""
-    return _keyed_digest(str(settings.SECRET_KEY), purpose, values)
+    return keyed_digests(purpose, *values)[0]
 
 
 def keyed_digests(purpose: str, *values: str) -> list[str]:
     """The digest under the secret key and under each of its fall-backs, to look long-lived rows up."""
-    keys = [str(key) for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)]
-    return [_keyed_digest(key, purpose, values) for key in keys]
+    # The lengths keep ("ab", "c") apart from ("a", "bc").
+    message = "".join(f"{len(value)}:{value}" for value in values).encode("utf-8", "surrogatepass")
+    return [
+        salted_hmac(f"accounts.{purpose}", message, secret=key, algorithm="sha256").hexdigest()
+        for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
+    ]
 
 
 def keyed_digest_matches(digest: str, purpose: str, *values: str) -> bool:
     """Compares in constant time, also with digests made before the secret key was changed."""
-    candidates = keyed_digests(purpose, *values)
-    return any(constant_time_compare(digest, candidate) for candidate in candidates)
-
-
-def _keyed_digest(key: str, purpose: str, values: tuple[str, ...]) -> str:
-    # The lengths keep ("ab", "c") apart from ("a", "bc").
-    message = "".join(f"{len(value)}:{value}" for value in values)
-    salted = salted_hmac(
-        f"accounts.{purpose}", message.encode("utf-8", "surrogatepass"), secret=key, algorithm="sha256"
-    )
-    return salted.hexdigest()
+    return any(constant_time_compare(digest, candidate) for candidate in keyed_digests(purpose, *values))

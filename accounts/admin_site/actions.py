@@ -16,13 +16,13 @@ from django.core.exceptions import ObjectDoesNotExist
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
-from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 from rest_framework.exceptions import APIException
 
 from accounts.admin_site.lists import StaffAdmin
+from accounts.admin_site.overview import page_path
 from accounts.exceptions import UserNotFound
 from accounts.models import User
 
@@ -171,7 +171,7 @@ def _row_page(page: admin.ModelAdmin, request: HttpRequest, rows: list[Any]) -> 
     """The page of the row whose button started the action; empty for actions of the list."""
     if "from_row" not in request.POST or len(rows) != 1:
         return ""
-    return reverse(f"admin:{page.opts.app_label}_{page.opts.model_name}_change", args=[rows[0].pk])
+    return page_path(page, "change", rows[0].pk)
 
 
 MAX_ROWS = 10_000

@@ -39,13 +39,14 @@ COMPARABLE = (
 class ShownColumnsOnly(admin.ModelAdmin):
     """Looks up only what the list shows, by exact value or range; never by a pattern, never across a relation."""
 
-    def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest | None = None) -> bool:
-        if lookup in self._parameters_of_filters(request):
+    def lookup_allowed(self, lookup: str, value: Any, request: Any = None) -> bool:
+        filters = [kind for kind in self.get_list_filter(request) if isinstance(kind, type)]
+        if lookup in {kind.parameter_name for kind in filters if issubclass(kind, SimpleListFilter)}:
             return _is_text(str(value))
         path, _, operator = lookup.rpartition(LOOKUP_SEP)
         if operator not in {EXACT, IS_NULL, *RANGES}:
             path, operator = lookup, EXACT
-        field = self._shown_field(path, request)
+        field = self._shown_fields(request).get(path)
         return field is not None and can_compare(field, str(value), operator)
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
@@ -63,28 +64,17 @@ class ShownColumnsOnly(admin.ModelAdmin):
             return queryset.none(), False
         return super().get_search_results(request, queryset, search_term)
 
-    def _declared_filters(self, request: HttpRequest | None) -> list[Any]:
-        return list(self.list_filter if request is None else self.get_list_filter(request))
-
-    def _parameters_of_filters(self, request: HttpRequest | None) -> set[str]:
-        kinds = [kind for kind in self._declared_filters(request) if isinstance(kind, type)]
-        return {str(kind.parameter_name) for kind in kinds if issubclass(kind, SimpleListFilter)}
-
-    def _shown_field(self, path: str, request: HttpRequest | None) -> models.Field | None:
-        """The column that `path` names, when the list shows it or declares a filter for it."""
-        declared = [kind[0] if isinstance(kind, tuple | list) else kind for kind in self._declared_filters(request)]
-        shown = self.list_display if request is None else self.get_list_display(request)
-        names = {self.opts.pk.name, *(name for name in (*shown, *declared) if isinstance(name, str))}
-        if path in names:
-            return _field_at(self.model, path)
+    def _shown_fields(self, request: Any) -> dict[str, models.Field]:
+        """The columns that the list shows or declares a filter for, by each name that a query string may use."""
+        filtered = [kind[0] if isinstance(kind, tuple | list) else kind for kind in self.get_list_filter(request)]
+        names = {self.opts.pk.name, *self.get_list_display(request), *filtered}
+        fields: dict[str, models.Field] = {}
         for name in names:
-            field = _field_at(self.model, name)
-            if isinstance(field, models.ForeignKey) and path in (
-                field.attname,
-                f"{name}{LOOKUP_SEP}{field.target_field.name}",
-            ):
-                return field
-        return None
+            if isinstance(name, str) and (field := _field_at(self.model, name)):
+                fields[name] = field
+                if isinstance(field, models.ForeignKey):
+                    fields[field.attname] = fields[f"{name}{LOOKUP_SEP}{field.target_field.name}"] = field
+        return fields
 
 
 def _field_at(model: type[models.Model], path: str) -> models.Field | None:

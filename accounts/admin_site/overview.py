@@ -49,7 +49,8 @@ def _declared(name: str, site: AdminSite, request: HttpRequest) -> Iterator[tupl
             yield page, declared
 
 
-def _path(page: ModelAdmin, view: str, *args: Any) -> str:
+def page_path(page: ModelAdmin, view: str, *args: Any) -> str:
+    """The path of a list (`changelist`), or of the page of one of its rows (`change`)."""
     return reverse(f"admin:{page.opts.app_label}_{page.opts.model_name}_{view}", args=args)
 
 
@@ -68,7 +69,11 @@ class Figure:
 def figures(site: AdminSite, request: HttpRequest) -> list[dict[str, Any]]:
     """The figures that this staff member may see. Each counts to ten thousand only, to stay fast on large tables."""
     return [
-        {"label": figure.label, "value": _capped_count(figure.rows()), "path": _path(page, "changelist") + figure.query}
+        {
+            "label": figure.label,
+            "value": _capped_count(figure.rows()),
+            "path": page_path(page, "changelist") + figure.query,
+        }
         for page, declared in _declared("figures", site, request)
         for figure in declared
     ]
@@ -118,11 +123,11 @@ def _panel_data(panel: Panel, page: ModelAdmin, user: User) -> dict[str, Any]:
     return {
         "name": page.opts.model_name,
         "title": capfirst(page.opts.verbose_name_plural),
-        "path": f"{_path(page, 'changelist')}?{urlencode({'q': user.email})}",
+        "path": f"{page_path(page, 'changelist')}?{urlencode({'q': user.email})}",
         "headers": [capfirst(str(label_for_field(column, page.model, page))) for column in panel.columns],
         "rows": [
             {
-                "path": _path(page, "change", row.pk),
+                "path": page_path(page, "change", row.pk),
                 "cells": [_cell(column, row, page) for column in panel.columns],
             }
             for row in rows
@@ -262,7 +267,6 @@ def _drawing(
         "width": WIDTH,
         "height": HEIGHT,
         "bars": bars,
-        "highest": highest,
         "first": days[0].isoformat(),
         "last": days[-1].isoformat(),
         "total": sum(totals),

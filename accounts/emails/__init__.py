@@ -32,16 +32,16 @@ MAX_DIGITS = 5
 MAX_NAME = 50
 
 
-def send(kind: str, to: str, language: str, context: Mapping[str, Any] | None = None) -> None:
-    """Sends the mail `kind`. `context` fills its sentences; `name` is used in the greeting, `code` is shown large.
+def send_to(user: User, kind: str, *, to: str = "", **context: Any) -> None:
+    """Sends the mail `kind` to a user, at the present address or at `to`, in the user's language and with the user's name.
 
     Call it inside the unit of work that is the reason for it: the mail is queued with the change.
     """
-    render(kind, to, language, context).send()
+    render(kind, to or user.email, user.language, {"name": user.first_name, **context}).send()
 
 
 def render(kind: str, to: str, language: str, context: Mapping[str, Any] | None = None) -> EmailMultiAlternatives:
-    """Builds the mail that `send` sends."""
+    """Builds a mail. `context` fills its sentences; `name` is used in the greeting, `code` is shown large."""
     template = EMAIL_TEXTS[kind]
     values = dict(context or {})
     name = _without_numbers(clean(str(values.pop("name", ""))))
@@ -65,20 +65,10 @@ def render(kind: str, to: str, language: str, context: Mapping[str, Any] | None 
     return mail
 
 
-def send_to(user: User, kind: str, **context: Any) -> None:
-    """Sends the mail `kind` to a user, in the user's language and with the user's name."""
-    send(kind, user.email, user.language, {"name": user.first_name, **context})
-
-
 def clean(name: str) -> str:
     """The name without control characters and links, at most 50 characters."""
     words = clean_name(name).split()
     return " ".join(word for word in words if not _is_link(word))[:MAX_NAME].strip()
-
-
-def link(path: str) -> str:
-    """The URL of a page of this service, from SITE_URL; never from request headers, which the client controls."""
-    return f"{project.SITE_URL}{path}"
 
 
 def _is_link(word: str) -> bool:

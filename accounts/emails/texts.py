@@ -1,4 +1,4 @@
-"""The texts of all mails. A new mail is one entry; the context of `send` fills its sentences."""
+"""The texts of all mails. A new mail is one entry; the context of `render` fills its sentences."""
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _

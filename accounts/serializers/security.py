@@ -72,8 +72,7 @@ class TokenReply(OkReply):
 class HintField(TextField):
     """At most 64 characters on one line; a blank text means no hint."""
 
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(max_length=64, allow_blank=True, allow_null=True, required=False, **kwargs)
+    defaults = {"max_length": 64, "allow_blank": True, "allow_null": True, "required": False}
 
     def to_internal_value(self, data: Any) -> str:
         return " ".join(super().to_internal_value(data).split())

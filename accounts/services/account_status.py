@@ -107,7 +107,8 @@ def remove_device(*, device: TrustedDevice, reason: str, actor: User) -> None:
 def reset_two_step(*, user: User, actor: Actor, reason: str = "") -> None:
     """Switches two-step off for a user who lost the second password; the user is notified by mail."""
     with _audited("user.two_step_reset", user, actor, reason) as account:
-        second_password.reset(user=account)
+        if account.two_step_enabled:
+            second_password.remove(account)
 
 
 def send_code_again(*, user: User, actor: User) -> None:

@@ -14,6 +14,7 @@ from accounts.selectors import address_is_taken
 from accounts.services import codes, password, second_password, step_up
 from accounts.signals import profile_changed
 from accounts.tokens import new_opaque_token, opaque_digest
+from core.conf import project
 from core.exceptions import NotFound
 from core.request_context import network_of
 from core.transactions import unit_of_work
@@ -43,7 +44,7 @@ def start(*, user: User, session: Session, action_token: OneTimeToken, email: st
         )
         if may_be_sent:
             code = codes.issue(user=user, purpose=Code.Purpose.CHANGE_EMAIL, address=email)
-            emails.send("change_email", email, user.language, {"name": user.first_name, "code": code})
+            emails.send_to(user, "change_email", to=email, code=code)
 
 
 def verify(*, user: User, code: str, network: str) -> User:
@@ -68,13 +69,9 @@ def verify(*, user: User, code: str, network: str) -> User:
         pending = EmailChange.objects.pending().filter(id=change.id)
         if not pending.update(confirmed_at=now, undo_digest=digest, expires_at=until):
             raise InvalidOtp
-        link = emails.link(f"/email-undo/{token}")
-        emails.send(
-            "email_changed",
-            change.old_email,
-            user.language,
-            {"name": user.first_name, "address": change.new_email, "link": link},
-        )
+        # Never from the headers of the request, which the client controls.
+        link = f"{project.SITE_URL}/email-undo/{token}"
+        emails.send_to(user, "email_changed", to=change.old_email, address=change.new_email, link=link)
     return user
 
 
@@ -107,7 +104,7 @@ def undo(*, token: str) -> str:
         password.end_access(user_id=user.id, reason="email_change_undone")
         _revoke_credentials(user, change.created_at - timedelta(hours=conf.EMAIL_UNDO_HOURS_BEFORE))
         if current_email != user.email:
-            emails.send("email_change_was_undone", current_email, user.language, {"name": user.first_name})
+            emails.send_to(user, "email_change_was_undone", to=current_email)
         emails.send_to(user, "email_change_undone")
         return password.issue_token(user=user)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django.contrib.auth.hashers import make_password
 from django.db.models import QuerySet
@@ -54,8 +54,7 @@ def with_password(*, email: str, password: str, client: Client, device_token: st
             return SecondStepNeeded(two_step_token, user.second_password_hint)
         if device is not None:
             TrustedDevice.objects.filter(id=device.id).update(last_used_at=timezone.now())
-        _session, token = complete(user=user, client=client, trusted_device=device)
-        return SignedIn(user, token)
+        return SignedIn(user, complete(user=user, client=client, trusted_device=device))
 
     network = network_of(client.ip)
     return _after_password(
@@ -71,15 +70,14 @@ def check_password(*, email: str, password: str, network: str) -> User:
     return _after_password(email=email, password=password, network=network, on_success=lambda user, device: user)
 
 
-def complete(
-    *, user: User, client: Client, trusted_device: TrustedDevice | None = None, announce: bool = True
-) -> tuple[Session, str]:
-    """Creates a session and its token after all checks. AccountBlocked.
+def complete(*, user: User, client: Client, announce: bool = True, **fields: Any) -> str:
+    """Creates a session after all checks and returns its token; `fields` are other columns of the session. AccountBlocked.
 
     Part of the caller's unit of work, which holds the row of the account locked.
     """
     admit(user, client, announce=announce)
-    return sessions.start(user=user, client=client, trusted_device=trusted_device)
+    _session, token = sessions.start(user=user, client=client, **fields)
+    return token
 
 
 def admit(user: User, client: Client, *, announce: bool = True) -> None:

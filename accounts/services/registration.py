@@ -43,21 +43,12 @@ def sign_up(*, email: str, password: str, first_name: str, last_name: str, langu
     return user
 
 
-def create_user(
-    *,
-    email: str,
-    password: str | None,
-    first_name: str,
-    last_name: str = "",
-    language: str = "en",
-    verified: bool = False,
-    **fields: Any,
-) -> User:
-    """Creates an account without sending a mail, for staff, `createsuperuser` and the demo.
+def create_user(*, email: str, password: str | None, verified: bool = False, **fields: Any) -> User:
+    """Creates an account without sending a mail, for the demo; `fields` are other columns of the user.
 
     ValueError for what is no address, EmailTaken, UsernameTaken.
     """
-    user = User(email=normalise_address(email), first_name=first_name, last_name=last_name, language=language, **fields)
+    user = User(email=normalise_address(email), **fields)
     user.set_password(password)
     user.email_verified_at = timezone.now() if verified else None
     with unit_of_work():
@@ -83,7 +74,7 @@ def verify_email(*, email: str, code: str, client: Client) -> tuple[User, str]:
         user.refuse_if_blocked(timezone.now())
         codes.consume(checked)
         confirm(user)
-        _session, token = login.complete(user=user, client=client, announce=False)
+        token = login.complete(user=user, client=client, announce=False)
     return user, token
 
 

@@ -59,17 +59,18 @@ def schedule_erasure(*, user: User, action_token: OneTimeToken) -> datetime:
 
 def erase(*, user_id: int) -> bool:
     """Erases all data of a user now. False when the account does not exist or is erased already."""
-    return again_after_deadlock(lambda: _erase(user_id))
+    return again_after_deadlock(lambda: _erase(User.objects.not_erased().filter(id=user_id)))
 
 
-def _erase(user_id: int) -> bool:
+def _erase(users: QuerySet[User]) -> bool:
+    """Erases the one user of a query. False when there is none by now."""
     with unit_of_work():
-        user = User.objects.not_erased().select_for_update(no_key=True).filter(id=user_id).first()
+        user = users.select_for_update(no_key=True).first()
         if user is None:
             return False
-        password.end_access(user_id=user_id, reason="account_erased")
-        _erase_data(user_id)
-        _anonymise_audit(user_id)
+        password.end_access(user_id=user.id, reason="account_erased")
+        _erase_data(user.id)
+        _anonymise_audit(user.id)
         _anonymise(user)
     return True
 
@@ -83,7 +84,8 @@ def erase_due(*, now: datetime, batch: int) -> int:
     due = User.objects.not_erased().filter(erase_after__lte=now).order_by("erase_after")
     erased = 0
     for user_id in list(due.values_list("id", flat=True)[:batch]):
-        erased += again_after_deadlock(lambda user_id=user_id: _erase_if_due(user_id, now))
+        # Signing in at the last moment still cancels the deletion.
+        erased += again_after_deadlock(lambda user_id=user_id: _erase(due.filter(id=user_id)))
     recent = User.objects.filter(erased_at__gt=now - REPEATED_FOR).order_by("id")
     for user_id in list(recent.values_list("id", flat=True)[:batch]):
         again_after_deadlock(lambda user_id=user_id: _erase_again(user_id))
@@ -94,13 +96,6 @@ def _erase_again(user_id: int) -> None:
     with unit_of_work():
         User.objects.lock(user_id)
         _erase_data(user_id)
-
-
-def _erase_if_due(user_id: int, now: datetime) -> bool:
-    with unit_of_work():
-        # Signing in at the last moment still cancels the deletion.
-        still_due = User.objects.select_for_update(no_key=True).filter(id=user_id, erase_after__lte=now)
-        return still_due.exists() and _erase(user_id)
 
 
 def _erase_data(user_id: int) -> None:

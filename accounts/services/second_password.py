@@ -85,7 +85,7 @@ def disable(*, user: User, action_token: OneTimeToken, password: str) -> None:
     with unit_of_work():
         user = _locked_unchanged(user)
         step_up.consume(action_token)
-        _remove(user)
+        remove(user)
 
 
 def new_recovery_codes(*, user: User, action_token: OneTimeToken) -> list[str]:
@@ -99,15 +99,6 @@ def new_recovery_codes(*, user: User, action_token: OneTimeToken) -> list[str]:
     return texts
 
 
-def reset(*, user: User) -> None:
-    """Switches two-step off on behalf of support, which has verified the user by other means.
-
-    Part of the caller's unit of work, which holds the row locked.
-    """
-    if user.two_step_enabled:
-        _remove(user)
-
-
 def undo_changes(*, user: User, since: datetime) -> None:
     """Undoes later changes of the second step: removes a second password and recovery codes set since then.
 
@@ -115,7 +106,7 @@ def undo_changes(*, user: User, since: datetime) -> None:
     """
     changed_at = user.second_password_changed_at
     if user.two_step_enabled and changed_at is not None and changed_at >= since:
-        _remove(user)
+        remove(user)
     else:
         user.recovery_codes.filter(created_at__gte=since).delete()
 
@@ -144,7 +135,8 @@ def _set(user: User, password_hash: str, hint: str) -> None:
     user.one_time_tokens.filter(kind=OneTimeToken.Kind.TWO_STEP).end()
 
 
-def _remove(user: User) -> None:
+def remove(user: User) -> None:
+    """Switches two-step verification off, inside the caller's unit of work, which holds the row locked."""
     _set(user, "", "")
     user.recovery_codes.all().delete()
     emails.send_to(user, "two_step_disabled")

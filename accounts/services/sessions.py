@@ -11,7 +11,7 @@ from django.utils import timezone
 from accounts import emails
 from accounts.conf import conf
 from accounts.exceptions import TokenRevoked
-from accounts.models import Session, TrustedDevice, User
+from accounts.models import Session, User
 from accounts.signals import session_revoked, session_tokens_replaced
 from accounts.tokens import SessionClaims, decode_session_token, encode_session_token
 from core import request_context
@@ -24,18 +24,11 @@ from core.transactions import unit_of_work
 _TOKEN_FIELDS = ("generation", "oldest_generation", "generation_used_at", "last_used_at", "token_expires_at")
 
 
-def start(*, user: User, client: Client = UNKNOWN, trusted_device: TrustedDevice | None = None) -> tuple[Session, str]:
-    """Creates a session of `user` and its first token. The caller has completed all checks."""
+def start(*, user: User, client: Client = UNKNOWN, **fields: Any) -> tuple[Session, str]:
+    """Creates a session of `user` and its first token; `fields` are other columns. The caller has completed all checks."""
     now = timezone.now()
-    expires_at = now + timedelta(days=conf.SESSION_DAYS)
-    session = _create(
-        user,
-        client,
-        now,
-        trusted_device=trusted_device,
-        token_expires_at=_token_expiry(now, expires_at),
-        expires_at=expires_at,
-    )
+    ends = now + timedelta(days=conf.SESSION_DAYS)
+    session = _create(user, client, now, token_expires_at=_token_expiry(now, ends), expires_at=ends, **fields)
     request_context.identify(user_id=user.id, session_id=session.id)
     return session, _token(session, now)
 
@@ -47,10 +40,10 @@ def start_in_admin(*, user: User, client: Client, lifetime: timedelta) -> Sessio
     return _create(user, client, now, kind=Session.Kind.ADMIN, token_expires_at=ends, expires_at=ends)
 
 
-def _create(user: User, client: Client, now: datetime, **values: Any) -> Session:
+def _create(user: User, client: Client, now: datetime, **fields: Any) -> Session:
     """A session used now."""
-    values |= {"ip": client.ip, "user_agent": client.user_agent, "device_name": client.device_name}
-    return insert(Session(user=user, generation_used_at=now, created_at=now, last_used_at=now, **values))
+    fields |= {"ip": client.ip, "user_agent": client.user_agent, "device_name": client.device_name}
+    return insert(Session(user=user, generation_used_at=now, created_at=now, last_used_at=now, **fields))
 
 
 def is_live_in_admin(*, session_id: int, user_id: int) -> bool:
@@ -128,7 +121,9 @@ def refresh(token: str) -> str:
         behind = session.generation - claims.generation
         reused = _is_reused(session, behind, now)
         if reused:
-            _end_reused(session, session.user)
+            # One of the copies is stolen, and it is unknown which.
+            revoke([session], reason="reuse")
+            emails.send_to(session.user, "session_reuse", device=emails.clean(session.device_name) or "?")
         else:
             _renew(session, follows_newest=behind == 0, now=now)
     if reused:  # raised after the commit: the reply is an error, but the session stays ended
@@ -214,12 +209,6 @@ def _renew(session: Session, *, follows_newest: bool, now: datetime) -> None:
     session.last_used_at = now
     session.token_expires_at = _token_expiry(now, session.expires_at)
     session.save(update_fields=_TOKEN_FIELDS)
-
-
-def _end_reused(session: Session, user: User) -> None:
-    """Ends the session of a reused old token: one of the copies is stolen, and it is unknown which."""
-    revoke([session], reason="reuse")
-    emails.send_to(user, "session_reuse", device=emails.clean(session.device_name) or "?")
 
 
 def _require_accepting(session: Session | None, generation: int, now: datetime) -> Session:

@@ -75,7 +75,7 @@ def with_password(*, pending: OneTimeToken, password: str, remember: bool, clien
             _consume(code)
         if remember:
             device, device_token = remember_device(user=user, device_name=client.device_name)
-        _, token = login.complete(user=user, client=client, trusted_device=device)
+        token = login.complete(user=user, client=client, trusted_device=device)
     return login.SignedIn(user, token, device_token)
 
 
@@ -94,9 +94,8 @@ def with_recovery_code(*, pending: OneTimeToken, typed: str, client: Client) -> 
         user = _consume_token(pending)
         if not RecoveryCode.objects.unused().filter(id=code.id).update(used_at=timezone.now()):
             raise InvalidTwoStep(_WRONG_RECOVERY_CODE)
-        session, token = login.complete(user=user, client=client)
-        session.second_password_free_until = timezone.now() + timedelta(minutes=conf.SECOND_PASSWORD_FREE_MINUTES)
-        session.save(update_fields=["second_password_free_until"])
+        free_until = timezone.now() + timedelta(minutes=conf.SECOND_PASSWORD_FREE_MINUTES)
+        token = login.complete(user=user, client=client, second_password_free_until=free_until)
         left = user.recovery_codes.unused().count()
         emails.send_to(user, "recovery_code_used", left=left)
     return login.SignedIn(user, token, recovery_codes_left=left)

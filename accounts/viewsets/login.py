@@ -1,5 +1,7 @@
 """Signing up, in and out, a forgotten password, the second step, sessions and trusted devices."""
 
+from datetime import timedelta
+
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -39,7 +41,6 @@ from core.serializers import OkReply
 from core.text import supported_language
 from core.throttles import Throttle, by_address, network, network_and_account, throttles
 
-SECONDS_A_DAY = 86_400
 DEVICE_COOKIE = "trusted_device"
 
 DEVICE_NAME = OpenApiParameter(
@@ -188,7 +189,7 @@ def _set_cookie(response: Response, token: str) -> None:
     response.set_cookie(
         DEVICE_COOKIE,
         token,
-        max_age=conf.TRUSTED_DEVICE_DAYS * SECONDS_A_DAY,
+        max_age=timedelta(days=conf.TRUSTED_DEVICE_DAYS),
         path=reverse("accounts:login"),
         secure=True,
         httponly=True,

@@ -28,12 +28,12 @@ def test_every_mail_is_written_in_every_language(kind, language):
     placeholders = set(
         re.findall(r"%\((\w+)\)s", " ".join(map(str, (template.subject, *template.before, *template.after))))
     )
-    emails.send(
+    emails.render(
         kind,
         "ann@example.com",
         language,
         {name: f"value of {name}" for name in placeholders} | {"name": "Ann", "code": "123456"},
-    )
+    ).send()
     sent = mail.outbox[-1]
     html = sent.alternatives[0][0]
     assert sent.subject and "\n" not in sent.subject
@@ -46,8 +46,8 @@ def test_every_mail_is_written_in_every_language(kind, language):
 
 
 def test_codes_hurry_and_expire():
-    emails.send("signup_code", "ann@example.com", "en", {"code": "123456"})
-    emails.send("password_changed", "ann@example.com", "en")
+    emails.render("signup_code", "ann@example.com", "en", {"code": "123456"}).send()
+    emails.render("password_changed", "ann@example.com", "en").send()
     first, second = (dict(sent.extra_headers) for sent in mail.outbox)
     assert (first["X-Delivery-Priority"], first["X-Delivery-Expires-In"]) == ("code", "600")
     assert "X-Delivery-Priority" not in second
@@ -99,12 +99,14 @@ def test_codes_hurry_and_expire():
     ],
 )
 def test_a_name_greets_and_does_not_advertise(name, greeted):
-    emails.send("password_changed", "ann@example.com", "en", {"name": name})
+    emails.render("password_changed", "ann@example.com", "en", {"name": name}).send()
     assert mail.outbox[-1].body.splitlines()[0] == greeted
 
 
 def test_html_is_escaped():
-    emails.send("new_sign_in", "ann@example.com", "en", FILLING | {"name": "<b>A</b>", "device": "<img src=x>"})
+    emails.render(
+        "new_sign_in", "ann@example.com", "en", FILLING | {"name": "<b>A</b>", "device": "<img src=x>"}
+    ).send()
     html = mail.outbox[-1].alternatives[0][0]
     assert "<b>A" not in html and "<img" not in html
     assert "&lt;b&gt;A" in html and "&lt;img" in html
@@ -112,7 +114,7 @@ def test_html_is_escaped():
 
 def test_the_product_has_the_name_of_the_setting(settings):
     settings.PRODUCT_NAME = "Harbour & Co"
-    emails.send("signup_code", "ann@example.com", "en", {"code": "123456", "name": "Ann"})
+    emails.render("signup_code", "ann@example.com", "en", {"code": "123456", "name": "Ann"}).send()
     sent = mail.outbox[-1]
     assert sent.body.splitlines()[-1] == "Harbour & Co"
     assert "Harbour &amp; Co" in sent.alternatives[0][0]
@@ -120,7 +122,7 @@ def test_the_product_has_the_name_of_the_setting(settings):
 
 
 def test_the_code_is_the_only_long_number_of_a_mail():
-    emails.send("signup_code", "ann@example.com", "en", {"code": "123456", "name": "Ann"})
+    emails.render("signup_code", "ann@example.com", "en", {"code": "123456", "name": "Ann"}).send()
     sent = mail.outbox[-1]
     for text in (sent.body, sent.alternatives[0][0], sent.subject):
         assert set(re.findall(r"(?<!\d)\d{6,10}(?!\d)", text)) <= {"123456"}
