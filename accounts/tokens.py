@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
+from uuid import UUID
 
 import jwt
 from django.conf import settings
@@ -27,24 +28,14 @@ class KeyRingBackend(TokenBackend):
     """simplejwt's codec for one key of the ring, which the header names by `kid`."""
 
     def __init__(self, kid: str, secret: str) -> None:
-        super().__init__(
-            ALGORITHM,
-            signing_key=secret,
-            audience=conf.TOKEN_AUDIENCE,
-            issuer=conf.TOKEN_ISSUER,
-            leeway=conf.TOKEN_LEEWAY_SECONDS,
-        )
+        super().__init__(ALGORITHM, secret, audience=conf.TOKEN_AUDIENCE, issuer=conf.TOKEN_ISSUER)
         self.kid = kid
 
-    def decode(self, token: str | bytes, verify: bool = True) -> dict[str, Any]:  # type: ignore[override]
-        """The claims of a token with a valid signature. TokenExpired, or an error of PyJWT."""
-        text = token.decode() if isinstance(token, bytes) else token
-        payload = dict(_signed_payload(text, str(self.signing_key), str(self.audience), str(self.issuer)))
-        now = timezone.now().timestamp()
-        leeway = conf.TOKEN_LEEWAY_SECONDS
-        if int(payload["iat"]) > now + leeway:
-            raise TokenInvalid
-        if int(payload.get("nbf", 0)) > now + leeway:
+    def decode(self, token: str) -> dict[str, Any]:  # type: ignore[override]
+        """The claims of a token with a valid signature. TokenInvalid, TokenExpired, or an error of PyJWT."""
+        payload = _signed_payload(token, str(self.signing_key), str(self.audience), str(self.issuer))
+        now, leeway = timezone.now().timestamp(), conf.TOKEN_LEEWAY_SECONDS
+        if max(int(payload["iat"]), int(payload.get("nbf", 0))) > now + leeway:
             raise TokenInvalid
         if int(payload["exp"]) <= now - leeway:
             raise TokenExpired
@@ -106,7 +97,7 @@ def key_ring() -> dict[str, KeyRingBackend]:
 
 @dataclass(frozen=True, slots=True)
 class SessionClaims:
-    sid: str
+    sid: UUID
     user_id: int
     generation: int
     expires_at: int
@@ -136,20 +127,12 @@ def decode_session_token(token: str) -> SessionClaims:
         if backend is None:
             raise TokenInvalid
         payload = backend.decode(token)
-        if payload.get("typ") != SESSION:
-            raise TokenInvalid
         user_id = parse_id(payload["sub"])
-        if user_id is None:
+        if payload.get("typ") != SESSION or user_id is None:
             raise TokenInvalid
-        claims = SessionClaims(
-            sid=str(payload["sid"]),
-            user_id=user_id,
-            generation=int(payload["gen"]),
-            expires_at=int(payload["exp"]),
-        )
+        return SessionClaims(UUID(str(payload["sid"])), user_id, int(payload["gen"]), int(payload["exp"]))
     except (jwt.PyJWTError, KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
         raise TokenInvalid from error
-    return claims
 
 
 def new_opaque_token() -> tuple[str, str]:

@@ -60,7 +60,10 @@ def render(kind: str, to: str, language: str, context: Mapping[str, Any] | None 
         }
         text = render_to_string("accounts/email/body.txt", content)
         html = render_to_string("accounts/email/body.html", content)
-    mail = EmailMultiAlternatives(content["subject"], text, None, [to], headers=_headers(content["code"]))
+    headers = {"Auto-Submitted": "auto-generated"}
+    if content["code"]:  # for the outbox: it has priority, and is dropped once the code has expired
+        headers |= {"X-Delivery-Priority": "code", "X-Delivery-Expires-In": str(conf.CODE_MINUTES * 60)}
+    mail = EmailMultiAlternatives(content["subject"], text, None, [to], headers=headers)
     mail.attach_alternative(html, "text/html")
     return mail
 
@@ -85,11 +88,3 @@ def _without_numbers(name: str) -> str:
     if sum(map(str.isdigit, name)) <= MAX_DIGITS:
         return name
     return " ".join(word for word in name.split() if not any(map(str.isdigit, word)))
-
-
-def _headers(code: str) -> dict[str, str]:
-    """Headers for the outbox: mails with codes have priority and are dropped once the code has expired."""
-    headers = {"Auto-Submitted": "auto-generated"}
-    if code:
-        headers |= {"X-Delivery-Priority": "code", "X-Delivery-Expires-In": str(conf.CODE_MINUTES * 60)}
-    return headers

@@ -25,6 +25,8 @@ _ACTION = (
     _("If you did not ask for this, someone else is signed in to your account: change your password."),
 )
 
+# Each sentence stands on one line, however long it is.
+# fmt: off
 EMAIL_TEXTS: dict[str, EmailText] = {
     "signup_code": EmailText(
         _("Your confirmation code"),
@@ -44,9 +46,7 @@ EMAIL_TEXTS: dict[str, EmailText] = {
     ),
     "choose_password": EmailText(
         _("Please choose your password"),
-        _(
-            "Your e-mail address is confirmed. Someone else had tried to sign up with it before, so the password set at that time no longer works."
-        ),
+        _("Your e-mail address is confirmed. Someone else had tried to sign up with it before, so the password set at that time no longer works."),
         _("Enter this code under “Forgot password” to choose a password of your own:"),
         after=(_TEN_MINUTES, _("When it has expired, ask for a new one with “Forgot password”.")),
     ),
@@ -65,16 +65,12 @@ EMAIL_TEXTS: dict[str, EmailText] = {
     ),
     "locked": EmailText(
         _("Sign-in to your account is paused"),
-        _(
-            "There were several wrong passwords in a row for your account, so signing in with a password is paused for a short while. Devices that are signed in stay signed in."
-        ),
+        _("There were several wrong passwords in a row for your account, so signing in with a password is paused for a short while. Devices that are signed in stay signed in."),
         after=(_("If this was you, wait a moment, or choose a new password with “Forgot password”."), _NOT_YOU),
     ),
     "session_reuse": EmailText(
         _("One of your sessions was ended"),
-        _(
-            "An old sign-in token of your account was used again, which can mean that it was copied. To be safe, we ended that session; please sign in again on that device."
-        ),
+        _("An old sign-in token of your account was used again, which can mean that it was copied. To be safe, we ended that session; please sign in again on that device."),
         _("Device: %(device)s"),
         after=(_("If you see sessions that you do not recognize, change your password."),),
     ),
@@ -89,18 +85,14 @@ EMAIL_TEXTS: dict[str, EmailText] = {
     ),
     "two_step_code_refused": EmailText(
         _("No code for the second step yet"),
-        _(
-            "A code was requested in place of your second password. Your first password was set by e-mail less than 7 days ago, so we did not send one: anyone who can read your mail could otherwise pass both steps."
-        ),
+        _("A code was requested in place of your second password. Your first password was set by e-mail less than 7 days ago, so we did not send one: anyone who can read your mail could otherwise pass both steps."),
         _("Use your second password or one of your recovery codes."),
         after=(_("If you are not signing in right now, choose a new first password."),),
     ),
     "wrong_second_password": EmailText(
         _("Wrong second passwords for your account"),
         _("Someone entered the right first password of your account, and then several wrong second passwords."),
-        _(
-            "After 10 wrong second passwords in a day, only recovery codes and trusted devices are accepted until the next day."
-        ),
+        _("After 10 wrong second passwords in a day, only recovery codes and trusted devices are accepted until the next day."),
         after=(_("If this was not you, change your first password now: someone else knows it."),),
     ),
     "recovery_code_used": EmailText(
@@ -137,21 +129,13 @@ EMAIL_TEXTS: dict[str, EmailText] = {
     ),
     "staff_factor_added": EmailText(
         _("An authenticator app was added for the support pages"),
-        _(
-            "An authenticator app was added to your staff account. Together with your password, it gives access to the support pages."
-        ),
+        _("An authenticator app was added to your staff account. Together with your password, it gives access to the support pages."),
         _("Address: %(address)s"),
-        after=(
-            _(
-                "If this was not you, change your password immediately and tell an administrator: someone else knows your password."
-            ),
-        ),
+        after=(_("If this was not you, change your password immediately and tell an administrator: someone else knows your password."),),
     ),
     "staff_factor_removed": EmailText(
         _("The authenticator app for the support pages was removed"),
-        _(
-            "An administrator removed the authenticator app and the recovery codes for the support pages from your account. At your next sign-in there, you set up a new app."
-        ),
+        _("An administrator removed the authenticator app and the recovery codes for the support pages from your account. At your next sign-in there, you set up a new app."),
         after=(_("If you did not ask for this, tell an administrator now."),),
     ),
     "change_email": EmailText(
@@ -168,16 +152,12 @@ EMAIL_TEXTS: dict[str, EmailText] = {
     "email_change_undone": EmailText(
         _("The change of your e-mail address was undone"),
         _("The change of your e-mail address was undone, and all devices were signed out."),
-        _(
-            "A password, second password or recovery codes set since the change, or on the day before it, no longer work."
-        ),
+        _("A password, second password or recovery codes set since the change, or on the day before it, no longer work."),
         after=(_("Choose a new password now, on the page that the link opened or with “Forgot password”."),),
     ),
     "email_change_was_undone": EmailText(
         _("This is no longer the address of your account"),
-        _(
-            "The change of an account to this e-mail address was undone with the link sent to its previous address. All devices were signed out."
-        ),
+        _("The change of an account to this e-mail address was undone with the link sent to its previous address. All devices were signed out."),
         after=(_("If this is your account, contact support."),),
     ),
     "deletion_scheduled": EmailText(
@@ -203,9 +183,7 @@ EMAIL_TEXTS: dict[str, EmailText] = {
     ),
     "action:two_step_enable": EmailText(
         _("Code to turn on two-step verification"),
-        _(
-            "Enter this code to turn on two-step verification. Your account will then ask for a second password when you sign in:"
-        ),
+        _("Enter this code to turn on two-step verification. Your account will then ask for a second password when you sign in:"),
         after=_ACTION,
     ),
     "action:two_step_change": EmailText(
@@ -215,9 +193,7 @@ EMAIL_TEXTS: dict[str, EmailText] = {
     ),
     "action:two_step_disable": EmailText(
         _("Code to turn off two-step verification"),
-        _(
-            "Enter this code to turn off two-step verification. Your account will then no longer ask for a second password when you sign in:"
-        ),
+        _("Enter this code to turn off two-step verification. Your account will then no longer ask for a second password when you sign in:"),
         after=_ACTION,
     ),
     "action:recovery_codes": EmailText(
@@ -232,9 +208,8 @@ EMAIL_TEXTS: dict[str, EmailText] = {
     ),
     "action:delete_account": EmailText(
         _("Code to delete your account"),
-        _(
-            "Enter this code to delete your account. You will be signed out everywhere, and after 14 days everything in it will be permanently erased:"
-        ),
+        _("Enter this code to delete your account. You will be signed out everywhere, and after 14 days everything in it will be permanently erased:"),
         after=_ACTION,
     ),
 }
+# fmt: on

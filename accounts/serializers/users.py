@@ -37,11 +37,6 @@ class PersonSerializer(serializers.Serializer):
             "avatar_url": avatar_url(user),
         }
 
-    @classmethod
-    def render_hidden(cls, user_id: int) -> dict[str, Any]:
-        """The card of a user of whom the reader may see the id only."""
-        return cls.render(PersonRow(user_id, "", "", "", ""))
-
 
 class AccountOutput(serializers.Serializer):
     """Section 2.1 of the contract: the user who has just signed in."""
@@ -179,15 +174,12 @@ class BlockSerializer(serializers.Serializer):
 
     @classmethod
     def render(cls, block: Block) -> dict[str, Any]:
-        """The row comes from `selectors.blocks_page`."""
+        """The row comes from `selectors.blocks_page`. Of a hidden user it shows the id only."""
         is_hidden: bool = block.card_is_hidden  # type: ignore[attr-defined]
+        user = PersonRow(block.blocked_id, "", "", "", "") if is_hidden else block.blocked
         return {
             "user_id": block.blocked_id,
-            "user": (
-                PersonSerializer.render_hidden(block.blocked_id)
-                if is_hidden
-                else PersonSerializer.render(block.blocked)
-            ),
+            "user": PersonSerializer.render(user),
             "created_at": block.created_at,
         }
 
