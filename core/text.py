@@ -21,6 +21,15 @@ _BASE32 = "abcdefghijklmnopqrstuvwxyz234567"
 # What Arabic and Hebrew writing leaves out: vowel signs and points, and the stroke that only stretches a word.
 _VOWEL_POINTS = re.compile(r"[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u0652\u0670]")
 
+# Letters that Unicode does not take apart into a base and an accent, as PostgreSQL's `unaccent` replaces them. Case folding
+# has made ss of ß before.
+_PLAIN_LETTERS = str.maketrans(
+    {
+        "ł": "l", "ø": "o", "đ": "d", "ð": "d", "ħ": "h", "ŧ": "t", "ŋ": "n", "ı": "i",
+        "æ": "ae", "œ": "oe", "þ": "th",
+    }
+)  # fmt: skip
+
 # Controls that are no white space, and the marks that change the direction of what follows them.
 _UNPRINTABLE = re.compile(
     r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]"
@@ -49,7 +58,7 @@ def clean_name(text: str) -> str:
 
 
 def fold(text: str) -> str:
-    """The text as search compares it: compatibility form, without case and accents.
+    """The text as search compares it: compatibility form, without case and accents, æ as ae and ł as l.
 
     Scripts whose marks are letters (Cyrillic й and ї, Korean, Indic vowel signs) keep them: only marks
     on Latin and Greek bases are dropped, and what most people do not type: the dots of ё, and the
@@ -66,7 +75,7 @@ def fold(text: str) -> str:
             continue
         base_has_accents = character < "\u0400" or "\u1e00" <= character <= "\u1fff"
         characters.append(character)
-    return unicodedata.normalize("NFC", "".join(characters))
+    return unicodedata.normalize("NFC", "".join(characters)).translate(_PLAIN_LETTERS)
 
 
 # A request names its address twice: for its rate, and for its account.

@@ -26,6 +26,12 @@ def test_people_are_found_by_the_beginning_of_a_name(as_alice, alice, bob):
     assert as_alice.get(f"{API}/users?q={bob.email}")["users"] == []
 
 
+def test_people_are_found_without_the_letters_of_their_language(as_alice):
+    make_user("Łukasz", last_name="Øster")
+    for q in ("lukasz", "ŁUK", "oster", "øst", "łukasz oster"):
+        assert [user["first_name"] for user in as_alice.get(f"{API}/users?q={q}")["users"]] == ["Łukasz"], q
+
+
 def test_the_blocked_do_not_find_each_other(as_alice, as_bob, alice, bob):
     profile.block(blocker=alice, blocked_id=bob.id)
     assert as_alice.get(f"{API}/users?q=bob")["users"] == []
