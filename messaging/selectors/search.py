@@ -43,8 +43,8 @@ def _ids(
     ids: list[int] = []
     read = 0
     while True:
-        chunk, lowest = _scan(conversation_id, folded, cleared, before, limit + 1 - len(ids))
-        ids += chunk
+        hits, lowest = _scan(conversation_id, folded, cleared, before)
+        ids += hits
         if len(ids) > limit:
             return ids[:limit], ids[limit - 1]
         if lowest is None:
@@ -58,24 +58,15 @@ def _ids(
             return ids, before
 
 
-def _scan(
-    conversation_id: int, folded: str, cleared: int, before: int | None, limit: int
-) -> tuple[list[int], int | None]:
+def _scan(conversation_id: int, folded: str, cleared: int, before: int | None) -> tuple[list[int], int | None]:
     """Hits among the newest rows below `before`, and the lowest id read when more rows may follow."""
-    position = "strpos(body_folded, %s)" if on_postgresql() else "instr(body_folded, %s)"
-    newest = (
-        f"SELECT m.id, m.body_folded, {NOT_DELETED} AS is_kept FROM {MESSAGE} m WHERE {BETWEEN} {NEWEST_FIRST} LIMIT %s"
+    position = "strpos(m.body_folded, %s)" if on_postgresql() else "instr(m.body_folded, %s)"
+    newest = rows_unprepared(
+        f"SELECT m.id, {NOT_DELETED} AND {position} > 0 FROM {MESSAGE} m WHERE {BETWEEN} {NEWEST_FIRST} LIMIT %s",
+        [folded, *between(conversation_id, cleared, before or MAX_ID), conf.SEARCH_SCAN],
     )
-    fetched = rows_unprepared(
-        f"WITH newest AS ({newest})"
-        " SELECT hit.id, edge.lowest, edge.rows_read"
-        " FROM (SELECT MIN(id) AS lowest, COUNT(*) AS rows_read FROM newest) edge"
-        f" LEFT JOIN (SELECT id FROM newest WHERE is_kept AND {position} > 0 ORDER BY id DESC LIMIT %s) hit"
-        "  ON TRUE ORDER BY hit.id DESC",
-        [*between(conversation_id, cleared, before or MAX_ID), conf.SEARCH_SCAN, folded, limit],
-    )
-    _, lowest, rows_read = fetched[0]
-    return [hit[0] for hit in fetched if hit[0] is not None], lowest if rows_read >= conf.SEARCH_SCAN else None
+    hits = [message_id for message_id, is_hit in newest if is_hit]
+    return hits, newest[-1][0] if len(newest) == conf.SEARCH_SCAN else None
 
 
 def _look_up(conversation_id: int, folded: str, cleared: int, before: int, limit: int) -> list[int]:
