@@ -69,7 +69,7 @@ def check_can_contact(actor: "User", conversation: Conversation) -> None:
     columns = row(_CONTACT, [actor.id, actor.id, conversation.id, other_id])
     if columns is None:
         raise ConversationNotFound
-    raise_if_contact_denied(actor, who_can_message=columns[0], has_written=columns[1], blocked=columns[2])
+    raise_if_refused(actor, contact_refusal(*columns))
 
 
 def has_written(*, user_id: int, conversation_id: int) -> bool:
@@ -77,16 +77,16 @@ def has_written(*, user_id: int, conversation_id: int) -> bool:
     return Participant.objects.filter(conversation_id=conversation_id, user_id=user_id, has_written=True).exists()
 
 
-def raise_if_contact_denied(actor: "User", *, who_can_message: str, has_written: Any, blocked: Any) -> None:
-    """The rules of `check_can_contact`, for data about the other user that has already been read."""
+def raise_if_refused(actor: "User", refusal: type[ApiError] | None) -> None:
+    """The rules of `check_can_contact`, with the `contact_refusal` of columns that have already been read."""
     if not actor.has_verified_email:
         raise EmailNotVerified
-    refusal = _refusal(who_can_message, has_written, blocked)
     if refusal is not None:
         raise refusal
 
 
-def _refusal(who_can_message: str, has_written: Any, blocked: Any) -> type[ApiError] | None:
+def contact_refusal(who_can_message: str, has_written: Any, blocked: Any) -> type[ApiError] | None:
+    """Of the values of `contact_columns`: why a verified user may not contact the other one; None: allowed."""
     if blocked:
         return UserBlocked
     if who_can_message == WhoCanMessage.NOBODY:
@@ -111,7 +111,7 @@ def reachable_peers(pairs: Iterable[tuple[int, int]]) -> dict[tuple[int, int], i
     return {
         (conversation_id, me_id): other_id
         for conversation_id, me_id, other_id, *permissions in fetched
-        if _refusal(*permissions) is None
+        if contact_refusal(*permissions) is None
     }
 
 

@@ -8,6 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import ValidationError
 
+from accounts.exceptions import UserBlocked
 from accounts.services import pictures
 from core.exceptions import ApiError
 from core.transactions import unit_of_work
@@ -128,16 +129,12 @@ def _announce(
     return row
 
 
-_CALL_TEXTS = {
-    ("audio", "missed"): "Missed voice call",
-    ("video", "missed"): "Missed video call",
-    ("audio", "canceled"): "Canceled voice call",
-    ("video", "canceled"): "Canceled video call",
-    ("audio", "declined"): "Declined voice call",
-    ("video", "declined"): "Declined video call",
-    ("audio", "busy"): "Voice call, line busy",
-    ("video", "busy"): "Video call, line busy",
-}
+def _call_text(media: str, outcome: str) -> str:
+    """The text for clients without calls: always English."""
+    call = "video call" if media == "video" else "voice call"
+    if outcome in ("missed", "canceled", "declined"):
+        return f"{outcome} {call}".capitalize()
+    return f"{call}, line busy".capitalize() if outcome == "busy" else call.capitalize()
 
 
 def send_call_message(
@@ -152,11 +149,9 @@ def send_call_message(
 ) -> MessageRow:
     """The message that an ended call leaves, as the caller sees it; a repeat for the same call adds no second one.
 
-    `counts_as_unread`: the callee has missed the call; not counted when one has blocked the other meanwhile. The text
-    is for clients without calls: always English.
+    `counts_as_unread`: the callee has missed the call; not counted when one has blocked the other meanwhile.
     """
-    plain = "Video call" if media == "video" else "Voice call"
-    body = _CALL_TEXTS.get((media, outcome), plain)
+    body = _call_text(media, outcome)
     with unit_of_work():
         locked = storage.lock(conversation_id, caller_id)
         message = Message(
@@ -169,7 +164,7 @@ def send_call_message(
             call_media=media,
             call_outcome=outcome,
             call_duration_s=duration_s,
-            counts_as_unread=counts_as_unread and not locked.is_blocked,
+            counts_as_unread=counts_as_unread and locked.refusal is not UserBlocked,
             created_at=timezone.now(),
         )
         unread_counts = storage.insert(message, locked)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from accounts import sql
 from accounts.services import pictures
 from core.database import column_values, insert_into, on_postgresql, row, rows, set_id
+from core.exceptions import ApiError
 from core.fields import parse_id
 from core.transactions import unit_of_work
 from messaging import signals
@@ -32,7 +33,7 @@ from messaging.models import (
     Reaction,
     between,
 )
-from messaging.selectors.access import contact_columns, raise_if_contact_denied
+from messaging.selectors.access import contact_columns, contact_refusal, raise_if_refused
 from messaging.selectors.messages import MessageRow, messages_for
 
 if TYPE_CHECKING:
@@ -41,25 +42,19 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class LockedConversation:
-    """A locked conversation for one participant, and whether that participant may contact the other one."""
+    """A locked conversation for one participant."""
 
     conversation: Conversation
     user_id: int
     other_id: int
-    who_can_message: str
-    other_has_written: bool
-    is_blocked: bool
+    # Why this participant may not contact the other one, if verified.
+    refusal: type[ApiError] | None
     # Participants who did not see the conversation in their list when the statement began.
     unseen_by: list[int]
 
     def check_can_contact(self, actor: "User") -> None:
         """Raises EmailNotVerified, UserBlocked or MessagePermissionDenied."""
-        raise_if_contact_denied(
-            actor,
-            who_can_message=self.who_can_message,
-            has_written=self.other_has_written,
-            blocked=self.is_blocked,
-        )
+        raise_if_refused(actor, self.refusal)
 
     def participants(self) -> tuple[Participant, Participant]:
         """Both participants as they are now: the user's own row first. The conversation's lock covers them."""
@@ -90,14 +85,12 @@ def lock(conversation_id: object, user_id: int) -> LockedConversation:
     columns = row(_LOCK + locking, [user_id, user_id, user_id, user_id, number, user_id, user_id])
     if columns is None:
         raise ConversationNotFound
-    low, high, other_id, who_can_message, has_written, is_blocked, *shown = columns
+    low, high, other_id, who_can_message, has_written, blocked, *shown = columns
     return LockedConversation(
         conversation=Conversation(id=number, user_low_id=low, user_high_id=high),
         user_id=user_id,
         other_id=other_id,
-        who_can_message=who_can_message,
-        other_has_written=bool(has_written),
-        is_blocked=bool(is_blocked),
+        refusal=contact_refusal(who_can_message, has_written, blocked),
         unseen_by=[participant_id for participant_id, sees in zip((other_id, user_id), shown, strict=True) if not sees],
     )
 
