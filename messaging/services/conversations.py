@@ -34,19 +34,18 @@ def start(*, starter: "User", user_id: int) -> tuple[ConversationRow, bool]:
         raise ValidationError({"user_id": [_("You cannot write to yourself.")]})
     low, high = sorted((starter.id, user_id))
     conversation = Conversation.objects.filter(user_low_id=low, user_high_id=high).first()
-    if conversation is not None:
+    created = False
+    if conversation is None:
+        other = people.contactable_user(user_id)
+        if people.blocked_either_way(starter.id, other.id):
+            raise UserBlocked
+        ratelimits.check("start_conversation", starter.id)
+        with unit_of_work():
+            conversation, created = _insert(low, high, starter.id)
+            if created:
+                signals.conversation_started.send(Conversation, conversation=conversation, starter_id=starter.id)
+    if not created:
         show_to(user_id=starter.id, conversation=conversation)
-        return conversations_for(starter.id, [conversation.id])[conversation.id], False
-    other = people.contactable_user(user_id)
-    if people.blocked_either_way(starter.id, other.id):
-        raise UserBlocked
-    ratelimits.check("start_conversation", starter.id)
-    with unit_of_work():
-        conversation, created = _insert(low, high, starter.id)
-        if not created:
-            show_to(user_id=starter.id, conversation=conversation)
-        else:
-            signals.conversation_started.send(Conversation, conversation=conversation, starter_id=starter.id)
     return conversations_for(starter.id, [conversation.id])[conversation.id], created
 
 
