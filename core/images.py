@@ -13,7 +13,6 @@ import contextlib
 import hashlib
 import json
 import os
-import secrets
 import subprocess
 import sys
 import threading
@@ -44,14 +43,6 @@ class Picture:
     upload_digest: str
 
 
-def read_upload(upload: IO[bytes]) -> bytes:
-    """The bytes of an upload. FileTooLarge as soon as there are more than MAX_BYTES."""
-    data = upload.read(MAX_BYTES + 1)
-    if len(data) > MAX_BYTES:
-        raise FileTooLarge
-    return data
-
-
 def picture(data: bytes, *, avatar: bool = False) -> Picture:
     """The picture in `data`, animation kept; for an avatar its first frame as a square of 512 px.
 
@@ -69,11 +60,6 @@ def picture(data: bytes, *, avatar: bool = False) -> Picture:
     except LimitExceeded as error:
         raise InvalidImage from error
     return _pool.convert(data, avatar=avatar)
-
-
-def new_token() -> str:
-    """A name of 128 random bits."""
-    return secrets.token_urlsafe(16)
 
 
 # --- The processes that decode ---------------------------------------------------------------------

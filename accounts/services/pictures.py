@@ -1,6 +1,7 @@
 """Stores images: the files and their rows, kept consistent."""
 
 import logging
+import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
@@ -31,9 +32,10 @@ def receive_upload(*, owner: User, kind: str, upload: IO[bytes]) -> Iterator[Ima
     FileTooLarge, UnsupportedMediaType, InvalidImage, ServiceUnavailable (too many are waiting); OSError when they cannot be
     stored (a full disk).
     """
-    picture = images.picture(images.read_upload(upload), avatar=kind == Image.Kind.AVATAR)
+    # One byte more than allowed is enough to refuse the upload.
+    picture = images.picture(upload.read(images.MAX_BYTES + 1), avatar=kind == Image.Kind.AVATAR)
     image = Image(
-        token=images.new_token(),
+        token=secrets.token_urlsafe(16),
         kind=kind,
         owner=owner,
         mime=picture.mime,
