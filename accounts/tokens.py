@@ -17,7 +17,7 @@ from rest_framework_simplejwt.backends import TokenBackend
 
 from accounts.conf import conf
 from accounts.exceptions import TokenExpired, TokenInvalid
-from core.fields import parse_id
+from core.text import parse_id
 
 ALGORITHM = "HS256"
 SESSION = "session"

@@ -25,7 +25,7 @@ from django.utils.dateparse import parse_date, parse_datetime
 from rest_framework.exceptions import APIException
 from tqdm import tqdm
 
-from core.fields import parse_id
+from core.text import parse_id
 
 NOTHING_MATCHED = 3
 T = TypeVar("T")

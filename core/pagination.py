@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.exceptions import ValidationError
 
-from core.fields import MAX_ID
+from core.text import MAX_ID
 
 # Of operations that return pages.
 CURSOR = OpenApiParameter("cursor", str, description="`next_cursor` of the page before.")

@@ -1,4 +1,4 @@
-"""Normalisation of text for storage and for comparison, and values as text."""
+"""Normalisation of text for storage and for comparison; ids, names and times as text."""
 
 import re
 import secrets
@@ -15,6 +15,7 @@ from email_validator import SPECIAL_USE_DOMAIN_NAMES, EmailNotValidError, valida
 # The library would refuse names such as `.test` and `.local`. A private network may have mail servers for them.
 SPECIAL_USE_DOMAIN_NAMES.clear()
 MAX_ADDRESS = 254
+MAX_ID = 2**63 - 1
 MAX_LANGUAGE_TAG = 35
 _BASE32 = "abcdefghijklmnopqrstuvwxyz234567"
 
@@ -35,6 +36,7 @@ _UNPRINTABLE = re.compile(
     r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]"
 )
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_ID = re.compile(r"[1-9][0-9]{0,18}")
 
 
 def normalise(text: str) -> str:
@@ -76,6 +78,17 @@ def fold(text: str) -> str:
         base_has_accents = character < "\u0400" or "\u1e00" <= character <= "\u1fff"
         characters.append(character)
     return unicodedata.normalize("NFC", "".join(characters)).translate(_PLAIN_LETTERS)
+
+
+def parse_id(value: object) -> int | None:
+    """The id in a path or query (`"42"`), or None for anything that cannot be one."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return value if 1 <= value <= MAX_ID else None
+    if isinstance(value, str) and _ID.fullmatch(value):
+        return parse_id(int(value))
+    return None
 
 
 # A request names its address twice: for its rate, and for its account.

@@ -9,8 +9,7 @@ from django.db.models import F, Q, Value
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from core.fields import MAX_ID
-from core.text import row_name
+from core.text import MAX_ID, row_name
 
 
 class ConversationQuerySet(models.QuerySet["Conversation"]):

@@ -12,9 +12,8 @@ from rest_framework import serializers
 
 from accounts.media import media_path
 from accounts.serializers import PersonSerializer
-from core.fields import IdField, TextField, parse_id
-from core.serializers import OkReply, PageReply
-from core.text import json_time
+from core.serializers import IdField, OkReply, PageReply, TextField
+from core.text import json_time, parse_id
 from messaging.conf import conf
 from messaging.models import Message
 from messaging.selectors.conversations import ConversationRow

@@ -14,9 +14,10 @@ from rest_framework.viewsets import ViewSet
 from accounts.permissions import IsVerified, MethodPermissions
 from accounts.selectors import search_people
 from accounts.serializers import PersonSerializer
-from core.fields import checked, parse_id
 from core.pagination import CURSOR, Limit, decode_cursor, page, whole_number
 from core.parsers import PictureFormParser
+from core.serializers import checked
+from core.text import parse_id
 from core.throttles import UPLOADS, Throttle, throttles, user
 from messaging import selectors, serializers
 from messaging.conf import conf

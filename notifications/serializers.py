@@ -9,8 +9,7 @@ from django.utils.translation import gettext_lazy
 from rest_framework import serializers
 
 from accounts.serializers import PersonSerializer
-from core.fields import StrictBooleanField, StrictCharField, TextField
-from core.serializers import OkReply, PageReply
+from core.serializers import OkReply, PageReply, StrictBooleanField, StrictCharField, TextField
 from notifications import kinds
 from notifications.conf import conf
 from notifications.models import Device, Preferences

@@ -10,9 +10,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
-from core.fields import checked, parse_id
 from core.pagination import Limit, decode_cursor, flag, page, whole_number
-from core.serializers import OkReply
+from core.serializers import OkReply, checked
+from core.text import parse_id
 from core.throttles import Throttle, network, throttles, user
 from notifications import selectors
 from notifications.conf import conf

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 from rest_framework.serializers import ListField, Serializer
 
-from core.fields import MAX_ID, IdField, StrictBooleanField, StrictIntegerField, TextField
+from core.serializers import IdField, StrictBooleanField, StrictIntegerField, TextField
+from core.text import MAX_ID
 from messaging import serializers as messaging
 from messaging.services import conversations, messages, reactions
 from realtime.calls import socket_commands as calls

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 from rest_framework.viewsets import ViewSet
 
-from core.fields import checked
+from core.serializers import checked
 from realtime import asyncapi, selectors, socket_events
 from realtime.calls import services as calls
 from realtime.kinds import SocketRef

@@ -23,8 +23,7 @@ from accounts.selectors import has_address, name_matches
 from accounts.services import account_status, step_up, two_step
 from accounts.services.login_lockout import is_locked, locked_until
 from core.exceptions import NotFound
-from core.fields import parse_id
-from core.text import fold
+from core.text import fold, parse_id
 
 
 class AccountStatusFilter(ChoiceFilter):

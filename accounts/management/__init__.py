@@ -8,8 +8,8 @@ from django.db.models import Q
 
 from accounts.models import User
 from accounts.selectors import has_address
-from core.fields import parse_id
 from core.operator import NothingMatched, OperatorCommand, actor, not_blank
+from core.text import parse_id
 
 
 class UserCommand(OperatorCommand):

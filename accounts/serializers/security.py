@@ -8,8 +8,16 @@ from rest_framework import serializers
 
 from accounts.models import Session, TrustedDevice, User
 from accounts.serializers.users import NoticeReply, SignInReply
-from core.fields import AddressField, CodeField, LanguageField, NameField, PasswordField, StrictBooleanField, TextField
-from core.serializers import OkReply
+from core.serializers import (
+    AddressField,
+    CodeField,
+    LanguageField,
+    NameField,
+    OkReply,
+    PasswordField,
+    StrictBooleanField,
+    TextField,
+)
 
 # --- Sign-up, confirmation, password reset ---------------------------------------------------------
 

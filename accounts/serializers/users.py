@@ -8,8 +8,7 @@ from rest_framework.fields import SkipField, empty
 from accounts.media import media_path
 from accounts.models import Block, User
 from accounts.sql import PersonRow
-from core.fields import IdField, LanguageField, NameField, StrictBooleanField, TextField
-from core.serializers import OkReply, PageReply
+from core.serializers import IdField, LanguageField, NameField, OkReply, PageReply, StrictBooleanField, TextField
 from core.text import language_tag
 
 

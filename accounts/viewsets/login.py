@@ -35,10 +35,9 @@ from accounts.serializers.security import (
 from accounts.serializers.users import MeReply, NoticeReply, OwnAccountOutput, SignInReply
 from accounts.services import login, password, registration, sessions, two_step
 from accounts.tokens import decode_session_token
-from core.fields import checked, parse_id
 from core.request_context import client_of, prefer_language
-from core.serializers import OkReply
-from core.text import supported_language
+from core.serializers import OkReply, checked
+from core.text import parse_id, supported_language
 from core.throttles import Throttle, by_address, network, network_and_account, throttles
 
 DEVICE_COOKIE = "trusted_device"

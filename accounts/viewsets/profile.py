@@ -34,11 +34,11 @@ from accounts.serializers.users import (
 from accounts.services import pictures, profile
 from core.conf import project
 from core.exceptions import NotFound, ServiceUnavailable
-from core.fields import checked, parse_id
 from core.pagination import CURSOR, Limit, decode_cursor, page
 from core.parsers import PictureFormParser
 from core.renderers import FileNegotiation
-from core.serializers import OkReply
+from core.serializers import OkReply, checked
+from core.text import parse_id
 from core.throttles import UPLOADS, Throttle, throttles, user
 
 BLOCKS = Limit(conf.BLOCKS_PAGE, conf.BLOCKS_PAGE_MAX)

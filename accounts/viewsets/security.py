@@ -44,10 +44,9 @@ from accounts.services import email_change, export, password, retention, second_
 from core import ratelimits
 from core.conf import project
 from core.exceptions import NotFound, RateLimited
-from core.fields import checked
 from core.renderers import FileNegotiation, archive
 from core.request_context import network_of_request
-from core.serializers import OkReply
+from core.serializers import OkReply, checked
 from core.throttles import Throttle, network, throttles, user
 
 

@@ -10,7 +10,7 @@ from accounts import sql
 from accounts.exceptions import EmailNotVerified, UserBlocked
 from core.database import row, rows, rows_unprepared
 from core.exceptions import ApiError
-from core.fields import parse_id
+from core.text import parse_id
 from messaging.exceptions import ConversationNotFound, MessagePermissionDenied
 from messaging.models import PARTICIPANT, Conversation, Message, Participant
 

@@ -8,7 +8,7 @@ from django.db.models import Max
 
 from accounts import sql
 from core.database import as_parameter, is_any, on_postgresql, rows
-from core.fields import MAX_ID, parse_id
+from core.text import MAX_ID, parse_id
 from messaging.models import (
     BETWEEN,
     MESSAGE,

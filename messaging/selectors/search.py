@@ -8,7 +8,7 @@ reading rows. One request reads a bounded number of rows; the reply says where i
 import re
 
 from core.database import as_parameter, is_any, on_postgresql, rows, rows_unprepared
-from core.fields import MAX_ID
+from core.text import MAX_ID
 from messaging.conf import conf
 from messaging.models import BETWEEN, MESSAGE, NEWEST_FIRST, NOT_DELETED, between
 from messaging.selectors.access import watermark_for

@@ -14,7 +14,7 @@ from accounts import sql
 from accounts.services import pictures
 from core.database import column_values, insert_into, on_postgresql, row, rows, set_id
 from core.exceptions import ApiError
-from core.fields import parse_id
+from core.text import parse_id
 from core.transactions import unit_of_work
 from messaging import signals
 from messaging.exceptions import ConversationNotFound, IdempotencyConflict, MessageNotFound

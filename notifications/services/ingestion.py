@@ -19,8 +19,7 @@ from django.utils.dateparse import parse_datetime
 from accounts.exceptions import TokenInvalid
 from accounts.selectors import existing_user_ids
 from core.database import as_parameter
-from core.fields import MAX_ID
-from core.text import clean_name, is_encodable
+from core.text import MAX_ID, clean_name, is_encodable
 from core.transactions import unit_of_work
 from notifications.conf import conf
 from notifications.kinds import ACTIONS, EVENT_ID_LENGTH, EVENT_KINDS, KINDS, TITLE_LENGTH

@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import Count
 
 from core.exceptions import NotFound
-from core.fields import parse_id
+from core.text import parse_id
 from realtime.calls.models import Call, CallParticipant
 
 EXPORTED = (

@@ -5,7 +5,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from core.fields import IdField, TextField
+from core.serializers import IdField, TextField
 from realtime.calls import services
 from realtime.calls.models import Call
 from realtime.calls.serializers import SIGNAL_KINDS, CallReply, CallRouteReply, CallSerializer, DeclineInput

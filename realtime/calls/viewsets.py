@@ -9,8 +9,8 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from accounts.permissions import IsVerified, MethodPermissions
-from core.fields import checked
 from core.pagination import Limit, whole_number
+from core.serializers import checked
 from realtime.calls import selectors, services
 from realtime.calls.models import Call
 from realtime.calls.serializers import CallReply, CallSerializer, CallsReply, DeclineInput, IceServersReply

@@ -19,7 +19,8 @@ from accounts.services import sessions
 from core import ratelimits
 from core.conf import project
 from core.exceptions import RateLimited
-from core.fields import MAX_ID, checked
+from core.serializers import checked
+from core.text import MAX_ID
 from realtime.conf import conf
 from realtime.consumers.authentication import Authentication
 from realtime.consumers.database import in_database

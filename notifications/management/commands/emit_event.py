@@ -13,8 +13,8 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import DatabaseError, transaction
 
 from accounts.services import audit
-from core.fields import parse_id
 from core.operator import PlainCommand, actor, discard_output, moment, refusal
+from core.text import parse_id
 from notifications.conf import conf
 from notifications.kinds import EVENT_KINDS, KINDS
 from notifications.services import ingestion
