@@ -58,21 +58,19 @@ def without_time_limits() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _lock(name: str) -> Iterator[Callable[[], bool]]:
-    if on_postgresql():
+    path = Path(f"{connection.settings_dict['NAME']}.{name}")
+    if keeps_sessions():
         key = [_NAMESPACE, zlib.crc32(name.encode()) - 2**31]
         try:
-            yield lambda: not keeps_sessions() or _selected("pg_try_advisory_lock", key)
+            yield lambda: _selected("pg_try_advisory_lock", key)
         finally:
-            if keeps_sessions():
-                with contextlib.suppress(DatabaseError):
-                    _selected("pg_advisory_unlock", key)
-        return
-    path = Path(f"{connection.settings_dict['NAME']}.{name}")
-    if cast(Any, connection).is_in_memory_db() or not path.parent.is_dir():
+            with contextlib.suppress(DatabaseError):
+                _selected("pg_advisory_unlock", key)
+    elif on_postgresql() or cast(Any, connection).is_in_memory_db() or not path.parent.is_dir():
         yield lambda: True
-        return
-    with path.open("a") as file:
-        yield lambda: _try_flock(file)
+    else:
+        with path.open("a") as file:
+            yield lambda: _try_flock(file)
 
 
 def _selected(function: str, key: list[int]) -> bool:

@@ -23,6 +23,5 @@ from messaging.selectors.messages import (
     message_page,
     messages_for,
     messages_for_each,
-    reactions_of,
 )
 from messaging.selectors.search import search_page

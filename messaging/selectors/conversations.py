@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from accounts import sql
 from accounts.sql import PersonRow
-from core.database import as_parameter, is_any, row, rows
+from core.database import as_parameter, is_any, rows
 from messaging.models import MESSAGE, PARTICIPANT
 
 
@@ -89,32 +89,26 @@ def conversation_page(
 
 def conversations_for(viewer_id: int, ids: Iterable[int]) -> dict[int, ConversationRow]:
     """The viewer's conversations of these ids, in one query; those of other users are missing."""
-    distinct_ids = set(ids)
-    if not distinct_ids:
-        return {}
     fetched = rows(
         f"{_COLUMNS} {PARTICIPANT} p{_JOINS} WHERE p.user_id = %s AND {is_any('p.conversation_id')}",
-        [viewer_id, viewer_id, as_parameter(distinct_ids)],
+        [viewer_id, viewer_id, as_parameter(set(ids))],
     )
     return {columns[0]: _row(columns) for columns in fetched}
 
 
 def unread_counts_for(viewer_id: int, ids: Iterable[int]) -> dict[int, int]:
     """The viewer's unread counts of these conversations, in one query; those of other users are missing."""
-    distinct_ids = set(ids)
-    if not distinct_ids:
-        return {}
     fetched = rows(
         f"SELECT conversation_id, unread_count FROM {PARTICIPANT} WHERE user_id = %s AND {is_any('conversation_id')}",
-        [viewer_id, as_parameter(distinct_ids)],
+        [viewer_id, as_parameter(set(ids))],
     )
     return dict(fetched)
 
 
 def message_unread_count(user_id: int) -> int:
     """Unread messages of a user in all conversations."""
-    columns = row(MESSAGE_UNREAD_COUNT, [user_id])
-    return int(columns[0]) if columns else 0
+    [(total,)] = rows(MESSAGE_UNREAD_COUNT, [user_id])
+    return int(total)
 
 
 def _row(columns: tuple[Any, ...]) -> ConversationRow:

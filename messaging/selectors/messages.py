@@ -139,14 +139,11 @@ def messages_for_each(viewer_ids: Iterable[int], ids: Iterable[int]) -> dict[tup
 
     Deleted and cleared messages and those of other users are missing.
     """
-    message_ids = set(ids)
-    if not message_ids:
-        return {}
     as_participant = f" JOIN {PARTICIPANT} p ON p.conversation_id = m.conversation_id AND {is_any('p.user_id')}"
     fetched = rows(
         f"{select('p.cleared_up_to_id', as_participant, before='p.user_id, p.unread_count, ')}"
         f" WHERE {is_any('m.id')} AND {visible('m', 'p.cleared_up_to_id')}",
-        [as_parameter(set(viewer_ids)), as_parameter(message_ids)],
+        [as_parameter(set(viewer_ids)), as_parameter(set(ids))],
     )
     return {
         (viewer_id, columns[0]): SeenMessage(row_of(columns), unread_count)
@@ -159,13 +156,9 @@ def messages_for(viewer_id: int, ids: Iterable[int]) -> dict[int, MessageRow]:
     return {message_id: seen.message for (_, message_id), seen in messages_for_each([viewer_id], ids).items()}
 
 
-def reactions_of(ids: Iterable[int]) -> dict[int, Uses]:
-    """Reactions by message id, each in order of first use, in one query. The caller checks permissions."""
-    lists: dict[int, list[tuple[int, str]]] = {message_id: [] for message_id in ids}
-    fetched = Reaction.objects.filter(message_id__in=lists).order_by("id")
-    for message_id, user_id, emoji in fetched.values_list("message_id", "user_id", "emoji"):
-        lists[message_id].append((user_id, emoji))
-    return dict(lists)
+def reactions_of(message_id: int) -> Uses:
+    """The reactions to a message, in order of use. The caller checks permissions."""
+    return list(Reaction.objects.filter(message_id=message_id).order_by("id").values_list("user_id", "emoji"))
 
 
 def first_id_since(start: datetime) -> int:

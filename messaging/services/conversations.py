@@ -9,7 +9,7 @@ from rest_framework.exceptions import ValidationError
 from accounts import selectors as people
 from accounts.exceptions import EmailNotVerified, UserBlocked
 from core import ratelimits
-from core.database import as_parameter, row
+from core.database import as_parameter, row, rows
 from core.transactions import unit_of_work
 from messaging import signals
 from messaging.exceptions import MessageNotFound
@@ -137,10 +137,11 @@ def _insert(low: int, high: int, starter_id: int) -> tuple[Conversation, bool]:
     if created is None:
         return Conversation.objects.get(user_low_id=low, user_high_id=high), False
     conversation.id = created[0]
-    newest = row(f"SELECT MAX(id) FROM {MESSAGE}", [])
-    activity_id = (newest and newest[0]) or 0
+    [(newest_id,)] = rows(f"SELECT MAX(id) FROM {MESSAGE}", [])
     Participant.objects.bulk_create(
-        Participant(conversation=conversation, user_id=user_id, activity_id=activity_id, is_shown=user_id == starter_id)
+        Participant(
+            conversation=conversation, user_id=user_id, activity_id=newest_id or 0, is_shown=user_id == starter_id
+        )
         for user_id in (low, high)
     )
     return conversation, True

@@ -39,7 +39,7 @@ def add(*, user: "User", message_id: object, emoji: object) -> Uses:
                 raise ValidationError({"emoji": [text % {"number": number}]})
             Reaction.objects.create(message=message, user_id=user.id, emoji=value)
             _announce(message, locked, user)
-        return reactions_of([message.id])[message.id]
+        return reactions_of(message.id)
 
 
 def remove(*, user: "User", message_id: object, emoji: object) -> Uses:
@@ -51,7 +51,7 @@ def remove(*, user: "User", message_id: object, emoji: object) -> Uses:
         deleted, _details = Reaction.objects.filter(message=message, user_id=user.id, emoji=value).delete()
         if deleted:
             _announce(message, locked, user)
-        return reactions_of([message.id])[message.id]
+        return reactions_of(message.id)
 
 
 def _announce(message: Message, locked: storage.LockedConversation, user: "User") -> None:

@@ -130,11 +130,11 @@ def newest_visible_id(conversation_id: int, cleared_up_to_id: int) -> int | None
 
 def count_unread(participant: Participant) -> int:
     """Counts the unread messages above the participant's watermarks: the source of `unread_count`."""
-    columns = row(
+    [(count,)] = rows(
         f"SELECT COUNT(*) FROM {MESSAGE} m WHERE {BETWEEN} AND {UNREAD}",
         [*between(participant.conversation_id, participant.read_up_to), participant.user_id],
     )
-    return int(columns[0]) if columns else 0
+    return int(count)
 
 
 def recount(participant: Participant) -> None:
