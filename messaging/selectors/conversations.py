@@ -1,12 +1,24 @@
-"""Conversations as one participant sees them: one statement for any number."""
+"""Conversations as one participant sees them, one statement for any number; who may read them, write in them, and see who
+is online. Each query includes its check.
+"""
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from django.contrib.auth import get_user_model
+from django.db.models import Q, QuerySet
 
 from accounts import sql
+from accounts.exceptions import EmailNotVerified, UserBlocked
 from accounts.sql import PersonRow
-from core.database import as_parameter, is_any, rows
-from messaging.models import MESSAGE, PARTICIPANT
+from core.database import as_parameter, is_any, row, rows, rows_unprepared
+from core.exceptions import ApiError
+from core.text import parse_id
+from messaging.exceptions import ConversationNotFound, MessagePermissionDenied
+from messaging.models import MESSAGE, PARTICIPANT, Conversation, Participant
+
+if TYPE_CHECKING:
+    from accounts.models import User
 
 
 class ConversationRow(NamedTuple):
@@ -113,3 +125,136 @@ def message_unread_count(user_id: int) -> int:
 
 def _row(columns: tuple[Any, ...]) -> ConversationRow:
     return ConversationRow._make((*columns[:-5], PersonRow._make(columns[-5:])))
+
+
+# --- The right to read and to write ------------------------------------------------------------------
+
+WhoCanMessage = get_user_model().WhoCanMessage
+
+
+def contact_columns(me: str) -> str:
+    """The columns that decide whether the user `me` may contact the participant `o`, who is the user `u`."""
+    return f"{sql.who_can_message('u')}, o.has_written, {sql.blocked_between('o.user_id', me)}"
+
+
+_CONTACT = (
+    f"SELECT {contact_columns('%s')} FROM {PARTICIPANT} o JOIN {sql.USERS} u ON u.id = o.user_id"
+    " WHERE o.conversation_id = %s AND o.user_id = %s"
+)
+_CONTACTS = (
+    f"SELECT me.conversation_id, me.user_id, o.user_id, {contact_columns('me.user_id')}"
+    f" FROM {PARTICIPANT} me"
+    f" JOIN {PARTICIPANT} o ON o.conversation_id = me.conversation_id AND o.user_id <> me.user_id"
+    f" JOIN {sql.USERS} u ON u.id = o.user_id"
+    " WHERE (me.conversation_id, me.user_id) IN (VALUES {pairs})"
+)
+
+
+def conversation_for(user: "User", conversation_id: object) -> Conversation:
+    """The conversation, for one of its participants. ConversationNotFound for any other user."""
+    conversation = Conversation.objects.of(user.id).filter(id=parse_id(conversation_id)).first()
+    if conversation is None:
+        raise ConversationNotFound
+    return conversation
+
+
+def watermark_for(user_id: int, conversation_id: object) -> tuple[int, int]:
+    """The conversation's id and the user's clear watermark. ConversationNotFound unless the user takes part."""
+    number = parse_id(conversation_id) or 0
+    columns = row(
+        f"SELECT cleared_up_to_id FROM {PARTICIPANT} WHERE conversation_id = %s AND user_id = %s",
+        [number, user_id],
+    )
+    if columns is None:
+        raise ConversationNotFound
+    return number, columns[0]
+
+
+def check_can_contact(actor: "User", conversation: Conversation) -> None:
+    """Returns if `actor` may contact the other participant now.
+
+    Raises EmailNotVerified, UserBlocked (a block in either direction), or MessagePermissionDenied by the
+    other user's privacy setting. The only place of these rules, for sending, editing, reacting and calling.
+    """
+    other_id = conversation.other_id(actor.id)
+    columns = row(_CONTACT, [actor.id, actor.id, conversation.id, other_id])
+    if columns is None:
+        raise ConversationNotFound
+    raise_if_refused(actor, contact_refusal(*columns))
+
+
+def has_written(*, user_id: int, conversation_id: int) -> bool:
+    """Whether this participant has ever sent a message in the conversation."""
+    return Participant.objects.filter(conversation_id=conversation_id, user_id=user_id, has_written=True).exists()
+
+
+def raise_if_refused(actor: "User", refusal: type[ApiError] | None) -> None:
+    """The rules of `check_can_contact`, with the `contact_refusal` of columns that have already been read."""
+    if not actor.has_verified_email:
+        raise EmailNotVerified
+    if refusal is not None:
+        raise refusal
+
+
+def contact_refusal(who_can_message: str, has_written: Any, blocked: Any) -> type[ApiError] | None:
+    """Of the values of `contact_columns`: why a verified user may not contact the other one; None: allowed."""
+    if blocked:
+        return UserBlocked
+    if who_can_message == WhoCanMessage.NOBODY:
+        return MessagePermissionDenied
+    if who_can_message == WhoCanMessage.CONTACTS and not has_written:
+        return MessagePermissionDenied
+    return None
+
+
+def reachable_peers(pairs: Iterable[tuple[int, int]]) -> dict[tuple[int, int], int]:
+    """The other participant's id by (conversation, user), where `check_can_contact` allows a verified user.
+
+    One query for any number of pairs; conversations of other users are missing.
+    """
+    distinct = list(set(pairs))
+    if not distinct:
+        return {}
+    # For a single notice the statement is always the same.
+    read = rows if len(distinct) == 1 else rows_unprepared
+    pairs_sql = ", ".join(["(%s, %s)"] * len(distinct))
+    fetched = read(_CONTACTS.replace("{pairs}", pairs_sql), [number for pair in distinct for number in pair])
+    return {
+        (conversation_id, me_id): other_id
+        for conversation_id, me_id, other_id, *permissions in fetched
+        if contact_refusal(*permissions) is None
+    }
+
+
+# --- Who sees who is online ----------------------------------------------------------------------------
+
+_OTHER = "conversation__participants__"
+
+
+def _presence_is_visible(watched: str, viewer: str) -> Q:
+    """For two participants: the conversation has a message, and the watched user has written or accepts messages
+    from everyone.
+
+    A user who has written accepts replies, unless their privacy setting is NOBODY; having written is enough then.
+    """
+    has_message = Q()
+    for prefix in (watched, viewer):
+        has_message |= Q(**{f"{prefix}has_written": True}) | Q(**{f"{prefix}last_message_id__isnull": False})
+    everyone = Q(**{f"{watched}user__who_can_message": WhoCanMessage.EVERYONE})
+    return has_message & (Q(**{f"{watched}has_written": True}) | everyone)
+
+
+def presence_visible_to(viewer_id: int, among: Iterable[int]) -> set[int]:
+    """Those of `among` whose presence this user may see. The caller checks blocks."""
+    others = Participant.objects.exclude(user_id=viewer_id).filter(
+        _presence_is_visible("", _OTHER), user_id__in=set(among), **{f"{_OTHER}user_id": viewer_id}
+    )
+    return set(others.values_list("user_id", flat=True))
+
+
+def presence_viewers_of(user_id: int) -> QuerySet[Any, Any]:
+    """Ids of the users who may see this user's presence, for `id__in` of a query. The caller checks blocks."""
+    others = Participant.objects.exclude(user_id=user_id).filter(
+        _presence_is_visible(_OTHER, ""), **{f"{_OTHER}user_id": user_id}
+    )
+    return others.values("user_id")

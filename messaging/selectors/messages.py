@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.db.models import Max
 
@@ -22,7 +22,10 @@ from messaging.models import (
     between,
     visible,
 )
-from messaging.selectors.access import watermark_for
+from messaging.selectors.conversations import watermark_for
+
+if TYPE_CHECKING:
+    from accounts.models import Image
 
 # Reactions as (user, emoji), in order of use.
 Uses = Sequence[tuple[int, str]]
@@ -159,6 +162,12 @@ def messages_for(viewer_id: int, ids: Iterable[int]) -> dict[int, MessageRow]:
 def reactions_of(message_id: int) -> Uses:
     """The reactions to a message, in order of use. The caller checks permissions."""
     return list(Reaction.objects.filter(message_id=message_id).order_by("id").values_list("user_id", "emoji"))
+
+
+def message_image_is_visible(image: "Image", viewer_id: int | None, signed: bool) -> bool:
+    """A participant may see the image of a message while the message is visible to them."""
+    messages = Message.objects.not_deleted() if signed else Message.objects.visible_to(viewer_id)
+    return messages.filter(image=image).exists()
 
 
 def first_id_since(start: datetime) -> int:

@@ -11,7 +11,7 @@ from core.database import as_parameter, is_any, on_postgresql, rows, rows_unprep
 from core.text import MAX_ID
 from messaging.conf import conf
 from messaging.models import BETWEEN, MESSAGE, NEWEST_FIRST, NOT_DELETED, between
-from messaging.selectors.access import watermark_for
+from messaging.selectors.conversations import watermark_for
 from messaging.selectors.messages import MessageRow, row_of, select
 
 # A trigram index is usable from three letters in a row.

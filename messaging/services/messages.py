@@ -16,7 +16,7 @@ from messaging import signals
 from messaging.conf import conf
 from messaging.exceptions import NotMessageOwner
 from messaging.models import Message, MessageRevision
-from messaging.selectors.access import check_can_contact, conversation_for
+from messaging.selectors.conversations import check_can_contact, conversation_for
 from messaging.selectors.messages import MessageRow, SeenMessage, messages_for
 from messaging.services import storage
 from messaging.text import clean_body, clean_client_id, searchable

@@ -33,7 +33,7 @@ from messaging.models import (
     Reaction,
     between,
 )
-from messaging.selectors.access import contact_columns, contact_refusal, raise_if_refused
+from messaging.selectors.conversations import contact_columns, contact_refusal, raise_if_refused
 from messaging.selectors.messages import MessageRow, messages_for
 
 if TYPE_CHECKING:
