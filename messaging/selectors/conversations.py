@@ -137,10 +137,6 @@ def contact_columns(me: str) -> str:
     return f"{sql.who_can_message('u')}, o.has_written, {sql.blocked_between('o.user_id', me)}"
 
 
-_CONTACT = (
-    f"SELECT {contact_columns('%s')} FROM {PARTICIPANT} o JOIN {sql.USERS} u ON u.id = o.user_id"
-    " WHERE o.conversation_id = %s AND o.user_id = %s"
-)
 _CONTACTS = (
     f"SELECT me.conversation_id, me.user_id, o.user_id, {contact_columns('me.user_id')}"
     f" FROM {PARTICIPANT} me"
@@ -176,11 +172,11 @@ def check_can_contact(actor: "User", conversation: Conversation) -> None:
     Raises EmailNotVerified, UserBlocked (a block in either direction), or MessagePermissionDenied by the
     other user's privacy setting. The only place of these rules, for sending, editing, reacting and calling.
     """
-    other_id = conversation.other_id(actor.id)
-    columns = row(_CONTACT, [actor.id, actor.id, conversation.id, other_id])
-    if columns is None:
+    contact = _contacts({(conversation.id, actor.id)})
+    if not contact:
         raise ConversationNotFound
-    raise_if_refused(actor, contact_refusal(*columns))
+    [(_, refusal)] = contact.values()
+    raise_if_refused(actor, refusal)
 
 
 def has_written(*, user_id: int, conversation_id: int) -> bool:
@@ -212,17 +208,18 @@ def reachable_peers(pairs: Iterable[tuple[int, int]]) -> dict[tuple[int, int], i
 
     One query for any number of pairs; conversations of other users are missing.
     """
-    distinct = list(set(pairs))
-    if not distinct:
-        return {}
-    # For a single notice the statement is always the same.
-    read = rows if len(distinct) == 1 else rows_unprepared
-    pairs_sql = ", ".join(["(%s, %s)"] * len(distinct))
-    fetched = read(_CONTACTS.replace("{pairs}", pairs_sql), [number for pair in distinct for number in pair])
+    return {pair: other_id for pair, (other_id, refusal) in _contacts(set(pairs)).items() if refusal is None}
+
+
+def _contacts(pairs: set[tuple[int, int]]) -> dict[tuple[int, int], tuple[int, type[ApiError] | None]]:
+    """By (conversation, user) the other participant, and why the user may not contact them."""
+    # For a single pair the statement is always the same.
+    read = rows if len(pairs) == 1 else rows_unprepared
+    pairs_sql = ", ".join(["(%s, %s)"] * len(pairs))
+    fetched = read(_CONTACTS.replace("{pairs}", pairs_sql), [number for pair in pairs for number in pair])
     return {
-        (conversation_id, me_id): other_id
-        for conversation_id, me_id, other_id, *permissions in fetched
-        if contact_refusal(*permissions) is None
+        (conversation_id, user_id): (other_id, contact_refusal(*permissions))
+        for conversation_id, user_id, other_id, *permissions in fetched
     }
 
 
