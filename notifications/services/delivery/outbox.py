@@ -15,7 +15,7 @@ from core.database import as_parameter, on_postgresql, prepared
 from core.transactions import lock_in_order, unit_of_work
 from notifications.conf import conf
 from notifications.kinds import CALL_KINDS, KINDS
-from notifications.models import Delivery, Device
+from notifications.models import Delivery, DeliveryQuerySet, Device
 from notifications.services.delivery.wakeups import wake_on_commit
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def enqueue_call_push(*, recipient_id: int, data: Mapping[str, str], expires_at:
             rings = Delivery.objects.filter(group_key=group, kind="incoming_call", recipient_id=recipient_id)
             # Devices before their deliveries, as a registration locks them.
             lock_in_order(devices)
-            rings.cancel("the call is over")
+            _cancel(rings, "the call is over")
             rung = rings.filter(Q(state__in=(State.SENT, State.LEASED)) | Q(tries__gt=0))
             devices = devices.filter(id__in=rung.values("device_id"))
         return _enqueue(
@@ -173,7 +173,15 @@ def cancel(
         if before_deletion:
             # The deletion clears the references of rows that are not pending, too.
             lock_in_order(rows)
-        return rows.cancel(reason, **(references if before_deletion else {}))
+        return _cancel(rows, reason, **(references if before_deletion else {}))
+
+
+def _cancel(rows: DeliveryQuerySet, reason: str, **cleared: None) -> int:
+    """Cancels the pending ones and sets the references in `cleared` to null. Returns how many."""
+    pending = rows.pending()
+    lock_in_order(pending)
+    values = {"state": State.CANCELLED, "last_error": reason[:300], "finished_at": timezone.now()}
+    return pending.update(payload={}, **values, **cleared)
 
 
 def switch_off(device_id: int) -> None:
