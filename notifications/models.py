@@ -110,7 +110,7 @@ class Preferences(models.Model):
         verbose_name_plural = _("notification preferences")
 
     def wants(self, switch: str) -> bool:
-        """Notifications under this switch are on. As SQL for the kind `message` in services.feed.messages."""
+        """Notifications under this switch are on. As SQL for the kind `message` in services.feed."""
         return self.enabled and bool(getattr(self, switch))
 
     def is_silent(self, switch: str) -> bool:

@@ -9,7 +9,7 @@ from accounts import signals as accounts
 from core.transactions import before_commit
 from messaging import signals as messaging
 from messaging.selectors import unread_counts_for
-from notifications.services import devices, feed
+from notifications.services import devices, feed, social
 from notifications.signals import social_event_happened
 
 
@@ -78,4 +78,4 @@ def account_erased(*, user_id: int, **_: Any) -> None:
 
 @receiver(social_event_happened)
 def on_social_event(*, signal: Any, sender: Any, **event: Any) -> None:
-    feed.apply_event(**event)
+    social.apply_event(**event)

@@ -24,7 +24,7 @@ from core.transactions import unit_of_work
 from notifications.conf import conf
 from notifications.kinds import ACTIONS, EVENT_ID_LENGTH, EVENT_KINDS, KINDS, TITLE_LENGTH
 from notifications.models import IngestedEvent
-from notifications.services import feed
+from notifications.services import social
 
 # With a shorter key nothing starts (notifications.E011).
 MIN_KEY_BYTES = 32
@@ -145,8 +145,8 @@ def _ingest_event(source: Source, event_id: str, **content: Any) -> str:
         if not is_new:
             stored = IngestedEvent.objects.filter(source=source.name, event_id=event_id).first()
             return "duplicate" if stored is None or stored.digest == digest else "rejected:conflict"
-        result = feed.apply_event(**content)
-    return f"rejected:{result}" if result is feed.EventResult.NOT_FOUND else str(result)
+        result = social.apply_event(**content)
+    return f"rejected:{result}" if result is social.EventResult.NOT_FOUND else str(result)
 
 
 def _read(raw: object, source: Source) -> dict[str, Any] | str:
@@ -158,7 +158,7 @@ def _read(raw: object, source: Source) -> dict[str, Any] | str:
 
 
 def _parse(raw: object, source: Source) -> dict[str, Any]:
-    """The event's id and what `feed.apply_event` takes. The stored digest is of these values, in this order."""
+    """The event's id and what `social.apply_event` takes. The stored digest is of these values, in this order."""
     if not isinstance(raw, dict):
         raise _Rejected("validation_error")
     event_id, kind, action = _event_id(raw), raw.get("type"), raw.get("action", "create")

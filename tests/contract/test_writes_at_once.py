@@ -38,7 +38,7 @@ from core.transactions import unit_of_work
 from messaging.models import Participant
 from messaging.services import conversations, messages, storage
 from notifications.models import Device, Notification
-from notifications.services import feed
+from notifications.services import social
 from realtime.models import Call, Event, Stream
 from tests import schema
 from tests.accounts.steps import SECOND, last_code
@@ -88,7 +88,7 @@ class World:
         return messages.send(sender=sender, conversation_id=self.chat, body="Tea?")[0].id
 
     def notification(self) -> int:
-        feed.notify(kind="post_like", recipient_id=self.alice.id, actor_id=self.bob.id, target_id=7, title="Tea")
+        social.notify(kind="post_like", recipient_id=self.alice.id, actor_id=self.bob.id, target_id=7, title="Tea")
         rows = Notification.objects.filter(recipient=self.alice, kind="post_like")
         return rows.order_by("-id").values_list("id", flat=True)[0]
 

@@ -5,7 +5,7 @@ import uuid
 
 import pytest
 
-from notifications.services import delivery, devices, feed
+from notifications.services import delivery, devices, social
 from tests.factories import sign_in
 from tests.notifications.fake_fcm import FakeFcm
 
@@ -15,7 +15,7 @@ def like():
     """like(actor, recipient, post): as another service would report it."""
 
     def announce(actor, recipient, post_id=7, **particulars):
-        return feed.notify(
+        return social.notify(
             kind="post_like",
             recipient_id=recipient.id,
             actor_id=actor.id,
@@ -30,7 +30,7 @@ def like():
 @pytest.fixture
 def unlike():
     def announce(actor, recipient, post_id=7):
-        return feed.retract(kind="post_like", recipient_id=recipient.id, actor_id=actor.id, target_id=post_id)
+        return social.retract(kind="post_like", recipient_id=recipient.id, actor_id=actor.id, target_id=post_id)
 
     return announce
 

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from notifications.models import Notification
-from notifications.services import feed
+from notifications.services import social
 from tests.factories import make_user
 
 pytestmark = pytest.mark.django_db
@@ -64,7 +64,7 @@ def test_likes_count_people_and_comments_count_occurrences(as_alice, alice, bob,
     like(bob, alice)
     assert like(bob, alice) == "aggregated"
     for comment_id in (1, 2, 2):
-        feed.notify(
+        social.notify(
             kind="comment",
             recipient_id=alice.id,
             actor_id=bob.id,
@@ -77,7 +77,7 @@ def test_likes_count_people_and_comments_count_occurrences(as_alice, alice, bob,
 
 def test_all_follows_share_a_row_whose_target_is_the_latest_actor(as_alice, alice, bob, charlie):
     for actor in (bob, charlie):
-        feed.notify(kind="follow", recipient_id=alice.id, actor_id=actor.id)
+        social.notify(kind="follow", recipient_id=alice.id, actor_id=actor.id)
     [row] = the_feed(as_alice)
     assert row["count"] == 2
     assert row["target"] == {"type": "user", "id": charlie.id, "title": "Charlie Cooper"}
@@ -86,7 +86,7 @@ def test_all_follows_share_a_row_whose_target_is_the_latest_actor(as_alice, alic
 @pytest.mark.parametrize("kind", ["follow_request", "follow_approved"])
 def test_requests_and_approvals_are_never_grouped(as_alice, alice, bob, charlie, kind):
     for actor in (bob, charlie):
-        assert feed.notify(kind=kind, recipient_id=alice.id, actor_id=actor.id) == "created"
+        assert social.notify(kind=kind, recipient_id=alice.id, actor_id=actor.id) == "created"
     assert [(row["actor"]["id"], row["count"]) for row in the_feed(as_alice)] == [
         (charlie.id, 1),
         (bob.id, 1),

@@ -8,7 +8,7 @@ from django.utils import timezone
 from accounts.services import registration
 from notifications.models import Notification, Preferences
 from notifications.selectors import quiet_ids
-from notifications.services import feed
+from notifications.services import feed, social
 from notifications.signals import notification_changed
 from tests.client import ApiClient
 from tests.factories import make_user, sign_in
@@ -92,7 +92,7 @@ def test_an_empty_put_names_all_six(as_alice):
 )
 def test_a_switch_that_is_off_leaves_no_row(as_alice, alice, bob, switch, kind):
     as_alice.patch(URL, {switch: False})
-    outcome = feed.notify(kind=kind, recipient_id=alice.id, actor_id=bob.id, target_id=7)
+    outcome = social.notify(kind=kind, recipient_id=alice.id, actor_id=bob.id, target_id=7)
     assert outcome == "suppressed:preference"
     assert not Notification.objects.exists()
 
@@ -113,7 +113,7 @@ def changes():
 @pytest.mark.parametrize("switch", ["follows", "enabled"])
 def test_a_follow_request_wants_an_answer_and_is_stored_silently(as_alice, alice, bob, switch, changes):
     as_alice.patch(URL, {switch: False})
-    assert feed.notify(kind="follow_request", recipient_id=alice.id, actor_id=bob.id) == "created"
+    assert social.notify(kind="follow_request", recipient_id=alice.id, actor_id=bob.id) == "created"
     assert as_alice.get("/api/v1/notifications")["unread_count"] == 1
     assert changes == [(alice.id, True)]
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 from accounts.models import Block, Session, User
 from notifications import selectors
 from notifications.models import Delivery, Device, Notification
-from notifications.services import feed
+from notifications.services import feed, social
 from notifications.services.delivery.push_handler import _targets
 from notifications.services.delivery.push_messages import push_contents
 from tests.factories import sign_in
@@ -22,7 +22,7 @@ HOUR = timedelta(hours=1)
 @pytest.mark.parametrize("is_read", [False, True])
 def test_visible_and_unread_rows(alice, bob, charlie, direction, is_read, django_assert_num_queries):
     for recipient in (alice, charlie):
-        feed.notify(kind="follow", recipient_id=recipient.id, actor_id=bob.id)
+        social.notify(kind="follow", recipient_id=recipient.id, actor_id=bob.id)
     row = Notification.objects.get(recipient=alice)
     if is_read:
         feed.mark_read(user_id=alice.id, notification_id=row.id)
@@ -44,7 +44,7 @@ def test_visible_and_unread_rows(alice, bob, charlie, direction, is_read, django
 def test_a_recipient_blocked_by_staff(alice, bob, until, is_notified):
     now = timezone.now()
     User.objects.filter(id=alice.id).update(blocked_at=now - 2 * HOUR, blocked_until=now + until if until else None)
-    feed.notify(kind="follow", recipient_id=alice.id, actor_id=bob.id)
+    social.notify(kind="follow", recipient_id=alice.id, actor_id=bob.id)
     feed.message_arrived(recipient_id=alice.id, sender_id=bob.id, conversation_id=1, message_id=1, at=now)
     kinds = {"follow", "message"} if is_notified else set()
     assert set(Notification.objects.values_list("kind", flat=True)) == kinds

@@ -9,7 +9,7 @@ from accounts.models import Block
 from accounts.services import profile
 from notifications import selectors
 from notifications.models import Member, Notification
-from notifications.services import feed
+from notifications.services import social
 from notifications.services.delivery.push_messages import push_contents
 from notifications.signals import social_event_happened
 
@@ -49,7 +49,7 @@ def test_a_block_takes_the_person_out_of_groups_and_an_end_brings_nothing_back(a
     like(bob, alice, 7)
     like(charlie, alice, 7)
     like(charlie, alice, 8)
-    feed.notify(kind="follow", recipient_id=charlie.id, actor_id=alice.id)
+    social.notify(kind="follow", recipient_id=charlie.id, actor_id=alice.id)
     profile.block(blocker=alice, blocked_id=charlie.id)
     body = as_alice.get(FEED)
     assert [(row["target"]["id"], row["count"], row["actor"]["id"]) for row in body["notifications"]] == [

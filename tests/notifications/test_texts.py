@@ -6,7 +6,7 @@ from django.utils import translation
 
 from notifications.kinds import KINDS
 from notifications.models import Notification
-from notifications.services import feed
+from notifications.services import social
 from notifications.services.delivery.push_messages import push_contents, push_text
 from tests.factories import make_user
 
@@ -91,7 +91,7 @@ def test_the_recipients_language_decides_not_the_actors():
     recipient = make_user("Olga", language="ru")
     actor = make_user("Ann", language="en")
     for number in range(3):
-        feed.notify(
+        social.notify(
             kind="comment",
             recipient_id=recipient.id,
             actor_id=actor.id,
@@ -114,7 +114,7 @@ def test_the_recipients_language_decides_not_the_actors():
     ("kind", "opens"), [("follow", "user_id"), ("follow_request", "user_id"), ("post_like", "post_id")]
 )
 def test_a_push_says_what_opens_on_a_tap(alice, bob, kind, opens):
-    feed.notify(kind=kind, recipient_id=alice.id, actor_id=bob.id, target_id=7)
+    social.notify(kind=kind, recipient_id=alice.id, actor_id=bob.id, target_id=7)
     row = Notification.objects.get()
     content = push_contents([(row.id, "en")]).get((row.id, "en"))
     assert content is not None

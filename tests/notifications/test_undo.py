@@ -3,7 +3,7 @@
 import pytest
 
 from notifications.models import Delivery, Member, Notification
-from notifications.services import devices, feed
+from notifications.services import devices, social
 from tests.factories import sign_in
 
 pytestmark = pytest.mark.django_db
@@ -58,19 +58,19 @@ def test_a_comment_is_taken_back_by_its_own_id(as_alice, alice, bob):
             "comment_id": comment_id,
         }
 
-    feed.notify(**comment(1))
-    feed.notify(**comment(2))
-    assert feed.retract(**comment(3)) == "not_found"
-    assert feed.retract(**comment(1)) == "retracted"
-    assert feed.retract(**comment(1)) == "not_found"
+    social.notify(**comment(1))
+    social.notify(**comment(2))
+    assert social.retract(**comment(3)) == "not_found"
+    assert social.retract(**comment(1)) == "retracted"
+    assert social.retract(**comment(1)) == "not_found"
     assert the_feed(as_alice)[0]["count"] == 1
     assert Member.objects.get().comment_id == 2
 
 
 @pytest.mark.parametrize("kind", ["follow", "follow_request", "follow_approved"])
 def test_follows_are_taken_back_without_a_target(alice, bob, kind):
-    feed.notify(kind=kind, recipient_id=alice.id, actor_id=bob.id)
-    assert feed.retract(kind=kind, recipient_id=alice.id, actor_id=bob.id) == "retracted"
+    social.notify(kind=kind, recipient_id=alice.id, actor_id=bob.id)
+    assert social.retract(kind=kind, recipient_id=alice.id, actor_id=bob.id) == "retracted"
     assert not Notification.objects.exists()
 
 

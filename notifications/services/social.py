@@ -14,8 +14,7 @@ from core.transactions import unit_of_work
 from notifications.conf import conf
 from notifications.kinds import KINDS, PREFERENCE_FIELDS, TITLE_LENGTH, Counts, Grouping, Kind
 from notifications.models import Member, Notification, Preferences
-from notifications.services import delivery
-from notifications.services.feed import rows
+from notifications.services import delivery, feed
 from notifications.signals import notification_changed
 
 
@@ -59,7 +58,7 @@ def notify(
     now = timezone.now()
     at = min(occurred_at or now, now)
     with unit_of_work():
-        rows.lock_pair(recipient_id, actor_id, shared=True)
+        feed.lock_pair(recipient_id, actor_id, shared=True)
         preferences = _preferences_of_recipient(recipient_id, actor_id, now)
         if preferences is None:
             return EventResult.SUPPRESSED_BLOCKED
@@ -113,23 +112,17 @@ def retract(
                 return EventResult.RETRACTED
 
 
-class _AlreadyRemoved(Exception):
-    """A concurrent retraction has removed the member."""
-
-
 def _withdraw(member: Member) -> bool:
     """Removes the member under the row's lock; False if a concurrent retraction has removed it.
 
     In a savepoint, which releases the lock: holding it while locking another row could deadlock.
     """
-    try:
-        with transaction.atomic():
-            row = Notification.objects.select_for_update().filter(id=member.notification_id).first()
-            if row is None or not rows.remove_actors(row, Q(id=member.id)):
-                raise _AlreadyRemoved
-    except _AlreadyRemoved:
-        return False
-    return True
+    with transaction.atomic():
+        row = Notification.objects.select_for_update().filter(id=member.notification_id).first()
+        is_removed = row is not None and feed.remove_actors(row, Q(id=member.id))
+        if not is_removed:
+            transaction.set_rollback(True)
+    return is_removed
 
 
 def _preferences_of_recipient(recipient_id: int, actor_id: int, now: datetime) -> Preferences | None:
