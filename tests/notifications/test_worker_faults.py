@@ -9,11 +9,12 @@ from collections import Counter
 from datetime import timedelta
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 from django.utils import timezone
 
 from notifications.conf import conf
 from notifications.models import Delivery, Device
+from notifications.services.delivery import claims
 from tests.factories import make_user, sign_in
 from tests.notifications.fake_fcm import ROOT, FakeFcm
 from tests.notifications.waiting import wait_for
@@ -180,3 +181,23 @@ def test_new_rows_wake_an_idle_worker(deliver, slow_fcm):
     wait_for(lambda: counts()["sent"] == 2)
     # Generous: the machine may be busy. A worker that only sweeps needs the sweep's time on SQLite.
     assert time.monotonic() - begun < 5
+
+
+def test_an_outage_of_the_database_is_logged_when_it_begins_and_when_it_ends(worker, settings, monkeypatch, caplog):
+    settings.NOTIFICATIONS_SWEEP_SECONDS = 0.1
+    claim, attempts = claims.claim, Counter()
+
+    def claim_in_an_outage(*, channel, **arguments):
+        attempts[channel] += 1
+        if min(attempts["mail"], attempts["push"]) <= 2:
+            raise OperationalError("the server closed the connection")
+        return claim(channel=channel, **arguments)
+
+    monkeypatch.setattr(claims, "claim", claim_in_an_outage)
+    worker()
+    wait_for(lambda: "goes on" in caplog.text)
+    logged = [(one.levelname, one.getMessage()) for one in caplog.records if one.name.startswith("notifications.")]
+    assert logged == [
+        ("WARNING", "Delivery waits for the database (OperationalError)."),
+        ("WARNING", "Delivery goes on, the database answers again."),
+    ]

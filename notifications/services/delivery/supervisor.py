@@ -9,24 +9,15 @@ from pathlib import Path
 
 from django.db import DatabaseError, connection, connections
 
-from core.database import on_postgresql
+from core.database import leave_pool, on_postgresql
 from notifications.conf import conf
 from notifications.models import Delivery
-from notifications.services.delivery import claims
+from notifications.services.delivery import claims, wakeups
 from notifications.services.delivery.mail import MailHandler
 from notifications.services.delivery.push_handler import PushHandler
-from notifications.services.delivery.wakeups import Listener
-from notifications.services.delivery.worker import ChannelWorker
+from notifications.services.delivery.worker import ChannelWorker, DatabaseOutage
 
 log = logging.getLogger(__name__)
-
-
-def channel_workers() -> list[ChannelWorker]:
-    """Mail and push: neither waits for the other."""
-    return [
-        ChannelWorker(Delivery.Channel.MAIL, MailHandler(), conf.MAIL_THREADS),
-        ChannelWorker(Delivery.Channel.PUSH, PushHandler(), conf.PUSH_THREADS),
-    ]
 
 
 def run(stopped: threading.Event) -> None:
@@ -34,22 +25,23 @@ def run(stopped: threading.Event) -> None:
     with _exclusive(stopped) as may_run:
         if not may_run:
             return
-        listener = Listener() if on_postgresql() else None
         connections.close_all()
-        workers = channel_workers()
-        threads = [threading.Thread(target=worker.run, name=f"delivery-{worker.channel}") for worker in workers]
+        outage = DatabaseOutage()
+        # Neither channel waits for the other.
+        workers = [
+            ChannelWorker(Delivery.Channel.MAIL, MailHandler(), conf.MAIL_THREADS, outage),
+            ChannelWorker(Delivery.Channel.PUSH, PushHandler(), conf.PUSH_THREADS, outage),
+        ]
+        threads: list[ChannelWorker | Listener] = [*workers]
+        if on_postgresql():
+            threads.append(Listener(outage))
         for thread in threads:
-            thread.daemon = True
             thread.start()
-        if listener is not None:
-            listener.start()
         stopped.wait()
-        for worker in workers:
-            worker.stop()
-        if listener is not None:
-            listener.stop()
         for thread in threads:
-            thread.join(conf.STOP_SECONDS + 3)
+            thread.stop()
+        for worker in workers:
+            worker.join(conf.STOP_SECONDS + 3)
 
 
 @contextlib.contextmanager
@@ -109,3 +101,37 @@ def _release_old_leases(stopped: threading.Event) -> bool:
         else:
             return True
     return False
+
+
+class Listener(threading.Thread):
+    """Listens for NOTIFY on its own connection and wakes the workers of this process."""
+
+    def __init__(self, outage: DatabaseOutage) -> None:
+        super().__init__(name="delivery-listen", daemon=True)
+        self._outage = outage
+        self._stopped = threading.Event()
+
+    def run(self) -> None:
+        leave_pool()
+        while not self._stopped.is_set():
+            try:
+                self._listen()
+            except Exception as error:
+                self._outage.begin(self.name, error)
+                self._stopped.wait(2)
+            finally:
+                connections.close_all()
+
+    def _listen(self) -> None:
+        connection.ensure_connection()
+        driver = connection.connection
+        with connection.cursor() as cursor:
+            cursor.execute(f"LISTEN {wakeups.CHANNEL}")
+        self._outage.end(self.name)
+        wakeups.wake_this_process()
+        while not self._stopped.is_set():
+            for _ in driver.notifies(timeout=0.5, stop_after=1):
+                wakeups.wake_this_process()
+
+    def stop(self) -> None:
+        self._stopped.set()

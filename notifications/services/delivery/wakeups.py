@@ -6,7 +6,6 @@ inside the transaction, where it would make commits queue behind each other.
 """
 
 import contextlib
-import logging
 import threading
 import time
 from typing import Any
@@ -15,8 +14,6 @@ from django.db import connection, connections, transaction
 
 from core.database import leave_pool, on_postgresql
 from notifications.conf import conf
-
-log = logging.getLogger(__name__)
 
 CHANNEL = "parley_delivery"
 _PAUSE_SECONDS = 0.02
@@ -88,35 +85,3 @@ class _Notifier:
 
 
 _notifier = _Notifier()
-
-
-class Listener(threading.Thread):
-    """Listens for NOTIFY on its own connection and wakes the workers of this process."""
-
-    def __init__(self) -> None:
-        super().__init__(name="delivery-listen", daemon=True)
-        self._stopped = threading.Event()
-
-    def run(self) -> None:
-        leave_pool()
-        while not self._stopped.is_set():
-            try:
-                self._listen()
-            except Exception as error:
-                log.warning("LISTEN was interrupted (%s); the sweep goes on.", type(error).__name__)
-                self._stopped.wait(2)
-            finally:
-                connections.close_all()
-
-    def _listen(self) -> None:
-        connection.ensure_connection()
-        driver = connection.connection
-        with connection.cursor() as cursor:
-            cursor.execute(f"LISTEN {CHANNEL}")
-        wake_this_process()
-        while not self._stopped.is_set():
-            for _ in driver.notifies(timeout=0.5, stop_after=1):
-                wake_this_process()
-
-    def stop(self) -> None:
-        self._stopped.set()

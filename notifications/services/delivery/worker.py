@@ -33,8 +33,29 @@ _PROBES = 3
 _MISMATCH_TRIES = 3
 
 
-class ChannelWorker:
-    def __init__(self, channel: str, handler: DeliveryHandler, threads: int) -> None:
+class DatabaseOutage:
+    """Logs an outage once for all threads of a process: when the first of them waits, and when all of them go on."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._waiting: set[str] = set()
+
+    def begin(self, thread: str, error: Exception) -> None:
+        with self._lock:
+            if not self._waiting:
+                log.warning("Delivery waits for the database (%s).", type(error).__name__)
+            self._waiting.add(thread)
+
+    def end(self, thread: str) -> None:
+        with self._lock:
+            if self._waiting == {thread}:
+                log.warning("Delivery goes on, the database answers again.")
+            self._waiting.discard(thread)
+
+
+class ChannelWorker(threading.Thread):
+    def __init__(self, channel: str, handler: DeliveryHandler, threads: int, outage: DatabaseOutage) -> None:
+        super().__init__(name=f"delivery-{channel}", daemon=True)
         self.channel = channel
         self.handler = handler
         self.threads = threads
@@ -44,8 +65,8 @@ class ChannelWorker:
         self._results: list[DeliveryResult] = []
         self._held: Counter[int] = Counter()
         self._sending: Counter[int] = Counter()
-        self._in_flight = 0
         self._seconds_each = 0.05
+        self._outage = outage
         self._breaker = pauses.CircuitBreaker()
         self._is_paused = False
         self._swept_at = 0.0
@@ -73,11 +94,15 @@ class ChannelWorker:
             step()
         except Exception as error:
             if isinstance(error, DatabaseError | InterfaceError):
-                log.warning("Delivery by %s waits for the database (%s).", self.channel, type(error).__name__)
+                self._outage.begin(self.name, error)
+                # With a sweep the next step begins with a query, which tells whether the outage is over.
+                self._swept_at = 0.0
             else:
                 log.exception("Delivery by %s failed and goes on.", self.channel)
             connections.close_all()
             self._stopping.wait(1)
+        else:
+            self._outage.end(self.name)
 
     def _run_once(self) -> None:
         self._collect()
@@ -95,7 +120,7 @@ class ChannelWorker:
             seconds = min(seconds, self._wake_at - now)
         self.wake.wait(max(seconds, 0.005))
         self.wake.clear()
-        if self._in_flight and len(self._pool.finished) < self._in_flight:
+        if len(self._pool.finished) < self._sending.total():
             # Results arrive one by one; a statement for each would cost more than a short wait.
             self._stopping.wait(0.005)
 
@@ -114,8 +139,7 @@ class ChannelWorker:
             if self._held:
                 return False
             limit = min(limit, _PROBES)
-        busy = [recipient for recipient, count in self._held.items() if count]
-        rows = claims.claim(channel=self.channel, limit=limit, busy=busy)
+        rows = claims.claim(channel=self.channel, limit=limit, busy=list(self._held))
         if not rows:
             return False
         now = timezone.now()
@@ -150,7 +174,7 @@ class ChannelWorker:
     def _free_capacity(self) -> int:
         """As many rows as will be sent within about a second."""
         per_second = int(self.threads / max(self._seconds_each, 0.001))
-        capacity = min(max(per_second, self.threads), conf.BATCH) - len(self._ready) - self._in_flight
+        capacity = min(max(per_second, self.threads), conf.BATCH) - self._held.total()
         # While a thousand rows a second pass, half batches would double the statements.
         return capacity if per_second < conf.BATCH or capacity * 2 >= conf.BATCH else 0
 
@@ -170,7 +194,6 @@ class ChannelWorker:
                     waiting.append(job)
                 continue
             self._sending[recipient_key] += 1
-            self._in_flight += 1
             self._pool.submit(job)
         self._ready = waiting
 
@@ -184,7 +207,6 @@ class ChannelWorker:
         while self._pool.finished:
             job, outcome, seconds = self._pool.finished.popleft()
             recipient_key = _recipient_key(job.row)
-            self._in_flight -= 1
             self._decrement(self._held, recipient_key)
             self._decrement(self._sending, recipient_key)
             if outcome is not None:
@@ -252,7 +274,7 @@ class ChannelWorker:
         self._ready.clear()
         self._pool.return_waiting()
         deadline = time.monotonic() + conf.STOP_SECONDS
-        while len(self._pool.finished) < self._in_flight and time.monotonic() < deadline:
+        while len(self._pool.finished) < self._sending.total() and time.monotonic() < deadline:
             self.wake.wait(0.05)
             self.wake.clear()
         self._collect()
