@@ -10,8 +10,7 @@ from django.core import checks
 from django.core.exceptions import ImproperlyConfigured, ValidationError
 from django.core.validators import validate_email
 
-from notifications.channels.fcm import loopback_endpoint
-from notifications.conf import PUSH_PROVIDERS, conf
+from notifications.conf import PUSH_PROVIDERS, conf, loopback_endpoint
 from notifications.services.ingestion import MIN_KEY_BYTES, sources
 
 

@@ -1,8 +1,12 @@
 """Defaults of this app; a setting `NOTIFICATIONS_<NAME>` overrides the one of that name."""
 
+import ipaddress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+
+from django.core.exceptions import ImproperlyConfigured
 
 from core.conf import ALLOW, RatesByScope, prefixed
 
@@ -80,3 +84,17 @@ class Defaults:
 
 
 conf = prefixed("NOTIFICATIONS", Defaults())
+
+
+def loopback_endpoint(endpoint: str) -> str:
+    """The endpoint without its last slash. ImproperlyConfigured for anything but loopback: this server
+    receives the access tokens and every push."""
+    try:
+        parts = urlsplit(endpoint)
+        host = parts.hostname or ""
+        is_loopback = (host == "localhost" or ipaddress.ip_address(host).is_loopback) and parts.port != 0
+    except ValueError:  # no address, or a port that is none
+        is_loopback = False
+    if not is_loopback or parts.scheme not in ("http", "https") or parts.username or parts.query:
+        raise ImproperlyConfigured("PUSH_FCM_ENDPOINT may only point to this machine, as http://127.0.0.1:<port>.")
+    return endpoint.rstrip("/")

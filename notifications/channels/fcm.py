@@ -1,12 +1,10 @@
-"""Firebase Cloud Messaging through firebase-admin, which only this module imports.
+"""Firebase Cloud Messaging through firebase-admin. Only this module imports it, and only a process that sends loads this one.
 
 Its own retries are switched off: they would sleep in the worker's threads for minutes. This module
 classifies answers; the worker acts on them.
 """
 
 import functools
-import ipaddress
-import logging
 import threading
 import time
 from datetime import UTC, datetime, timedelta
@@ -14,7 +12,15 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit
 
+import firebase_admin
+import requests
 from django.core.exceptions import ImproperlyConfigured
+from firebase_admin import messaging
+from firebase_admin.exceptions import FirebaseError, InvalidArgumentError
+from google.auth.exceptions import GoogleAuthError
+from google.auth.transport.requests import Request
+from google.oauth2 import service_account
+from requests.adapters import HTTPAdapter
 
 from notifications.channels import (
     Dead,
@@ -27,9 +33,7 @@ from notifications.channels import (
     Unavailable,
     WrongSender,
 )
-from notifications.conf import conf
-
-log = logging.getLogger(__name__)
+from notifications.conf import conf, loopback_endpoint
 
 # After a refused sign-in the other threads do not try again for a short time.
 _REFUSED_SECONDS = 2.0
@@ -37,32 +41,62 @@ _SCOPE = "https://www.googleapis.com/auth/firebase.messaging"
 _TOKEN_TEXTS = ("not a valid fcm registration token", "invalid registration")
 
 
+class _Credentials(service_account.Credentials):
+    def before_request(self, request: Any, method: str, url: str, headers: Any) -> None:
+        """Adds the access token, which `FcmChannel` has requested. The library's own method would also ask Google in
+        which regions the account may be used, in a thread of its own."""
+        self.apply(headers)
+
+
+class _Connections(HTTPAdapter):
+    """Connections for all threads of the worker, without retries; to `endpoint`, if there is one."""
+
+    def __init__(self, endpoint: str) -> None:
+        super().__init__(pool_connections=1, pool_maxsize=conf.PUSH_THREADS)
+        self._endpoint = endpoint
+
+    def send(self, request: Any, *args: Any, **options: Any) -> Any:
+        if self._endpoint:
+            request.url = self._endpoint + urlsplit(request.url).path
+            options["proxies"] = {}
+        return super().send(request, *args, **options)
+
+
 class FcmChannel(PushChannel):
     """Thread-safe. ImproperlyConfigured when the credentials or the endpoint cannot be used."""
 
     def __init__(self) -> None:
+        endpoint = loopback_endpoint(conf.FCM_ENDPOINT) if conf.FCM_ENDPOINT else ""
+        try:
+            self._credential = _Credentials.from_service_account_file(conf.FCM_CREDENTIALS, scopes=[_SCOPE])
+        except (OSError, ValueError) as error:
+            raise ImproperlyConfigured(
+                f"PUSH_FCM_CREDENTIALS is not a readable service-account file ({type(error).__name__})."
+            ) from error
+        options = {"httpTimeout": conf.PUSH_TIMEOUT_SECONDS, "projectId": self._credential.project_id}
+        self._app = firebase_admin.initialize_app(self._credential, options, name=f"delivery-{time.monotonic_ns()}")
+        # The library has no option for retries or connections: this is the one place where its private names are used.
+        session = messaging._get_messaging_service(self._app)._client.session
+        session.adapters.clear()
+        session.mount("https://", _Connections(endpoint))
         self._signing_in = threading.Lock()
         self._refused_at = -_REFUSED_SECONDS
         self._refusal = ""
-        self._messaging, self._app, self._credential = _open()
 
     def send(self, message: dict[str, Any], *, dry_run: bool = False) -> Outcome:
         """Hand one message (in the form of the v1 API) to FCM."""
-        import google.auth.exceptions
-        from firebase_admin.exceptions import FirebaseError
-
         try:
-            prepared = _message(self._messaging, message)
+            prepared = _message(message)
         except (TypeError, ValueError) as error:
             return Dead(f"not a message: {error}")
         refusal = self._sign_in()
         if refusal:
             return Unavailable(refusal)
         try:
-            return Sent(self._messaging.send(prepared, dry_run=dry_run, app=self._app))
+            return Sent(messaging.send(prepared, dry_run=dry_run, app=self._app))
         except FirebaseError as error:
-            return classify(error)
-        except google.auth.exceptions.GoogleAuthError as error:
+            return _classify(error)
+        except GoogleAuthError as error:
             return Unavailable(f"signing in to FCM failed ({type(error).__name__})")
         except ValueError as error:
             return Dead(f"not a message: {type(error).__name__}")
@@ -71,9 +105,6 @@ class FcmChannel(PushChannel):
 
     def _sign_in(self) -> str:
         """The reason for a missing access token, or an empty string. One thread requests it, the others wait."""
-        import google.auth.exceptions
-        from google.auth.transport.requests import Request
-
         if self._credential.valid:
             return ""
         with self._signing_in:
@@ -84,65 +115,14 @@ class FcmChannel(PushChannel):
             request = functools.partial(Request(), timeout=conf.PUSH_TIMEOUT_SECONDS)
             try:
                 self._credential.refresh(request)
-            except google.auth.exceptions.GoogleAuthError as error:
+            except GoogleAuthError as error:
                 self._refused_at = time.monotonic()
                 self._refusal = f"signing in to FCM failed ({type(error).__name__})"
                 return self._refusal
         return ""
 
 
-def _open() -> tuple[Any, Any, Any]:
-    import firebase_admin
-    import requests.adapters
-    from firebase_admin import messaging
-    from google.oauth2 import service_account
-
-    class Credentials(service_account.Credentials):
-        def before_request(self, request: Any, method: str, url: str, headers: Any) -> None:
-            """Adds the access token, which `FcmChannel` has requested. The library's own method would also ask Google in
-            which regions the account may be used, in a thread of its own."""
-            self.apply(headers)
-
-    class Connections(requests.adapters.HTTPAdapter):
-        """Connections for all threads of the worker, without retries; to `endpoint`, if there is one."""
-
-        def send(self, request: Any, *args: Any, **options: Any) -> Any:
-            if endpoint:
-                request.url = endpoint + urlsplit(request.url).path
-                options["proxies"] = {}
-            return super().send(request, *args, **options)
-
-    endpoint = loopback_endpoint(conf.FCM_ENDPOINT) if conf.FCM_ENDPOINT else ""
-    try:
-        credential = Credentials.from_service_account_file(conf.FCM_CREDENTIALS, scopes=[_SCOPE])
-    except (OSError, ValueError) as error:
-        raise ImproperlyConfigured(
-            f"PUSH_FCM_CREDENTIALS is not a readable service-account file ({type(error).__name__})."
-        ) from error
-    options = {"httpTimeout": conf.PUSH_TIMEOUT_SECONDS, "projectId": credential.project_id}
-    app = firebase_admin.initialize_app(credential, options, name=f"delivery-{time.monotonic_ns()}")
-    # The library has no option for retries or connections: this is the one place where its private names are used.
-    session = messaging._get_messaging_service(app)._client.session
-    session.adapters.clear()
-    session.mount("https://", Connections(pool_connections=1, pool_maxsize=conf.PUSH_THREADS))
-    return messaging, app, credential
-
-
-def loopback_endpoint(endpoint: str) -> str:
-    """The endpoint without its last slash. ImproperlyConfigured for anything but loopback: this server
-    receives the access tokens and every push."""
-    try:
-        parts = urlsplit(endpoint)
-        host = parts.hostname or ""
-        is_loopback = (host == "localhost" or ipaddress.ip_address(host).is_loopback) and parts.port != 0
-    except ValueError:  # no address, or a port that is none
-        is_loopback = False
-    if not is_loopback or parts.scheme not in ("http", "https") or parts.username or parts.query:
-        raise ImproperlyConfigured("PUSH_FCM_ENDPOINT may only point to this machine, as http://127.0.0.1:<port>.")
-    return endpoint.rstrip("/")
-
-
-def _message(messaging: Any, message: dict[str, Any]) -> Any:
+def _message(message: dict[str, Any]) -> Any:
     """The library's own classes, from the form of the v1 API."""
     notification = message.get("notification")
     android = message.get("android") or {}
@@ -158,7 +138,7 @@ def _message(messaging: Any, message: dict[str, Any]) -> Any:
             ttl=timedelta(seconds=int(android["ttl"].removesuffix("s"))) if "ttl" in android else None,
             notification=messaging.AndroidNotification(**on_android) if on_android else None,
         ),
-        apns=_apns(messaging, apns) if apns else None,
+        apns=_apns(apns) if apns else None,
         fcm_options=messaging.FCMOptions(analytics_label=label) if label else None,
     )
     # Not through the constructor: that would say with every push that installation ids are to come.
@@ -166,7 +146,7 @@ def _message(messaging: Any, message: dict[str, Any]) -> Any:
     return built
 
 
-def _apns(messaging: Any, apns: dict[str, Any]) -> Any:
+def _apns(apns: dict[str, Any]) -> Any:
     aps = apns["payload"]["aps"]
     return messaging.APNSConfig(
         headers=apns.get("headers"),
@@ -181,10 +161,8 @@ def _apns(messaging: Any, apns: dict[str, Any]) -> Any:
     )
 
 
-def classify(error: Any) -> Outcome:
+def _classify(error: FirebaseError) -> Outcome:
     """Classifies an error of firebase-admin: about the row, its device or the whole channel."""
-    from firebase_admin import exceptions, messaging
-
     response = error.http_response
     status = response.status_code if response is not None else 0
     name = f"{error.code} ({status})" if status else str(error.code)
@@ -200,7 +178,7 @@ def classify(error: Any) -> Outcome:
         return Unavailable("FCM does not know the project (404)")
     if status == 429 or isinstance(error, messaging.QuotaExceededError):
         return RateLimited(name, after=_retry_after(response))
-    if status == 400 or isinstance(error, exceptions.InvalidArgumentError):
+    if status == 400 or isinstance(error, InvalidArgumentError):
         return DeviceGone("INVALID_ARGUMENT about the token") if _is_about_token(response) else Dead(name)
     if status >= 500:
         return Retry(name, after=_retry_after(response))
@@ -209,9 +187,7 @@ def classify(error: Any) -> Outcome:
     return _network(error)
 
 
-def _network(error: Any) -> Outcome:
-    import requests.exceptions
-
+def _network(error: FirebaseError) -> Outcome:
     cause = error.cause
     if isinstance(cause, requests.exceptions.ConnectTimeout | requests.exceptions.SSLError):
         return Unavailable(f"FCM cannot be reached ({type(cause).__name__})")

@@ -13,8 +13,7 @@ import notifications
 from accounts.models import Session
 from notifications import checks
 from notifications.channels import PushChannel, Sent
-from notifications.channels.fcm import loopback_endpoint
-from notifications.conf import PUSH_PROVIDERS
+from notifications.conf import PUSH_PROVIDERS, loopback_endpoint
 from notifications.models import ChannelPause, Delivery, Device, Notification, Preferences
 from notifications.services import delivery, devices
 from tests.factories import make_user
