@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
-from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from accounts.admin_site.actions import ConfirmedAction, NoChange, NoForm, ReasonForm
@@ -141,6 +140,3 @@ class ChannelPauseAdmin(StaffAdmin):
     figures = (Figure(_("Paused channels"), ChannelPause.objects.all),)
     list_display = ("channel", "reason", "failures", "started_at", "until")
     ordering = ("-pk",)
-
-    def get_search_fields(self, request: HttpRequest) -> tuple[str, ...]:
-        return ()

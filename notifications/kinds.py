@@ -38,8 +38,6 @@ class Kind:
     # the number of occurrences, or of the other people besides the actor where people are counted.
     one: Any
     many: Any
-    # An open group takes no more after a day; a conversation's row stays open until it is read.
-    has_window: bool = True
     # Requires an action: stored even when its preference is off, but silently.
     is_always_stored: bool = False
     is_urgent: bool = False
@@ -132,7 +130,6 @@ _KINDS = (
         collapse_key="message",
         one=None,
         many=ngettext_lazy("%(count)d new message", "%(count)d new messages", "count"),
-        has_window=False,
         is_urgent=True,
         is_open_to_events=False,
     ),

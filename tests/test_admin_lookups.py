@@ -232,7 +232,7 @@ def test_a_code_that_waits_can_be_read_by_the_worker_alone(alice, anonymous, set
     with connection.cursor() as cursor:
         cursor.execute("SELECT payload FROM notifications_delivery WHERE id = %s", [row.id])
         stored = str(cursor.fetchone()[0])
-    text = mail.decrypt(row.payload)["text"]
+    text = mail.decrypt(row.payload)["body"]
     code = re.search(r"\b\d{6}\b", text)[0]
     assert not {alice.email, alice.first_name, code} & set(re.findall(r"[\w.@]+", stored))
     page = admin_client(staff("Auditor")).get(f"/admin/notifications/delivery/{row.id}/change/").content.decode()

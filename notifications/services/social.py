@@ -157,7 +157,7 @@ def _open_row(kind_row: Kind, new_row: Notification) -> Notification:
             .filter(recipient_id=new_row.recipient_id, kind=new_row.kind, group_key=new_row.group_key, is_open=True)
             .first()
         )
-        if row is not None and (not kind_row.has_window or new_row.created_at - row.first_at < window):
+        if row is not None and new_row.created_at - row.first_at < window:
             return row
         if row is not None:
             row.is_open = False

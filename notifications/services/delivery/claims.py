@@ -16,7 +16,7 @@ from django.db.models import F, QuerySet
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
-from core.database import as_parameter, moment, on_postgresql
+from core.database import as_parameter, is_any, moment, on_postgresql
 from notifications.conf import conf
 from notifications.models import Delivery
 
@@ -57,6 +57,7 @@ class Claimed:
     tries: int
     last_error: str
     touched_at: datetime
+    due_at: datetime
     expires_at: datetime
     lease_until: datetime
 
@@ -64,8 +65,7 @@ class Claimed:
         return DeliveryResult(id=self.id, lease_until=self.lease_until, state=state, error=error, **more)
 
 
-# What a claim returns: the columns of `Claimed`, and the last one to sort by.
-_RETURNED = ", ".join([*(column.name for column in fields(Claimed)), "due_at"])
+_COLUMNS = ", ".join(column.name for column in fields(Claimed))
 
 # PostgreSQL looks an array up in the index; with IN it may read the whole table to join it.
 _FIRST = "SELECT id FROM ranked ORDER BY priority, turn, due_at, id LIMIT %s"
@@ -77,13 +77,9 @@ def claim(*, channel: str, limit: int, busy: Collection[int] = ()) -> list[Claim
     `busy` are recipients whose rows this worker already holds: only their calls and codes are claimed. Expired rows
     are claimed, too, and the worker finishes them; that needs no index of its own.
     """
-    if limit < 1:
-        return []
     now = timezone.now()
     at = as_parameter(now)
     is_postgres = on_postgresql()
-    held: Any = list(busy) if is_postgres else json.dumps(list(busy))
-    is_held = "recipient_id = ANY(%s)" if is_postgres else "recipient_id IN (SELECT value FROM json_each(%s))"
     # Not prepared: the best plan depends on how many rows are due, which changes faster than the statistics.
     with connection.cursor() as cursor:
         if not is_postgres:
@@ -100,7 +96,7 @@ def claim(*, channel: str, limit: int, busy: Collection[int] = ()) -> list[Claim
             WITH candidate AS MATERIALIZED (
                 SELECT id, recipient_id, priority, due_at FROM notifications_delivery
                 WHERE state = 'pending' AND channel = %s AND due_at <= %s
-                    AND (priority < {Delivery.Priority.MESSAGE:d} OR recipient_id IS NULL OR NOT {is_held})
+                    AND (priority < {Delivery.Priority.MESSAGE:d} OR recipient_id IS NULL OR NOT {is_any("recipient_id")})
                 ORDER BY priority, due_at LIMIT %s
                 {"FOR UPDATE SKIP LOCKED" if is_postgres else ""}
             ), ranked AS (
@@ -113,20 +109,19 @@ def claim(*, channel: str, limit: int, busy: Collection[int] = ()) -> list[Claim
                 dedupe_key = CASE WHEN dedupe_key LIKE '%%:open'
                     THEN substr(dedupe_key, 1, length(dedupe_key) - 4) || id ELSE dedupe_key END
             WHERE id {f"= ANY(ARRAY({_FIRST}))" if is_postgres else f"IN ({_FIRST})"}
-            RETURNING {_RETURNED}
+            RETURNING {_COLUMNS}
             """,
             [
                 channel,
                 at,
-                held,
+                as_parameter(set(busy)),
                 max(limit * _CANDIDATES_PER_ROW, _MIN_CANDIDATES),
                 as_parameter(now + timedelta(seconds=conf.LEASE_SECONDS)),
                 limit,
             ],
         )
-        claimed = [(due_at, _claimed(*columns)) for *columns, due_at in cursor.fetchall()]
-    claimed.sort(key=lambda pair: (pair[1].priority, pair[0], pair[1].id))
-    return [row for _, row in claimed]
+        claimed = [_claimed(*columns) for columns in cursor.fetchall()]
+    return sorted(claimed, key=lambda row: (row.priority, row.due_at, row.id))
 
 
 def _claimed(*columns: Any) -> Claimed:
@@ -135,8 +130,8 @@ def _claimed(*columns: Any) -> Claimed:
     # Most pushes have none.
     payload = cast(str, row.payload)
     row.payload = json.loads(payload) if payload != "{}" else {}
-    row.touched_at, row.expires_at = moment(row.touched_at), moment(row.expires_at)
-    row.lease_until = moment(row.lease_until)
+    row.touched_at, row.due_at = moment(row.touched_at), moment(row.due_at)
+    row.expires_at, row.lease_until = moment(row.expires_at), moment(row.lease_until)
     return row
 
 

@@ -82,7 +82,7 @@ def _mail_row(message: EmailMessage) -> Delivery:
     # moment in microseconds: several threads send, and a date has whole seconds.
     headers.setdefault("Message-ID", f"<{int(now.timestamp() * 1_000_000):017}.{uuid.uuid4().hex}@{domain}>")
     headers.setdefault("Date", formatdate(now.timestamp()))
-    payload = _mail_payload(message, headers)
+    content = _mail_content(message, headers)
     address = parseaddr(message.recipients()[0])[1]
     owner = get_user_model()._default_manager.filter(email=address).values("id")[:1]
     return Delivery(
@@ -91,7 +91,7 @@ def _mail_row(message: EmailMessage) -> Delivery:
         dedupe_key=f"mail:{headers['Message-ID']}"[:200],
         priority=Delivery.Priority.CODE if is_code else Delivery.Priority.REST,
         recipient_id=Subquery(owner),
-        payload=encrypt(payload),
+        payload=encrypt(content),
         due_at=now,
         expires_at=now + timedelta(seconds=seconds),
         created_at=now,
@@ -99,23 +99,23 @@ def _mail_row(message: EmailMessage) -> Delivery:
     )
 
 
-def _mail_payload(message: EmailMessage, headers: dict[str, str]) -> dict[str, Any]:
+def _mail_content(message: EmailMessage, headers: dict[str, str]) -> dict[str, Any]:
+    """The arguments of the same message, and the subtype of its body."""
     if message.attachments:
         raise ValueError("mails with attachments are not queued")
     lines = [message.subject, message.from_email, *message.recipients(), *message.reply_to, *headers.values()]
     if any("\n" in str(line) or "\r" in str(line) for line in lines):
         raise BadHeaderError("a header of a mail must not contain line breaks")
-    alternatives = message.alternatives if isinstance(message, EmailMultiAlternatives) else []
     return {
-        "subject": str(message.subject),
-        "text": str(message.body),
+        "subject": message.subject,
+        "body": message.body,
         "subtype": message.content_subtype,
-        "alternatives": [[str(content), str(mimetype)] for content, mimetype in alternatives],
-        "from": str(message.from_email),
-        "to": [str(address) for address in message.to],
-        "cc": [str(address) for address in message.cc],
-        "bcc": [str(address) for address in message.bcc],
-        "reply_to": [str(address) for address in message.reply_to],
+        "alternatives": getattr(message, "alternatives", []),
+        "from_email": message.from_email,
+        "to": message.to,
+        "cc": message.cc,
+        "bcc": message.bcc,
+        "reply_to": message.reply_to,
         "headers": headers,
     }
 
@@ -125,7 +125,8 @@ class UnknownKey(Exception):
 
 
 def encrypt(content: dict[str, Any]) -> dict[str, Any]:
-    return {_KEY: _fernet().encrypt(json.dumps(content, ensure_ascii=False).encode()).decode()}
+    # A translated text is a string only when it is read.
+    return {_KEY: _fernet().encrypt(json.dumps(content, ensure_ascii=False, default=str).encode()).decode()}
 
 
 def decrypt(payload: dict[str, Any]) -> dict[str, Any]:
@@ -163,7 +164,7 @@ class MailHandler(DeliveryHandler):
         prepared: list[Job | DeliveryResult] = []
         for row in rows:
             try:
-                prepared.append(Job(row, decrypt(row.payload)))
+                prepared.append(Job(row, _message(decrypt(row.payload))))
             except UnknownKey:
                 prepared.append(row.result(Delivery.State.DEAD, "the content needs an earlier SECRET_KEY"))
         return prepared
@@ -178,11 +179,11 @@ class MailHandler(DeliveryHandler):
             self.idle()
             return Unavailable(f"the mail server cannot be reached ({_describe(error)})")
         try:
-            connection.send_messages([_message(job.message)])
+            connection.send_messages([job.message])
         except Exception as error:
             self.idle()
             return classify(error)
-        return Sent(job.message["headers"]["Message-ID"])
+        return Sent(job.message.extra_headers["Message-ID"])
 
     def idle(self) -> None:
         connection = getattr(self._own, "connection", None)
@@ -201,20 +202,10 @@ class MailHandler(DeliveryHandler):
         return connection
 
 
-def _message(payload: dict[str, Any]) -> EmailMultiAlternatives:
-    message = EmailMultiAlternatives(
-        subject=payload["subject"],
-        body=payload["text"],
-        from_email=payload["from"],
-        to=payload["to"],
-        cc=payload["cc"],
-        bcc=payload["bcc"],
-        reply_to=payload["reply_to"],
-        headers=payload["headers"],
-    )
-    message.content_subtype = payload["subtype"]
-    for content, mimetype in payload["alternatives"]:
-        message.attach_alternative(content, mimetype)
+def _message(content: dict[str, Any]) -> EmailMultiAlternatives:
+    subtype = content.pop("subtype")
+    message = EmailMultiAlternatives(**content)
+    message.content_subtype = subtype
     return message
 
 

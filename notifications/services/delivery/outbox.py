@@ -28,39 +28,6 @@ IDS_IN_AUDIT = 100
 # A phone that was offline while the call rang still gets the end of the call for this long.
 _CALL_ENDED_SECONDS = 120
 
-_INSERT = """
-    INSERT INTO notifications_delivery (
-        channel, kind, dedupe_key, group_key, priority, recipient_id, device_id, notification_id,
-        payload, state, due_at, expires_at, tries, last_error, provider_id, created_at, touched_at
-    )
-"""
-
-# The first push of a group is sent at once. While it waits in the queue, later occurrences join it. The next one is
-# sent a minute after it, with the final count. Once a notification is read, its successor is a new group and is sent
-# at once; after a withdrawal it is not, so liking and unliking in turns sends one push a minute.
-_NOTIFICATION = (
-    _INSERT
-    + """
-    SELECT 'push', n.kind, {group} || ':' || CAST(d.id AS text) || ':open', {group},
-        CASE n.kind {priorities} ELSE {rest} END, d.user_id, d.id, n.id, {empty}, 'pending',
-        {greatest}({now}, coalesce((
-            SELECT max({a_minute_after}) FROM notifications_delivery AS p
-            WHERE p.device_id = d.id AND p.group_key = {group} AND p.state IN ('sent', 'leased', 'pending')
-                AND (p.notification_id IS NULL OR p.notification_id = n.id)
-        ), {now})),
-        {expires}, 0, '', '', {now}, {now}
-    FROM notifications_notification AS n
-    JOIN notifications_device AS d ON d.user_id = n.recipient_id AND d.active
-    WHERE n.id = %(notification_id)s AND n.recipient_id = %(recipient_id)s
-    {locked_devices}
-    ON CONFLICT (dedupe_key) DO UPDATE SET
-        state = 'pending', touched_at = excluded.touched_at, notification_id = excluded.notification_id,
-        expires_at = excluded.expires_at, finished_at = NULL, last_error = '',
-        due_at = CASE WHEN notifications_delivery.state = 'pending'
-            THEN notifications_delivery.due_at ELSE excluded.due_at END
-    """
-)
-
 
 def enqueue_push(*, recipient_id: int, notification_id: int) -> int:
     """Queue the push of a row of the feed to every device of its recipient. Returns how many rows.
@@ -231,32 +198,44 @@ def _enqueue(devices: QuerySet[Device], now: datetime, *, key: str, **values: An
 
 
 def _notification_statement() -> str:
-    urgent = [kind.name for kind in KINDS.values() if kind.collapse_key == "message"]
-    seconds = int(conf.PUSH_GROUP_SECONDS)
+    """Queues the push of a row of the feed to every device of its recipient.
+
+    The first push of a group is sent at once. While it waits in the queue, later occurrences join it. The next one is
+    sent a minute after it, with the final count. Once a notification is read, its successor is a new group and is sent
+    at once; after a withdrawal it is not, so liking and unliking in turns sends one push a minute.
+    """
+    group = "(n.kind || ':' || CASE n.group_key WHEN '' THEN CAST(n.id AS text) ELSE n.group_key END)"
+    urgent = ", ".join(f"'{kind.name}'" for kind in KINDS.values() if kind.collapse_key == "message")
+    last_at, seconds = "coalesce(p.finished_at, p.due_at)", int(conf.PUSH_GROUP_SECONDS)
     if on_postgresql():
-        dialect = {
-            "greatest": "greatest",
-            "now": "CAST(%(now)s AS timestamptz)",
-            "expires": "CAST(%(expires)s AS timestamptz)",
-            "empty": "CAST('{}' AS jsonb)",
-            "a_minute_after": f"coalesce(p.finished_at, p.due_at) + interval '{seconds} seconds'",
-            # A device that is removed meanwhile must not fail what is announced to it. In the order in which removals
-            # lock them.
-            "locked_devices": "ORDER BY d.id FOR KEY SHARE OF d",
-        }
+        greatest, a_minute_later = "greatest", f"{last_at} + interval '{seconds} seconds'"
+        # A device that is removed meanwhile must not fail what is announced to it. In the order in which removals
+        # lock them.
+        locked_devices = "ORDER BY d.id FOR KEY SHARE OF d"
     else:
-        after = f"coalesce(p.finished_at, p.due_at), '+{seconds} seconds'"
-        dialect = {
-            "greatest": "max",
-            "now": "%(now)s",
-            "expires": "%(expires)s",
-            "empty": "'{}'",
-            "a_minute_after": f"strftime('%%Y-%%m-%%d %%H:%%M:%%f', {after})",
-            "locked_devices": "",
-        }
-    return _NOTIFICATION.format(
-        group="(n.kind || ':' || CASE n.group_key WHEN '' THEN CAST(n.id AS text) ELSE n.group_key END)",
-        priorities=" ".join(f"WHEN '{name}' THEN {Delivery.Priority.MESSAGE:d}" for name in urgent),
-        rest=f"{Delivery.Priority.REST:d}",
-        **dialect,
-    )
+        greatest, a_minute_later = "max", f"strftime('%%Y-%%m-%%d %%H:%%M:%%f', {last_at}, '+{seconds} seconds')"
+        locked_devices = ""
+    return f"""
+        INSERT INTO notifications_delivery (
+            channel, kind, dedupe_key, group_key, priority, recipient_id, device_id, notification_id,
+            payload, state, due_at, expires_at, tries, last_error, provider_id, created_at, touched_at
+        )
+        SELECT 'push', n.kind, {group} || ':' || CAST(d.id AS text) || ':open', {group},
+            CASE WHEN n.kind IN ({urgent}) THEN {Delivery.Priority.MESSAGE:d} ELSE {Delivery.Priority.REST:d} END,
+            d.user_id, d.id, n.id, '{{}}', 'pending',
+            {greatest}(%(now)s, coalesce((
+                SELECT max({a_minute_later}) FROM notifications_delivery AS p
+                WHERE p.device_id = d.id AND p.group_key = {group} AND p.state IN ('sent', 'leased', 'pending')
+                    AND (p.notification_id IS NULL OR p.notification_id = n.id)
+            ), %(now)s)),
+            %(expires)s, 0, '', '', %(now)s, %(now)s
+        FROM notifications_notification AS n
+        JOIN notifications_device AS d ON d.user_id = n.recipient_id AND d.active
+        WHERE n.id = %(notification_id)s AND n.recipient_id = %(recipient_id)s
+        {locked_devices}
+        ON CONFLICT (dedupe_key) DO UPDATE SET
+            state = 'pending', touched_at = excluded.touched_at, notification_id = excluded.notification_id,
+            expires_at = excluded.expires_at, finished_at = NULL, last_error = '',
+            due_at = CASE WHEN notifications_delivery.state = 'pending'
+                THEN notifications_delivery.due_at ELSE excluded.due_at END
+        """
