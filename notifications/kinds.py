@@ -18,18 +18,12 @@ class Grouping(Enum):
     NONE = "a row each"
 
 
-class Counts(Enum):
-    ACTORS = "distinct people"
-    OCCURRENCES = "things that happened"
-
-
 @dataclass(frozen=True, slots=True)
 class Kind:
     name: str
     # The preference that switches it off.
     switch: str
     grouping: Grouping
-    counts: Counts
     # What opens on a tap: post, user (the actor) or conversation.
     target_type: str
     # FCM keeps few collapse keys per device, so there are three for all kinds.
@@ -41,8 +35,8 @@ class Kind:
     # Requires an action: stored even when its preference is off, but silently.
     is_always_stored: bool = False
     is_urgent: bool = False
-    # May be sent by other services; only messaging sends messages.
-    is_open_to_events: bool = True
+    # The number is of distinct people, not of occurrences.
+    counts_people: bool = False
 
     @property
     def has_target(self) -> bool:
@@ -55,7 +49,7 @@ _KINDS = (
         name="post_like",
         switch="likes",
         grouping=Grouping.TARGET,
-        counts=Counts.ACTORS,
+        counts_people=True,
         target_type="post",
         collapse_key="activity",
         one=_("Liked your post"),
@@ -69,7 +63,6 @@ _KINDS = (
         name="comment",
         switch="comments",
         grouping=Grouping.TARGET,
-        counts=Counts.OCCURRENCES,
         target_type="post",
         collapse_key="activity",
         one=_("Commented on your post"),
@@ -79,7 +72,6 @@ _KINDS = (
         name="reply",
         switch="comments",
         grouping=Grouping.TARGET,
-        counts=Counts.OCCURRENCES,
         target_type="post",
         collapse_key="activity",
         one=_("Replied to your comment"),
@@ -89,7 +81,7 @@ _KINDS = (
         name="follow",
         switch="follows",
         grouping=Grouping.ALL,
-        counts=Counts.ACTORS,
+        counts_people=True,
         target_type="user",
         collapse_key="follow",
         one=_("Started following you"),
@@ -103,7 +95,7 @@ _KINDS = (
         name="follow_request",
         switch="follows",
         grouping=Grouping.NONE,
-        counts=Counts.ACTORS,
+        counts_people=True,
         target_type="user",
         collapse_key="follow",
         one=_("Wants to follow you"),
@@ -115,7 +107,7 @@ _KINDS = (
         name="follow_approved",
         switch="follows",
         grouping=Grouping.NONE,
-        counts=Counts.ACTORS,
+        counts_people=True,
         target_type="user",
         collapse_key="follow",
         one=_("Accepted your follow request"),
@@ -125,13 +117,11 @@ _KINDS = (
         name="message",
         switch="messages",
         grouping=Grouping.TARGET,
-        counts=Counts.OCCURRENCES,
         target_type="conversation",
         collapse_key="message",
         one=None,
         many=ngettext_lazy("%(count)d new message", "%(count)d new messages", "count"),
         is_urgent=True,
-        is_open_to_events=False,
     ),
 )
 
@@ -147,7 +137,8 @@ DELIVERY_KINDS = frozenset({*KINDS, *CALL_KINDS, "test", "mail"})
 ACTIONS = ("create", "retract")
 TITLE_LENGTH = 120
 EVENT_ID_LENGTH = 128
-EVENT_KINDS = frozenset(kind.name for kind in _KINDS if kind.is_open_to_events)
+# What other services may report; only messaging sends messages.
+EVENT_KINDS = frozenset(KINDS) - {"message"}
 
 
 def choices() -> Iterable[tuple[str, str]]:

@@ -124,41 +124,32 @@ class FcmChannel(PushChannel):
 
 def _message(message: dict[str, Any]) -> Any:
     """The library's own classes, from the form of the v1 API."""
-    notification = message.get("notification")
-    android = message.get("android") or {}
-    on_android = android.get("notification")
-    apns = message.get("apns")
-    label = (message.get("fcm_options") or {}).get("analytics_label")
+    android, apns = message["android"], message["apns"]
+    aps, on_screen = apns["payload"]["aps"], android.get("notification")
     built = messaging.Message(
-        data=message.get("data"),
-        notification=messaging.Notification(**notification) if notification else None,
+        data=message["data"],
+        notification=messaging.Notification(**message["notification"]) if "notification" in message else None,
         android=messaging.AndroidConfig(
             collapse_key=android.get("collapse_key"),
-            priority=android.get("priority"),
-            ttl=timedelta(seconds=int(android["ttl"].removesuffix("s"))) if "ttl" in android else None,
-            notification=messaging.AndroidNotification(**on_android) if on_android else None,
+            priority=android["priority"],
+            ttl=timedelta(seconds=int(android["ttl"].removesuffix("s"))),
+            notification=messaging.AndroidNotification(**on_screen) if on_screen else None,
         ),
-        apns=_apns(apns) if apns else None,
-        fcm_options=messaging.FCMOptions(analytics_label=label) if label else None,
+        apns=messaging.APNSConfig(
+            headers=apns["headers"],
+            payload=messaging.APNSPayload(
+                messaging.Aps(
+                    badge=aps.get("badge"),
+                    thread_id=aps.get("thread-id"),
+                    content_available=bool(aps.get("content-available")),
+                )
+            ),
+        ),
+        fcm_options=messaging.FCMOptions(message["fcm_options"]["analytics_label"]),
     )
     # Not through the constructor: that would say with every push that installation ids are to come.
     built.token = message["token"]
     return built
-
-
-def _apns(apns: dict[str, Any]) -> Any:
-    aps = apns["payload"]["aps"]
-    return messaging.APNSConfig(
-        headers=apns.get("headers"),
-        payload=messaging.APNSPayload(
-            aps=messaging.Aps(
-                badge=aps.get("badge"),
-                sound=aps.get("sound"),
-                thread_id=aps.get("thread-id"),
-                content_available=bool(aps.get("content-available")),
-            )
-        ),
-    )
 
 
 def _classify(error: FirebaseError) -> Outcome:

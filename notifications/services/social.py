@@ -12,7 +12,7 @@ from django.utils import timezone
 from accounts.selectors import blocked_between
 from core.transactions import unit_of_work
 from notifications.conf import conf
-from notifications.kinds import KINDS, PREFERENCE_FIELDS, TITLE_LENGTH, Counts, Grouping, Kind
+from notifications.kinds import KINDS, PREFERENCE_FIELDS, TITLE_LENGTH, Grouping, Kind
 from notifications.models import Member, Notification, Preferences
 from notifications.services import delivery, feed
 from notifications.signals import notification_changed
@@ -175,7 +175,7 @@ def _add(
     title: str,
 ) -> bool:
     """Adds the occurrence to the locked row; returns whether it counts."""
-    is_single = kind_row.counts is Counts.ACTORS
+    is_single = kind_row.counts_people
     # Uses the unique index of row and actor: a row may have thousands of members, a user thousands of rows.
     own = row.members.filter(actor_id=actor_id, is_single=True)
     is_new = not is_single or not own.exists()

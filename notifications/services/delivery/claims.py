@@ -64,6 +64,15 @@ class Claimed:
     def result(self, state: str, error: str = "", **more: Any) -> DeliveryResult:
         return DeliveryResult(id=self.id, lease_until=self.lease_until, state=state, error=error, **more)
 
+    def unchanged(self, due_at: datetime | None = None) -> DeliveryResult:
+        """Back to the queue, as if it had not been claimed."""
+        return self.result(State.PENDING, self.last_error, due_at=due_at, count_attempt=False)
+
+    @property
+    def recipient_key(self) -> int:
+        """The recipient; a mail to an address without an account has a key of its own."""
+        return self.recipient_id if self.recipient_id is not None else -self.id
+
 
 _COLUMNS = ", ".join(column.name for column in fields(Claimed))
 

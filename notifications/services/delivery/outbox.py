@@ -198,7 +198,7 @@ def _enqueue(devices: QuerySet[Device], now: datetime, *, key: str, **values: An
 
 
 def _notification_statement() -> str:
-    """Queues the push of a row of the feed to every device of its recipient.
+    """The SQL that queues the push of a row of the feed to every device of its recipient.
 
     The first push of a group is sent at once. While it waits in the queue, later occurrences join it. The next one is
     sent a minute after it, with the final count. Once a notification is read, its successor is a new group and is sent

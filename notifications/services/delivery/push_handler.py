@@ -75,7 +75,7 @@ class PushHandler(DeliveryHandler):
             self._channel = push_channel()
         if self._channel is None:
             return [row.result(State.CANCELLED, "push is switched off") for row in rows]
-        return _Batch(rows).prepare()
+        return _Batch(rows).prepare(rows)
 
     def send(self, job: Job) -> Outcome:
         assert self._channel is not None
@@ -86,24 +86,25 @@ class _Batch:
     """The data that a batch of rows needs, read in a few queries."""
 
     def __init__(self, rows: Sequence[Claimed]) -> None:
-        self.rows = rows
         self.now = timezone.now()
         self.devices = _targets({row.device_id for row in rows if row.device_id})
-        self.refusals = {row.id: reason for row in rows if (reason := self._refusal(row))}
-        live = [row for row in rows if row.id not in self.refusals]
-        self.calls = [row for row in live if row.kind in CALL_KINDS]
-        self.tests = [row for row in live if row.kind == "test"]
-        self.notifications = [row for row in live if row.kind not in CALL_KINDS and row.kind != "test"]
 
-    def prepare(self) -> list[Job | DeliveryResult]:
-        prepared: list[Job | DeliveryResult] = [
-            row.result(State.CANCELLED, self.refusals[row.id]) for row in self.rows if row.id in self.refusals
-        ]
-        prepared += self._prepare_calls()
-        prepared += [
-            Job(row, test_message(self._device(row).token, language=self._device(row).language)) for row in self.tests
-        ]
-        prepared += self._prepare_notifications()
+    def prepare(self, rows: Sequence[Claimed]) -> list[Job | DeliveryResult]:
+        prepared: list[Job | DeliveryResult] = []
+        calls: list[Claimed] = []
+        notifications: list[Claimed] = []
+        for row in rows:
+            if reason := self._refusal(row):
+                prepared.append(row.result(State.CANCELLED, reason))
+            elif row.kind == "test":
+                device = self._device(row)
+                prepared.append(Job(row, test_message(device.token, language=device.language)))
+            else:
+                (calls if row.kind in CALL_KINDS else notifications).append(row)
+        if calls:
+            prepared += self._prepare_calls(calls)
+        if notifications:
+            prepared += self._prepare_notifications(notifications)
         return prepared
 
     def _refusal(self, row: Claimed) -> str:
@@ -121,14 +122,14 @@ class _Batch:
             return "the account is blocked"
         return ""
 
-    def _prepare_calls(self) -> list[Job | DeliveryResult]:
-        if not self.calls:
-            return []
-        quiet = quiet_ids(row.recipient_id for row in self.calls if row.recipient_id)
-        over = self._calls_over()
-        socket_statuses = self._socket_statuses(self.calls)
+    def _prepare_calls(self, rows: Sequence[Claimed]) -> list[Job | DeliveryResult]:
+        quiet = quiet_ids(row.recipient_id for row in rows if row.recipient_id)
+        ringing = {row.group_key for row in rows if row.kind == "incoming_call"}
+        ended = Delivery.objects.filter(kind="call_ended", group_key__in=ringing)
+        over = set(ended.values_list("device_id", "group_key"))
+        socket_statuses = self._socket_statuses(rows)
         prepared: list[Job | DeliveryResult] = []
-        for row in self.calls:
+        for row in rows:
             if row.kind == "incoming_call" and (row.device_id, row.group_key) in over:
                 prepared.append(row.result(State.CANCELLED, "the call is over"))
             elif row.kind == "incoming_call" and socket_statuses[row.id] == SocketStatus.SEEN:
@@ -144,24 +145,15 @@ class _Batch:
                 prepared.append(Job(row, message))
         return prepared
 
-    def _calls_over(self) -> set[tuple[int | None, str]]:
-        groups = {row.group_key for row in self.calls if row.kind == "incoming_call"}
-        ended = Delivery.objects.filter(group_key__in=groups, kind="call_ended")
-        return set(ended.values_list("device_id", "group_key"))
-
-    def _prepare_notifications(self) -> list[Job | DeliveryResult]:
-        if not self.notifications:
-            return []
-        languages = {row.id: self._device(row).language for row in self.notifications}
-        contents = push_contents(
-            (row.notification_id, languages[row.id]) for row in self.notifications if row.notification_id
-        )
+    def _prepare_notifications(self, rows: Sequence[Claimed]) -> list[Job | DeliveryResult]:
+        languages = {row.id: self._device(row).language for row in rows}
+        contents = push_contents((row.notification_id, languages[row.id]) for row in rows if row.notification_id)
         badges = unread_counts(content.recipient_id for content in contents.values())
-        socket_statuses = self._socket_statuses(self.notifications)
-        last_pushes = self._last_pushes()
+        socket_statuses = self._socket_statuses(rows)
+        last_pushes = _last_pushes(rows)
         sent_groups: set[tuple[int | None, int | None]] = set()
         prepared: list[Job | DeliveryResult] = []
-        for row in self.notifications:
+        for row in rows:
             content = contents.get((row.notification_id or 0, languages[row.id]))
             if content is None:
                 prepared.append(row.result(State.CANCELLED, "read, withdrawn or not wanted by now"))
@@ -169,14 +161,16 @@ class _Batch:
             sent_payload = {"count": content.count, "at": content.occurred_at.isoformat()}
             group = (row.device_id, row.notification_id)
             skipped = self._skip_or_delay(row, socket_statuses[row.id], last_pushes.get(group), sent_payload)
-            if skipped is None and group in sent_groups:
+            if skipped is not None:
+                prepared.append(skipped)
+            elif group in sent_groups:
                 # After an outage several rows wait for one group, and all of them would send this content.
-                skipped = row.result(State.CANCELLED, "another push says the same")
-            if skipped is None:
+                prepared.append(row.result(State.CANCELLED, "another push says the same"))
+            else:
                 sent_groups.add(group)
-            badge = badges.get(content.recipient_id, 0)
-            message = notification_message(self._device(row).token, content, badge=badge)
-            prepared.append(skipped or Job(row, message, sent_payload))
+                badge = badges.get(content.recipient_id, 0)
+                message = notification_message(self._device(row).token, content, badge=badge)
+                prepared.append(Job(row, message, sent_payload))
         return prepared
 
     def _skip_or_delay(
@@ -194,27 +188,12 @@ class _Batch:
         if status == SocketStatus.CONNECTED:
             socket_deadline = row.touched_at + timedelta(seconds=conf.PUSH_SOCKET_SECONDS)
             if socket_deadline > self.now:
-                return row.result(State.PENDING, row.last_error, due_at=socket_deadline, count_attempt=False)
+                return row.unchanged(due_at=socket_deadline)
         if last_push is not None:
             next_push_at = last_push.sent_at + timedelta(seconds=conf.PUSH_GROUP_SECONDS)
             if next_push_at > self.now:
-                return row.result(State.PENDING, row.last_error, due_at=next_push_at, count_attempt=False)
+                return row.unchanged(due_at=next_push_at)
         return None
-
-    def _last_pushes(self) -> dict[tuple[int | None, int | None], "_LastPush"]:
-        """The last push to each device about each of these notifications."""
-        sent = Delivery.objects.filter(
-            device__id__any={row.device_id for row in self.notifications if row.device_id},
-            notification__id__any={row.notification_id for row in self.notifications if row.notification_id},
-            state=State.SENT,
-        ).order_by("finished_at")
-        return {
-            (device_id, notification_id): _LastPush(finished_at, payload)
-            for device_id, notification_id, finished_at, payload in sent.values_list(
-                "device_id", "notification_id", "finished_at", "payload"
-            )
-            if finished_at is not None
-        }
 
     def _socket_statuses(self, rows: Sequence[Claimed]) -> dict[int, SocketStatus]:
         queries = [
@@ -235,6 +214,21 @@ class _Batch:
 class _LastPush(NamedTuple):
     sent_at: datetime
     payload: dict[str, Any]
+
+
+def _last_pushes(rows: Sequence[Claimed]) -> dict[tuple[int | None, int | None], _LastPush]:
+    """The last push to each device about each of these notifications."""
+    sent = Delivery.objects.filter(
+        device__id__any={row.device_id for row in rows if row.device_id},
+        notification__id__any={row.notification_id for row in rows if row.notification_id},
+        state=State.SENT,
+    ).order_by("finished_at")
+    columns = sent.values_list("device_id", "notification_id", "finished_at", "payload")
+    return {
+        (device_id, notification_id): _LastPush(finished_at, payload)
+        for device_id, notification_id, finished_at, payload in columns
+        if finished_at is not None
+    }
 
 
 class _Target(NamedTuple):

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from core.text import display_name
 from notifications.conf import conf
-from notifications.kinds import KINDS, PREFERENCE_FIELDS, Counts, Kind
+from notifications.kinds import KINDS, PREFERENCE_FIELDS, Kind
 from notifications.models import Notification, Preferences
 
 BODY_LENGTH = 200
@@ -107,8 +107,8 @@ def push_text(kind: Kind, *, language: str, actor_name: str, target_title: str, 
     if kind.one is not None and (count <= 1 or kind.many is None):
         body = _single_text(kind.name, language)
     else:
-        others = 1 if kind.counts is Counts.ACTORS else 0
-        body = kind.many % {"count": max(count - others, 1)}
+        number = count - 1 if kind.counts_people else count
+        body = kind.many % {"count": max(number, 1)}
     if target_title:
         body = _("%(sentence)s: %(title)s") % {"sentence": body, "title": target_title}
     return actor_name, body if len(body) <= BODY_LENGTH else body[: BODY_LENGTH - 1] + "…"

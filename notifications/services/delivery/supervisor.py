@@ -4,7 +4,8 @@ import contextlib
 import fcntl
 import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 from django.db import DatabaseError, connection, connections
@@ -62,7 +63,7 @@ def run_in_thread() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _exclusive(stopped: threading.Event) -> Iterator[bool]:
-    """On SQLite: wait until this process is the only one that delivers from the file.
+    """On SQLite: wait until this process is the only one that delivers from the file. False when `stopped` is set before.
 
     The lock is one of the operating system on a file beside the database. It ends with its process, so the next
     process may release every leased row at once.
@@ -70,36 +71,30 @@ def _exclusive(stopped: threading.Event) -> Iterator[bool]:
     if on_postgresql():
         yield True
         return
-    has_warned = False
-    with Path(f"{connection.settings_dict['NAME']}.delivery").open("a") as lock:
-        while not stopped.is_set():
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                if not has_warned:
-                    log.warning("Another process delivers from this database; waiting for it to end.")
-                    has_warned = True
-                stopped.wait(1)
-            else:
-                yield _release_old_leases(stopped)
-                return
-        yield False
+    with Path(f"{connection.settings_dict['NAME']}.delivery").open("a") as file:
+        lock = partial(fcntl.flock, file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        is_alone = _repeat(lock, stopped, "Another process delivers from this database; waiting for it to end.")
+        # Fails until the tables are migrated.
+        yield is_alone and _repeat(
+            claims.release_all_leases,
+            stopped,
+            "The database cannot be used for delivery yet: {error}. Trying again every second.",
+        )
 
 
-def _release_old_leases(stopped: threading.Event) -> bool:
-    """Releases the leases of the process before this one. Waits until the tables are migrated."""
+def _repeat(attempt: Callable[[], object], stopped: threading.Event, warning: str) -> bool:
+    """Repeats this every second until it succeeds; logs the first failure. False when `stopped` is set before."""
     has_warned = False
     while not stopped.is_set():
         try:
-            claims.release_all_leases()
-        except DatabaseError as error:
+            attempt()
+            return True
+        except (OSError, DatabaseError) as error:
             if not has_warned:
-                log.warning("The database cannot be used for delivery yet: %s. Trying again every second.", error)
+                log.warning(warning.format(error=error))
                 has_warned = True
             connections.close_all()
             stopped.wait(1)
-        else:
-            return True
     return False
 
 

@@ -20,7 +20,6 @@ _PAUSE_SECONDS = 0.02
 _IDLE_SECONDS = 5.0
 
 _listeners: set[threading.Event] = set()
-_lock = threading.Lock()
 
 
 def wake_on_commit() -> None:
@@ -42,13 +41,11 @@ def wake_this_process() -> None:
 @contextlib.contextmanager
 def listening(event: threading.Event) -> Any:
     """While the block runs, every wake-up sets `event`."""
-    with _lock:
-        _listeners.add(event)
+    _listeners.add(event)
     try:
         yield
     finally:
-        with _lock:
-            _listeners.discard(event)
+        _listeners.discard(event)
 
 
 class _Notifier:

@@ -148,7 +148,7 @@ class ChannelWorker(threading.Thread):
             if isinstance(prepared, DeliveryResult):
                 self._add_result(prepared)
             else:
-                self._held[_recipient_key(prepared.row)] += 1
+                self._held[prepared.row.recipient_key] += 1
                 self._ready.append(prepared)
         return True
 
@@ -157,7 +157,7 @@ class ChannelWorker(threading.Thread):
             return self.handler.prepare(rows)
         except ImproperlyConfigured as error:
             pauses.pause(self.channel, str(error))
-            return self._unchanged(rows)
+            return [row.unchanged() for row in rows]
         except (DatabaseError, InterfaceError):
             raise
         except Exception as error:
@@ -167,9 +167,6 @@ class ChannelWorker(threading.Thread):
             log.exception("Delivery %s cannot be prepared.", rows[0].id)
             self._retry(rows[0], f"cannot be prepared ({type(error).__name__})")
             return []
-
-    def _unchanged(self, rows: Sequence[Claimed]) -> list[DeliveryResult]:
-        return [row.result(State.PENDING, row.last_error, count_attempt=False) for row in rows]
 
     def _free_capacity(self) -> int:
         """As many rows as will be sent within about a second."""
@@ -182,12 +179,12 @@ class ChannelWorker(threading.Thread):
         waiting: deque[Job] = deque()
         while self._ready:
             job = self._ready.popleft()
-            recipient_key = _recipient_key(job.row)
+            recipient_key = job.row.recipient_key
             is_crowded = self._seconds_each > 0.02 and self._sending[recipient_key] >= conf.THREADS_PER_RECIPIENT
             if is_crowded and job.row.priority >= Delivery.Priority.MESSAGE:
                 if job.is_stale():
                     # Back to the queue: rows held here block those of other users.
-                    self._results += self._unchanged([job.row])
+                    self._results.append(job.row.unchanged())
                     self._decrement(self._held, recipient_key)
                 else:
                     self._wake_after(FRESH_SECONDS / 2)
@@ -206,7 +203,7 @@ class ChannelWorker(threading.Thread):
     def _collect(self) -> None:
         while self._pool.finished:
             job, outcome, seconds = self._pool.finished.popleft()
-            recipient_key = _recipient_key(job.row)
+            recipient_key = job.row.recipient_key
             self._decrement(self._held, recipient_key)
             self._decrement(self._sending, recipient_key)
             if outcome is not None:
@@ -216,9 +213,9 @@ class ChannelWorker(threading.Thread):
     def _record_outcome(self, job: Job, outcome: Outcome | None) -> None:
         row = job.row
         if outcome is None:
-            self._results += self._unchanged([row])
+            self._results.append(row.unchanged())
             return
-        reason = self._breaker.record(outcome, recipient=_recipient_key(row), device=row.device_id)
+        reason = self._breaker.record(outcome, recipient=row.recipient_key, device=row.device_id)
         is_paused = self._is_paused or bool(reason)
         if isinstance(outcome, WrongSender) and not is_paused and row.tries >= _MISMATCH_TRIES:
             if self._breaker.is_isolated_mismatch(row.device_id):
@@ -270,7 +267,7 @@ class ChannelWorker(threading.Thread):
 
     def _shut_down(self) -> None:
         """Release rows that no thread has started, wait for the others, store their results."""
-        self._results += self._unchanged([job.row for job in self._ready])
+        self._results += [job.row.unchanged() for job in self._ready]
         self._ready.clear()
         self._pool.return_waiting()
         deadline = time.monotonic() + conf.STOP_SECONDS
@@ -287,7 +284,3 @@ def retry_seconds(tries: int) -> float:
     steps = conf.RETRY_SECONDS
     step = steps[min(max(tries, 1), len(steps)) - 1]
     return step * random.uniform(1 - conf.RETRY_JITTER, 1 + conf.RETRY_JITTER)
-
-
-def _recipient_key(row: Claimed) -> int:
-    return row.recipient_id if row.recipient_id is not None else -row.id
