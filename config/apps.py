@@ -13,7 +13,6 @@ class ParleyConfig(AppConfig):
         from accounts.services.audit import name_actions
         from config import checks  # noqa: F401  (registers the checks)
         from config.groups import make_groups
-        from config.openapi import security  # noqa: F401  (registers the security schemes of the document)
 
         # Django creates the permissions app by app; after the last app all of them exist.
         last = [app for app in apps.get_app_configs() if app.models_module][-1]

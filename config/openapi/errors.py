@@ -14,7 +14,7 @@ from django.utils import translation
 from rest_framework.exceptions import APIException
 
 from accounts.permissions import IsVerified
-from config.openapi import security, texts
+from config.openapi import texts
 from core.errors import CODES
 
 WORDS: dict[str, tuple[str, str]] = {
@@ -104,10 +104,9 @@ ANYWHERE = ("method_not_allowed", "server_error", "service_unavailable")
 
 def codes_of(operation: dict[str, Any], view: Any) -> list[str]:
     """The sorted codes of one operation as drf-spectacular has read it."""
-    name = operation["operationId"]
-    text = texts.operations().get(name)
+    text = texts.operations().get(operation["operationId"])
     codes = set(text.errors if text else ()) | {"not_acceptable", "rate_limited"}
-    schemes = {scheme for choice in security.BY_OPERATION.get(name, operation.get("security", [])) for scheme in choice}
+    schemes = {scheme for choice in operation.get("security", []) for scheme in choice}
     if "bearer" in schemes:
         codes |= set(SESSION)
     if "two_step" in schemes:

@@ -79,7 +79,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PARSER_CLASSES": ["core.parsers.StrictJSONParser"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "core.renderers.ContentNegotiation",
     "DEFAULT_THROTTLE_CLASSES": ["core.throttles.DeclaredThrottles"],
-    "DEFAULT_SCHEMA_CLASS": "config.openapi.views.EnvelopeSchema",
+    "DEFAULT_SCHEMA_CLASS": "config.openapi.schema.EnvelopeSchema",
     "EXCEPTION_HANDLER": "core.errors.envelope",
     "UNAUTHENTICATED_USER": None,
     "UNAUTHENTICATED_TOKEN": None,

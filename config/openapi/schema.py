@@ -1,9 +1,10 @@
-"""How drf-spectacular reads the views: texts from docs/reference, and one naming scheme for the schemas:
+"""How drf-spectacular reads the views: texts from docs/reference, security schemes, and one naming scheme for the schemas:
 `SendMessageRequest` is a request, `Message` an object, `MessageResponse` a reply.
 """
 
 from typing import Any
 
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import is_serializer
 from drf_spectacular.utils import Direction
@@ -22,6 +23,10 @@ class EnvelopeSchema(AutoSchema):
         # Never a docstring: those are written for the readers of the code.
         text = texts.operations().get(self.get_operation_id())
         return text.description if text else ""
+
+    def get_auth(self) -> list[dict[str, list[str]]]:
+        auth: list[dict[str, list[str]]] = super().get_auth()
+        return SECURITY.get(self.get_operation_id(), auth)
 
     def get_serializer_name(self, serializer: Any, direction: Direction) -> str:
         return component_name(type(serializer), direction, fields=serializer.fields)
@@ -58,6 +63,11 @@ class EnvelopeSchema(AutoSchema):
         return super()._get_response_bodies(direction)
 
 
+# Operations whose view reads the token itself.
+SECURITY: dict[str, list[dict[str, list[str]]]] = {
+    "auth_refresh": [{"bearer": []}],
+    "notifications_events": [{"webhook": []}],
+}
 # Classes whose names the document of the socket uses → the names of their schemas here.
 NAMES = {"DeletedReply": "MessageDeletedResponse", "ReadReply": "ConversationReadResponse"}
 # The same shape as a request: complete with PUT, partial with PATCH.
@@ -75,3 +85,38 @@ def component_name(serializer: type, direction: str, *, fields: Any) -> str:
         if direction == "response" and "ok" in fields:
             name += "Response"
     return name
+
+
+class BearerScheme(OpenApiAuthenticationExtension):
+    """The session token in the Authorization header."""
+
+    target_class = "accounts.authentication.BearerAuthentication"
+    name = "bearer"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        about = "The session token of `auth_verify`, `auth_login`, `auth_two_step` or `auth_refresh`."
+        return {"type": "http", "scheme": "bearer", "bearerFormat": "JWT", "description": about}
+
+
+class TwoStepScheme(OpenApiAuthenticationExtension):
+    """The opaque token of an unfinished sign-in in the Authorization header."""
+
+    target_class = "accounts.authentication.TwoStepAuthentication"
+    name = "two_step"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        return {"type": "http", "scheme": "bearer", "description": "The `two_step_token` that `auth_login` returns."}
+
+
+class PictureScheme(OpenApiAuthenticationExtension):
+    """The signature in the URL of an image, so that a plain `<img>` works; or the session token."""
+
+    target_class = "accounts.authentication.SignatureOrBearer"
+    name = "signature"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        about = "The signature in the query of a `media_url`, `thumb_url` or `avatar_url`."
+        return {"type": "apiKey", "in": "query", "name": "s", "description": about}
+
+    def get_security_requirement(self, auto_schema: Any) -> list[dict[str, list[str]]]:
+        return [{"signature": []}, {"bearer": []}]
