@@ -1,100 +1,70 @@
-"""The texts of the web client: `t("…")` and `tn("…", "…", n)` in its JavaScript, found with Babel's lexer."""
+"""The texts of the web client: `t("…")` and `tn("…", "…", n)` in its JavaScript.
+
+Babel's own lexer ends a template literal at the next backtick, but htm nests templates.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-from babel.messages.jslexer import Token, tokenize, unquote_string
+from babel.messages.jslexer import unquote_string
 
 # Name of the function: how many of its first arguments are texts.
 FUNCTIONS = {"t": 1, "tn": 2}
-# A slash after one of these begins a regular expression, after anything else it divides.
-BEFORE_REGEX = frozenset("(,=:[!&|?{};+-*%~^<>")
-REGEX = re.compile(r"/(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/[a-z]*")
-PLAIN = re.compile(r"""//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'""", re.DOTALL)
+STRING = r""" "(?:[^"\\\n]|\\.)*" | '(?:[^'\\\n]|\\.)*' """
+CODE = re.compile(rf"(?P<skipped> \s+ | //[^\n]* | /\*.*?\*/) | {STRING} | [\w$]+ | .", re.DOTALL | re.VERBOSE)
+TEMPLATE = re.compile(r"(?P<skipped> (?:[^`\\$] | \\. | \$(?!\{))+) | ` | \$\{", re.DOTALL | re.VERBOSE)
+# A slash after one of these, or at the beginning, begins a regular expression; after anything else it divides.
+BEFORE_REGEX = frozenset("(,=:[!&|?{};+-*%~^<>") | {""}
+REGEX = re.compile(r"/(?!\*)(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/[a-z]*")
 
 
 def texts(source: str) -> Iterator[tuple[int, str | tuple[str, ...]]]:
     """(line, text) of each call; for plural forms the text is a pair. ValueError when a call holds no plain text."""
-    tokens = [
-        token
-        for token in tokenize(code_of(source), jsx=False, template_string=False)
-        if token.type not in {"linecomment", "multilinecomment"}
-    ]
-    for position, token in enumerate(tokens):
-        called = token.type == "name" and token.value in FUNCTIONS and _value(tokens, position + 1) == "("
-        if not called or _value(tokens, position - 1) in {"function", "."}:
+    positions = list(_tokens(source))
+    tokens = [token for _position, token in positions]
+    for at, (position, name) in enumerate(positions):
+        if name not in FUNCTIONS or tokens[at + 1 : at + 2] != ["("] or tokens[at - 1] in {"function", "."}:
             continue
-        arguments = list(_strings(tokens, position + 2))[: FUNCTIONS[token.value]]
-        if len(arguments) != FUNCTIONS[token.value]:
-            raise ValueError(f"line {token.lineno}: {token.value}() wants its texts as plain strings")
-        yield token.lineno, arguments[0] if len(arguments) == 1 else tuple(arguments)
+        line = source.count("\n", 0, position) + 1
+        arguments = tuple(_strings(iter(tokens[at + 2 :])))[: FUNCTIONS[name]]
+        if len(arguments) != FUNCTIONS[name]:
+            raise ValueError(f"line {line}: {name}() wants its texts as plain strings")
+        yield line, arguments[0] if len(arguments) == 1 else arguments
 
 
-def _value(tokens: list[Token], position: int) -> str:
-    return tokens[position].value if 0 <= position < len(tokens) else ""
-
-
-def _strings(tokens: list[Token], position: int) -> Iterator[str]:
+def _strings(tokens: Iterator[str]) -> Iterator[str]:
     """The leading arguments that are plain strings; `"a" + "b"` is one."""
-    while position < len(tokens) and tokens[position].type == "string":
-        text = unquote_string(tokens[position].value)
-        while _value(tokens, position + 1) == "+" and tokens[position + 2].type == "string":
-            text += unquote_string(tokens[position + 2].value)
-            position += 2
-        if _value(tokens, position + 1) not in {",", ")"}:
+    text = ""
+    for string, sign in zip(tokens, tokens, strict=False):
+        if string[0] not in "\"'" or sign not in {"+", ",", ")"}:
             return
-        yield text
-        if _value(tokens, position + 1) == ")":
+        text += unquote_string(string)
+        if sign != "+":
+            yield text
+            text = ""
+        if sign == ")":
             return
-        position += 2
 
 
-def code_of(source: str) -> str:
-    """The source without the text of its template literals; the code in `${…}` stays.
-
-    Babel's lexer ends a template at the next backtick, but htm nests templates.
-    """
-    output: list[str] = []
-    # Depth of open braces in each piece of code, from the file down to the innermost `${`.
-    depths = [0]
-    in_template = False
+def _tokens(source: str) -> Iterator[tuple[int, str]]:
+    """(position, token) of the code, without comments and without the text of template literals; `${…}` is code again."""
+    opened: list[str] = []  # each `{`, `${` and backtick without its end so far
     position, last = 0, ""
     while position < len(source):
-        char = source[position]
-        if in_template:
-            if source.startswith("${", position):
-                depths.append(0)
-                in_template, last = False, "{"
-                position += 2
-            elif char == "`":
-                in_template, last = False, "`"
-                position += 1
-            else:
-                length = 2 if char == "\\" else 1
-                output.append("\n" if char == "\n" else " ")
-                position += length
+        in_template = opened[-1:] == ["`"]
+        match = (TEMPLATE if in_template else CODE).match(source, position)
+        if not in_template and last in BEFORE_REGEX:
+            match = REGEX.match(source, position) or match
+        assert match is not None
+        position = match.end()
+        if match.groupdict().get("skipped"):
             continue
-        if char == "`":
-            in_template = True
-            output.append(" ")
-        elif plain := PLAIN.match(source, position):
-            output.append(plain.group())
-            position = plain.end()
-            last = last if char == "/" else char
-            continue
-        elif char == "/" and last in BEFORE_REGEX | {""} and (regex := REGEX.match(source, position)):
-            output.append("0")
-            position, last = regex.end(), "0"
-            continue
-        elif char == "}" and depths[-1] == 0 and len(depths) > 1:
-            depths.pop()
-            in_template = True
-            output.append(" ")
-        else:
-            depths[-1] += {"{": 1, "}": -1}.get(char, 0)
-            output.append(char)
-        last = last if char.isspace() else char
-        position += 1
-    return "".join(output)
+        token = match.group()
+        yield match.start(), token
+        last = token[-1]
+        if opened and (token == "}" or (in_template and token == "`")):
+            opened.pop()
+        elif token in {"{", "${", "`"}:
+            opened.append(token)
