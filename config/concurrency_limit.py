@@ -8,7 +8,6 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from prometheus_client import Gauge
 
@@ -23,16 +22,28 @@ GRACE_SECONDS = 1.0
 WAITING = Gauge("parley_requests_waiting", "Requests that wait for a thread.")
 
 
-class RequestQueue:
-    """A fixed number of slots on one event loop; other requests wait in order of arrival."""
+class ConcurrencyLimit:
+    """ASGI middleware: passes at most as many requests to `app` as it has threads; others wait in order of arrival."""
 
-    def __init__(self, slots: int) -> None:
+    def __init__(self, app: Application, *, slots: int) -> None:
+        self._app = app
         self._free = slots
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._released = 0
 
-    async def enter(self) -> bool:
-        """Waits for a slot. True when it has one, to be released by `leave`; False when the queue does not move.
+    async def __call__(self, scope: dict[str, Any], receive: Callable[..., Any], send: Callable[..., Any]) -> None:
+        if not await self._enter():
+            response = reply_without_thread(scope, errors.busy)
+            await send(start_of(response))
+            await send({"type": "http.response.body", "body": response.content})
+            return
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._leave()
+
+    async def _enter(self) -> bool:
+        """Waits for a slot. True when it has one, to be released by `_leave`; False when the queue does not move.
 
         A request that has waited WAIT_SECONDS gives up, unless at the current rate its turn comes within
         GRACE_SECONDS. So a refusal comes after the sum of both at the latest.
@@ -54,12 +65,12 @@ class RequestQueue:
             return False
         except asyncio.CancelledError:
             if slot.done():
-                self.leave()
+                self._leave()
             else:
                 self._waiting.remove(slot)
             raise
 
-    def leave(self) -> None:
+    def _leave(self) -> None:
         self._released += 1
         if self._waiting:
             self._waiting.popleft().set_result(None)
@@ -70,24 +81,3 @@ class RequestQueue:
 async def _wait_for_slot(slot: asyncio.Future[None], seconds: float) -> bool:
     done, _pending = await asyncio.wait([slot], timeout=seconds)
     return bool(done)
-
-
-class ConcurrencyLimit:
-    """ASGI middleware: passes at most as many requests to `app` as it has threads."""
-
-    def __init__(self, app: Application, *, slots: int) -> None:
-        self._app = app
-        self._slots = slots
-        self._queues: WeakKeyDictionary[asyncio.AbstractEventLoop, RequestQueue] = WeakKeyDictionary()
-
-    async def __call__(self, scope: dict[str, Any], receive: Callable[..., Any], send: Callable[..., Any]) -> None:
-        queue = self._queues.setdefault(asyncio.get_running_loop(), RequestQueue(self._slots))
-        if not await queue.enter():
-            response = reply_without_thread(scope, errors.busy)
-            await send(start_of(response))
-            await send({"type": "http.response.body", "body": response.content})
-            return
-        try:
-            await self._app(scope, receive, send)
-        finally:
-            queue.leave()
