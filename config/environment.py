@@ -37,6 +37,12 @@ HOST = re.compile(r"\.?[\w-]+(\.[\w-]+)*\.?|\[[0-9a-fA-F:.]+\]|\*", re.ASCII)
 SWITCH = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
 
 
+def text(name: str) -> str:
+    """The value without spaces around it; empty when it is not set."""
+    value: str = env.str(name, default="").strip()
+    return value
+
+
 def switch(name: str, *, default: bool) -> bool:
     """1 or 0; anything else is an error, so that a typing error changes nothing."""
     if name not in env:
@@ -52,16 +58,15 @@ def missing(*names: str) -> list[str]:
 
     None is needed on a single machine where neither DEBUG nor a database server was configured.
     """
-    unset = [name for name in names if not is_set(name)]
+    unset = [name for name in names if not text(name)]
     if unset and "DEBUG" in env:
         raise ImproperlyConfigured(f"{unset[0]} must be set when DEBUG=0.")
-    return unset if env.str("DATABASE_URL", default="").strip() else []
+    return unset if text("DATABASE_URL") else []
 
 
 def secret(name: str, *, kept_in: Path, prefix: str = "") -> str:
     """The secret from the environment; without one, a random one that is kept in a file of this folder."""
-    value = env.str(name, default="").strip()
-    if value:
+    if value := text(name):
         return value
     path = kept_path(name, kept_in)
     try:
@@ -74,26 +79,22 @@ def secret(name: str, *, kept_in: Path, prefix: str = "") -> str:
         ) from error
 
 
-def is_set(name: str) -> bool:
-    return bool(env.str(name, default="").strip())
-
-
 def kept_path(name: str, kept_in: Path) -> Path:
     """The file of a secret that the environment does not set."""
     return kept_in / f"{name.lower()}.txt"
 
 
-def _create_whole(path: Path, text: str) -> None:
+def _create_whole(path: Path, content: str) -> None:
     """Creates the file in one step, so that two processes that start at once read the same secret."""
     with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=path.name) as file:
-        file.write(text)
+        file.write(content)
         file.flush()
         with contextlib.suppress(FileExistsError):
             os.link(file.name, path)
 
 
 def number(name: str, *, default: int, least: int, most: int | None = None) -> int:
-    value = env.str(name, default="").strip() or str(default)
+    value = text(name) or str(default)
     # Beyond ten digits Python may refuse to read it, and no setting is that large.
     if not value.isdecimal() or len(value) > 10 or int(value) < least or (most is not None and int(value) > most):
         limits = f"from {least} on" if most is None else f"from {least} to {most}"
@@ -102,7 +103,7 @@ def number(name: str, *, default: int, least: int, most: int | None = None) -> i
 
 
 def choice(name: str, options: Collection[str], *, default: str) -> str:
-    value = env.str(name, default="").strip() or default
+    value = text(name) or default
     if value not in options:
         raise ImproperlyConfigured(f"{name} is one of {', '.join(options)}, not {value!r}.")
     return value
@@ -111,7 +112,7 @@ def choice(name: str, options: Collection[str], *, default: str) -> str:
 def database(name: str, *, default: str) -> dict[str, Any]:
     """A database's settings. The value may hold a password, so no error repeats it."""
     form = f"{name} is postgres://user:password@host:port/name (or host:port,host:port) or sqlite:///path."
-    value = env.str(name, default="").strip() or default
+    value = text(name) or default
     if not value.startswith(("postgres://", "postgresql://", "sqlite:///")):
         raise ImproperlyConfigured(form)
     value, hosts = _without_hosts(value)
@@ -146,7 +147,7 @@ def _hosts_and_ports(hosts: str) -> tuple[str, str]:
 
 def redis(name: str) -> str:
     """The address of Redis as `core.redis_servers` reads it, empty without one. No error repeats a password."""
-    value = env.str(name, default="").strip()
+    value = text(name)
     try:
         redis_servers.parse(value) if value else []
     except ValueError as error:
@@ -159,13 +160,13 @@ def redis(name: str) -> str:
 
 def folder(name: str, *, default: Path) -> Path:
     """The folder of a variable. An empty one is not set: as a path it would be the current folder."""
-    return Path(env.str(name, default="").strip() or default)
+    return Path(text(name) or default)
 
 
 def header(name: str, value: str | None = None) -> str:
     """What is compared with a header or sent as one. A header has ASCII characters only, so nothing else would ever match.
     The value may be a secret, so no error repeats it."""
-    value = (env.str(name, default="") if value is None else value).strip()
+    value = text(name) if value is None else value.strip()
     if not (value.isascii() and value.isprintable()):
         raise ImproperlyConfigured(f"{name} is part of a header: printable ASCII characters only.")
     return value
@@ -173,7 +174,7 @@ def header(name: str, value: str | None = None) -> str:
 
 def items(name: str) -> list[str]:
     """The values between the commas, without spaces around them."""
-    return [value.strip() for value in env.str(name, default="").split(",") if value.strip()]
+    return [value.strip() for value in text(name).split(",") if value.strip()]
 
 
 def _parts(value: str, form: str) -> SplitResult:
@@ -198,7 +199,7 @@ def site(name: str, value: str) -> str:
 
 def hosts(name: str, *, default: list[str]) -> list[str]:
     """Host names as Django compares them: one with a scheme, a port or a path would match no request."""
-    values: list[str] = [value.strip() for value in env.list(name, default=default) if value.strip()]
+    values = items(name) if name in env else default
     for value in values:
         if not HOST.fullmatch(value):
             raise ImproperlyConfigured(
@@ -209,7 +210,7 @@ def hosts(name: str, *, default: list[str]) -> list[str]:
 
 def media(name: str, value: str | None = None) -> dict[str, Any]:
     """The storage of images: MEDIA_ROOT, or `s3://key:secret@bucket?endpoint=https://host&region=name`."""
-    value = (env.str(name, default="") if value is None else value).strip()
+    value = text(name) if value is None else value.strip()
     if not value:
         return {"BACKEND": "django.core.files.storage.FileSystemStorage"}
     form = f"{name} is s3://bucket?endpoint=https://host&region=name, with key:secret@ if needed."
@@ -241,7 +242,7 @@ def prefix(name: str) -> str:
 def mail(name: str, *, default: str, timeout: float) -> dict[str, Any]:
     """The mail backend that the outbox uses, with its options."""
     form = f"{name} is smtp://host:port, smtp+tls://, smtps://, file:///folder or console://."
-    parts = _parts(env.str(name, default="").strip() or default, form)
+    parts = _parts(text(name) or default, form)
     port = parts.port
     if parts.scheme in ("smtp", "smtps", "smtp+tls"):
         if not unquote(f"{parts.username or ''}{parts.password or ''}").isascii():

@@ -15,7 +15,7 @@ PRODUCT_NAME = "Parley"
 AUTH_USER_MODEL = "accounts.User"
 # kid:secret pairs, newest first: the first signs, all verify.
 ACCOUNTS_TOKEN_KEYS = environment.secret("TOKEN_KEYS", kept_in=VAR_DIR, prefix="dev:")
-ACCOUNTS_TOKEN_KEYS_FILE = None if environment.is_set("TOKEN_KEYS") else environment.kept_path("TOKEN_KEYS", VAR_DIR)
+ACCOUNTS_TOKEN_KEYS_FILE = None if environment.text("TOKEN_KEYS") else environment.kept_path("TOKEN_KEYS", VAR_DIR)
 # Without Redis, only the single process of the embedded default may count in its own memory.
 CORE_COUNTER_IS_SHARED = bool(REDIS_URL) or EMBEDDED
 PASSWORD_HASHERS = ["accounts.hashers.BoundedArgon2Hasher", "django.contrib.auth.hashers.PBKDF2PasswordHasher"]
