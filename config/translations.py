@@ -14,7 +14,7 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 from django.conf import settings
 from django.core.management.base import CommandError
-from django.utils.translation import gettext_noop, ngettext_lazy
+from django.utils.translation import gettext_noop, ngettext_lazy, to_locale
 from django.utils.translation.template import templatize
 
 from config import client_texts
@@ -50,7 +50,7 @@ OF_LIBRARIES = (
     ),
 )
 # The sources are in English.
-LOCALES = ("ru", "es", "de", "fr", "pt", "tr", "uk", "ar", "zh_Hans")
+LOCALES = [to_locale(code) for code, _name in settings.LANGUAGES if code != settings.LANGUAGE_CODE]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,28 +99,22 @@ def compile_catalogs(*, only_stale: bool = False) -> int:
     return changed
 
 
-def templates() -> Iterator[tuple[str, Catalog]]:
-    """Each catalog: its app, and the texts of the sources. Its domain names the files."""
-    for app in APPS:
-        yield app, collected(app)
-    yield CLIENT_APP, collected_from_client()
+def catalogs() -> Iterator[tuple[Path, Catalog, Catalog]]:
+    """The path of every .po file that there should be, its content, and the texts of the sources that belong into it."""
+    templates = [(app, collected(app)) for app in APPS] + [(CLIENT_APP, collected_from_client())]
+    for app, template in templates:
+        for locale in LOCALES if len(template) else ():
+            path = settings.BASE_DIR / app / "locale" / locale / "LC_MESSAGES" / f"{template.domain}.po"
+            yield path, read(path) if path.exists() else empty_catalog(app, locale, template.domain), template
 
 
 def states() -> Iterator[CatalogState]:
-    for app, template in templates():
-        texts = [message for message in template if message.id]
-        for path in (catalog_path(app, locale, template.domain) for locale in LOCALES if texts):
-            if not path.exists():
-                yield CatalogState(path, False, tuple(_shown(text.id) for text in texts))
-                continue
-            catalog, target = read(path), path.with_suffix(".mo")
-            messages = [catalog.get(text.id, text.context) or text for text in texts]
-            missing = tuple(_shown(message.id) for message in messages if not _translated(message.string))
-            yield CatalogState(path, target.exists() and target.read_bytes() == compiled(path), missing)
-
-
-def catalog_path(app: str, locale: str, domain: str | None = "django") -> Path:
-    return settings.BASE_DIR / app / "locale" / locale / "LC_MESSAGES" / f"{domain}.po"
+    for path, catalog, template in catalogs():
+        target = path.with_suffix(".mo")
+        up_to_date = path.exists() and target.exists() and target.read_bytes() == compiled(path)
+        messages = [catalog.get(text.id, text.context) or text for text in template if text.id]
+        missing = tuple(_shown(message.id) for message in messages if not _translated(message.string))
+        yield CatalogState(path, up_to_date, missing)
 
 
 def _shown(message_id: object) -> str:
@@ -176,18 +170,13 @@ def empty_catalog(app: str, locale: str, domain: str | None) -> Catalog:
 def update() -> int:
     """Merge the texts of the sources into every catalog and drop obsolete ones. Returns how many files changed."""
     changed = 0
-    for app, template in templates():
-        if not len(template):
-            continue
-        for locale in LOCALES:
-            path = catalog_path(app, locale, template.domain)
-            catalog = read(path) if path.exists() else empty_catalog(app, locale, template.domain)
-            catalog.update(template, no_fuzzy_matching=True, update_creation_date=False)
-            catalog.obsolete.clear()
-            buffer = io.BytesIO()
-            write_po(buffer, catalog, width=100, omit_header=False, sort_output=True, no_location=True)
-            if not path.exists() or path.read_bytes() != buffer.getvalue():
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(buffer.getvalue())
-                changed += 1
+    for path, catalog, template in catalogs():
+        catalog.update(template, no_fuzzy_matching=True, update_creation_date=False)
+        catalog.obsolete.clear()
+        buffer = io.BytesIO()
+        write_po(buffer, catalog, width=100, omit_header=False, sort_output=True, no_location=True)
+        if not path.exists() or path.read_bytes() != buffer.getvalue():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(buffer.getvalue())
+            changed += 1
     return changed
