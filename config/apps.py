@@ -11,7 +11,7 @@ class ParleyConfig(AppConfig):
 
     def ready(self) -> None:
         from accounts.services.audit import name_actions
-        from config import checks  # noqa: F401  (registers the checks)
+        from config import checks, formats  # noqa: F401  (they register themselves)
         from config.groups import make_groups
 
         # Django creates the permissions app by app; after the last app all of them exist.

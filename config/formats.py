@@ -1,0 +1,13 @@
+"""Times of the support pages: year first and with the zone, the same in every language."""
+
+import sys
+
+from django.conf import settings
+from django.utils.translation import to_locale
+
+DATETIME_FORMAT = "Y-m-d H:i T"
+SHORT_DATETIME_FORMAT = DATETIME_FORMAT
+
+# Below FORMAT_MODULE_PATH Django imports a module for each language; all of them are this one.
+for _code, _name in settings.LANGUAGES:
+    sys.modules[f"{__name__}.{to_locale(_code)}.formats"] = sys.modules[__name__]
