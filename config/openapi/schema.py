@@ -29,11 +29,14 @@ class EnvelopeSchema(AutoSchema):
         return SECURITY.get(self.get_operation_id(), auth)
 
     def get_serializer_name(self, serializer: Any, direction: Direction) -> str:
-        return component_name(type(serializer), direction, fields=serializer.fields)
+        name = type(serializer).__name__
+        for ending in ("Serializer", "Input", "Output", "Reply"):
+            name = name.removesuffix(ending)
+        return f"{name}Response" if direction == "response" and "ok" in serializer.fields else name
 
     def _get_serializer_name(self, serializer: Any, direction: Direction, bypass_extensions: bool = False) -> str:
         name: str = super()._get_serializer_name(serializer, direction, bypass_extensions)
-        return PREFERENCES.get(name, name.removeprefix("Patched"))
+        return NAMES.get(name, name.removeprefix("Patched"))
 
     def get_operation(self, *args: Any, **kwargs: Any) -> Any:
         operation = super().get_operation(*args, **kwargs)
@@ -42,11 +45,9 @@ class EnvelopeSchema(AutoSchema):
         return operation
 
     def _get_request_body(self, *args: Any, **kwargs: Any) -> Any:
-        # Two DELETE requests carry a body, which drf-spectacular leaves out.
-        if self.method != "DELETE":
+        # drf-spectacular leaves the body of every DELETE request out.
+        if self.get_operation_id() not in DELETE_WITH_BODY:
             return super()._get_request_body(*args, **kwargs)
-        if self.get_request_serializer() is None or self.get_operation_id() not in DELETE_WITH_BODY:
-            return None
         self.method = "POST"
         try:
             return super()._get_request_body(*args, **kwargs)
@@ -68,23 +69,15 @@ SECURITY: dict[str, list[dict[str, list[str]]]] = {
     "auth_refresh": [{"bearer": []}],
     "notifications_events": [{"webhook": []}],
 }
-# Classes whose names the document of the socket uses → the names of their schemas here.
-NAMES = {"DeletedReply": "MessageDeletedResponse", "ReadReply": "ConversationReadResponse"}
-# The same shape as a request: complete with PUT, partial with PATCH.
-PREFERENCES = {"PatchedPreferencesRequest": "ChangePreferencesRequest", "PreferencesRequest": "SetPreferencesRequest"}
+# Names by the scheme → the names in the document.
+NAMES = {
+    "DeletedResponse": "MessageDeletedResponse",
+    "ReadResponse": "ConversationReadResponse",
+    # The same shape as a request: complete with PUT, partial with PATCH.
+    "PreferencesRequest": "SetPreferencesRequest",
+    "PatchedPreferencesRequest": "ChangePreferencesRequest",
+}
 DELETE_WITH_BODY = {"profile_push_token_remove", "messages_unreact"}
-
-
-def component_name(serializer: type, direction: str, *, fields: Any) -> str:
-    """The name of a serializer's schema; drf-spectacular appends `Request` to those of requests."""
-    name = NAMES.get(serializer.__name__)
-    if name is None:
-        name = serializer.__name__
-        for ending in ("Serializer", "Input", "Output", "Reply"):
-            name = name.removesuffix(ending)
-        if direction == "response" and "ok" in fields:
-            name += "Response"
-    return name
 
 
 class BearerScheme(OpenApiAuthenticationExtension):
