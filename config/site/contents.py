@@ -21,6 +21,11 @@ class Page:
     def address(self) -> str:
         return reverse(self.name)
 
+    @property
+    def text(self) -> str:
+        """The Markdown of its file; empty without one."""
+        return read(f"docs/{self.file}") if self.file else ""
+
 
 @dataclass(frozen=True, slots=True)
 class Group:

@@ -12,6 +12,7 @@ from email import message_from_bytes, policy
 from email.message import EmailMessage
 from email.utils import getaddresses, parsedate_to_datetime
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -48,7 +49,7 @@ class Push:
 
     title: str
     text: str
-    payload: object
+    payload: dict[str, Any]
     created_at: datetime
 
 
@@ -113,31 +114,20 @@ def _mails_in(content: bytes, written_at: datetime, address: str) -> Iterator[Ma
 
 def pushes() -> list[Push]:
     """The newest push messages first, at most 200."""
-    pushes = []
+    pushes: list[Push] = []
     for content, written_at in newest_files(settings.NOTIFICATIONS_PUSH_OUTBOX):
-        documents = _documents(content.decode(errors="replace"))
-        pushes += [_push(document, written_at) for document in reversed(documents)]
+        for line in reversed(content.splitlines()):
+            # A line that is still being written is skipped.
+            with suppress(ValueError):
+                pushes.append(_push(json.loads(line), written_at))
         if len(pushes) >= SHOWN:
             break
     return pushes[:SHOWN]
 
 
-def _documents(text: str) -> list[object]:
-    """A file is one JSON document or one per line; a line that is still being written is skipped."""
-    with suppress(ValueError):
-        return [json.loads(text)]
-    documents = []
-    for line in text.splitlines():
-        with suppress(ValueError):
-            documents.append(json.loads(line))
-    return documents
-
-
-def _push(payload: object, written_at: datetime) -> Push:
-    message = payload.get("message", payload) if isinstance(payload, dict) else {}
-    notification = message.get("notification") or {}
-    data = message.get("data") or {}
-    title = str(notification.get("title") or data.get("type") or "Push")
+def _push(payload: dict[str, Any], written_at: datetime) -> Push:
+    message = payload.get("message", payload)
+    title = message.get("notification", {}).get("title") or message.get("data", {}).get("type") or "Push"
     return Push(title, json.dumps(payload, indent=2, ensure_ascii=False), payload, written_at)
 
 

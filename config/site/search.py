@@ -65,10 +65,8 @@ def _excerpt(text: str, words: list[str]) -> str:
 def _index() -> list[Entry]:
     entries: list[Entry] = []
     for page in contents.pages():
-        text = _plain(contents.read(f"docs/{page.file}")) if page.file else ""
-        entries.append(Entry(page.title, "", page.address, f"{page.about} {text}"))
-        if page.file:
-            entries += _sections(page)
+        entries.append(Entry(page.title, "", page.address, f"{page.about} {_plain(page.text)}"))
+        entries += _sections(page)
     for operation in texts.operations().values():
         address = reverse("reference-operation", args=[operation.name])
         entries.append(Entry(operation.title, operation.name, address, _plain(operation.description)))
@@ -83,9 +81,8 @@ def _plain(text: str) -> str:
 
 
 def _sections(page: contents.Page) -> list[Entry]:
-    text = contents.read(f"docs/{page.file}")
-    headings = markdown.document(text).headings
-    parts = re.split(r"^#{2,3} .+$", text, flags=re.MULTILINE)
+    headings = markdown.document(page.text).headings
+    parts = re.split(r"^#{2,3} .+$", page.text, flags=re.MULTILINE)
     return [
         Entry(heading.title, page.title, f"{page.address}#{heading.anchor}", _plain(part))
         for heading, part in zip(headings, parts[1:], strict=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
@@ -74,7 +74,7 @@ def documented(request: HttpRequest, template: str, name: str, **context: Any) -
 def document(request: HttpRequest, name: str, *, title: str, text: str) -> HttpResponse:
     """A Markdown text as a page."""
     shown = markdown.document(text)
-    headings: Sequence[markdown.Heading] = [heading for heading in shown.headings if heading.level == 2]
+    headings = [heading for heading in shown.headings if heading.level == 2]
     return documented(request, "document", name, title=title, body=shown.html, headings=headings)
 
 

@@ -52,7 +52,7 @@ def changelog(request: HttpRequest) -> HttpResponse:
 @documentation
 def guide(request: HttpRequest, name: str) -> HttpResponse:
     page = next(page for page in contents.guides() if page.name == name)
-    return document(request, name, title=page.title, text=contents.read(f"docs/{page.file}"))
+    return document(request, name, title=page.title, text=page.text)
 
 
 @documentation
