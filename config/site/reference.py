@@ -25,18 +25,6 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
-    """A parameter of the path, the query or a header."""
-
-    name: str
-    location: str
-    kind: str
-    required: bool
-    description: str
-    example: str
-
-
-@dataclass(frozen=True, slots=True)
 class Operation:
     id: str
     tag: str
@@ -45,7 +33,7 @@ class Operation:
     summary: str
     description: str
     needs: str
-    parameters: list[Parameter]
+    parameters: list[Field]
     content_type: str
     request: list[Field]
     request_examples: list[tuple[str, str]]
@@ -60,31 +48,22 @@ class Operation:
 
 @cache
 def operations() -> dict[str, Operation]:
-    """Operation id → operation, in the order of the paths."""
-    return {
+    """Operation id → operation, in the order of docs/reference."""
+    made = {
         raw["operationId"]: _operation(path, method, raw)
         for path, methods in texts.document()["paths"].items()
         for method, raw in methods.items()
     }
+    return {name: made[name] for name in texts.operations()}
 
 
-@dataclass(frozen=True, slots=True)
-class Tag:
-    name: str
-    title: str
-    description: str
-    operations: list[Operation]
+def of_tag(name: str) -> list[Operation]:
+    return [operation for operation in operations().values() if operation.tag == name]
 
 
-@cache
-def by_tag() -> list[Tag]:
-    """The tags in the order of the document, each with its operations in the order of docs/reference."""
-    order = {name: at for at, name in enumerate(texts.operations())}
-    rows = sorted(operations().values(), key=lambda operation: order[operation.id])
-    return [
-        Tag(tag["name"], tag["x-displayName"], tag["description"], [row for row in rows if row.tag == tag["name"]])
-        for tag in texts.document()["tags"]
-    ]
+def by_tag() -> list[tuple[texts.Text, list[Operation]]]:
+    """Each tag with its operations."""
+    return [(tag, of_tag(tag.name)) for tag in texts.tags().values()]
 
 
 def _operation(path: str, method: str, raw: dict[str, Any]) -> Operation:
@@ -119,15 +98,15 @@ def _operation(path: str, method: str, raw: dict[str, Any]) -> Operation:
     )
 
 
-def _parameter(raw: dict[str, Any]) -> Parameter:
+def _parameter(raw: dict[str, Any]) -> Field:
     example = raw.get("example", "")
-    return Parameter(
+    return Field(
         raw["name"],
-        raw["in"],
         kind(raw["schema"], _schemas()),
         raw.get("required", False),
         raw.get("description", ""),
-        "" if example is True else str(example),
+        location=raw["in"],
+        example="" if example is True else str(example),
     )
 
 
@@ -150,6 +129,7 @@ def _call(path: str, method: str, raw: dict[str, Any], scheme: str) -> snippets.
     content_type, described = _content(raw.get("requestBody", {}))
     value = next((example["value"] for example in described.get("examples", {}).values()), None)
     is_form = content_type.startswith("multipart/")
+    replied = raw["responses"].get("200", {}).get("content", {})
     return snippets.Call(
         method.upper(),
         path,
@@ -158,7 +138,7 @@ def _call(path: str, method: str, raw: dict[str, Any], scheme: str) -> snippets.
         token={"bearer": "TOKEN", "two_step": "TWO_STEP_TOKEN"}.get(scheme, ""),
         body=None if is_form else value,
         form=value if is_form else None,
-        binary=JSON not in raw["responses"].get("200", {"content": {JSON: 1}}).get("content", {JSON: 1}),
+        binary=bool(replied) and JSON not in replied,
     )
 
 

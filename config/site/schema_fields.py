@@ -14,12 +14,14 @@ MAX_DEPTH = 4
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field of a body: its path (`message.id`), type, and description."""
+    """One field of a body: its path (`message.id`), type, and description. A parameter also has a place and an example."""
 
     name: str
     kind: str
     required: bool
     description: str
+    location: str = "body"
+    example: str = ""
 
 
 def resolved(schema: Schema, components: Components) -> Schema:

@@ -83,7 +83,7 @@ def reference_operation(request: HttpRequest, operation_id: str) -> HttpResponse
         operation=operation,
         description=markdown.render(operation.description),
         snippets=markdown.tabs(operation.snippets),
-        neighbours=[other for tag in reference.by_tag() if tag.name == operation.tag for other in tag.operations],
+        neighbours=reference.of_tag(operation.tag),
     )
 
 
