@@ -115,11 +115,8 @@ def database(name: str, *, default: str) -> dict[str, Any]:
     value = text(name) or default
     if not value.startswith(("postgres://", "postgresql://", "sqlite:///")):
         raise ImproperlyConfigured(form)
-    value, hosts = _without_hosts(value)
     try:
-        config: dict[str, Any] = environ.Env.db_url_config(value)
-        if hosts:
-            config["HOST"], config["PORT"] = _hosts_and_ports(hosts)
+        config: dict[str, Any] = environ.Env.db_url_config(_with_ports(value))
     except ValueError as error:
         raise ImproperlyConfigured(form) from error
     if not config["NAME"] and "service" not in config.get("OPTIONS", {}):
@@ -127,22 +124,17 @@ def database(name: str, *, default: str) -> dict[str, Any]:
     return config
 
 
-def _without_hosts(value: str) -> tuple[str, str]:
-    """A list of hosts taken out of the address, because a URL holds one only: the first stays in its place."""
+def _with_ports(value: str) -> str:
+    """The address with a port for each host of a list: libpq would take a single port for all of them."""
     scheme, separator, rest = value.partition("://")
     authority, slash, path = rest.partition("/")
     user_info, at, hosts = authority.rpartition("@")
-    if "," not in hosts or scheme == "sqlite":
-        return value, ""
-    return f"{scheme}{separator}{user_info}{at}{hosts.split(',')[0]}{slash}{path}", hosts
-
-
-def _hosts_and_ports(hosts: str) -> tuple[str, str]:
-    """As libpq takes them: `h1,h2` and `5432,5433`. It connects to the first that answers and fits."""
-    pairs = [host.rpartition(":") if ":" in host else (host, ":", "5432") for host in hosts.split(",")]
-    if not all(host and port.isdecimal() for host, _, port in pairs):
-        raise ValueError("a host of the list is host:port")
-    return ",".join(host for host, _, _ in pairs), ",".join(port for _, _, port in pairs)
+    if "," in hosts and scheme != "sqlite":
+        pairs = [host if ":" in host else f"{host}:5432" for host in hosts.split(",")]
+        if not all(re.fullmatch(r".+:[0-9]+", pair) for pair in pairs):
+            raise ValueError("a host of the list is host:port")
+        hosts = ",".join(pairs)
+    return f"{scheme}{separator}{user_info}{at}{hosts}{slash}{path}"
 
 
 def redis(name: str) -> str:
