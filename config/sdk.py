@@ -84,7 +84,6 @@ def _operation(document: dict[str, Any], path: str, method: str, operation: dict
     parameters = [_parameter(row["name"], row["schema"], bool(row.get("required"))) for row in rows]
     for name, schema in body.get("properties", {}).items():
         parameters.append(_parameter(name, schema, name in required, is_file=kind == MULTIPART and name == "file"))
-    security = operation.get("security") or [{}]
     return Operation(
         id=operation["operationId"],
         method=method.upper(),
@@ -93,7 +92,7 @@ def _operation(document: dict[str, Any], path: str, method: str, operation: dict
         body=list(body.get("properties", {})),
         headers=[row["name"] for row in rows if row["in"] == "header"],
         multipart=kind == MULTIPART,
-        bearer=next((name for row in security for name in row), ""),
+        bearer=next((name for row in operation["security"] for name in row), ""),
         parameters=parameters,
         result=_result(operation),
     )
@@ -152,37 +151,25 @@ def _types(rows: list[Operation]) -> str:
     schemas = texts.document()["components"]["schemas"] | asyncapi["components"]["schemas"]
     parts = ["// Written by `manage.py write_sdk` from docs/openapi.json and the AsyncAPI document.", ""]
     parts += [f"export type {name} = {typescript(schema)};" for name, schema in sorted(schemas.items())]
-    parts += ["", *_interface("Events", _data_of(asyncapi, "send."))]
-    parts += ["", *_interface("Commands", _data_of(asyncapi, "receive."))]
-    parts += ["", *_interface("Replies", _replies(asyncapi))]
+    messages = {name: row for name, row in asyncapi["components"]["messages"].items() if name != "reply.error"}
+    events = {name: row for name, row in messages.items() if not name.startswith(("command.", "reply."))}
+    parts += ["", *_interface("Events", events)]
+    parts += ["", *_interface("Commands", messages, prefix="command.")]
+    parts += ["", *_interface("Replies", messages, prefix="reply.")]
     for namespace in sorted({row.namespace for row in rows}):
         operations_of_namespace = [row for row in rows if row.namespace == namespace]
         parts += ["", f"export interface {namespace.title()}Api {{", *map(_method, operations_of_namespace), "}"]
     return "\n".join([*parts, CALL_OPTIONS])
 
 
-def _interface(name: str, rows: dict[str, str]) -> list[str]:
-    return [f"export interface {name} {{", *(f'  "{key}": {kind};' for key, kind in rows.items()), "}"]
-
-
-def _data_of(asyncapi: dict[str, Any], prefix: str) -> dict[str, str]:
-    """The type of `data` in the first message of each operation, by the name of the operation."""
-    messages = asyncapi["components"]["messages"]
-    rows = {}
-    for name, operation in asyncapi["operations"].items():
-        if name.startswith(prefix):
-            message = messages[component_name(operation["messages"][0])]
-            rows[name.removeprefix(prefix)] = typescript(message["payload"]["properties"]["data"])
-    return rows
-
-
-def _replies(asyncapi: dict[str, Any]) -> dict[str, str]:
-    messages = asyncapi["components"]["messages"]
-    return {
-        name.removeprefix("reply."): typescript(message["payload"]["properties"]["data"])
-        for name, message in messages.items()
-        if name.startswith("reply.") and name != "reply.error"
-    }
+def _interface(name: str, messages: dict[str, Any], prefix: str = "") -> list[str]:
+    """The type of `data` in each message with this prefix."""
+    rows = [
+        f'  "{key.removeprefix(prefix)}": {typescript(message["payload"]["properties"]["data"])};'
+        for key, message in messages.items()
+        if key.startswith(prefix)
+    ]
+    return [f"export interface {name} {{", *rows, "}"]
 
 
 def _method(row: Operation) -> str:
