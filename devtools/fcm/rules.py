@@ -16,7 +16,9 @@ _FIELDS = {
 Answer = tuple[int, dict[str, str], bytes]
 
 
-def error(status: int, name: str, message: str, *, code: str = "", violation: str = "", **headers: str) -> Answer:
+def error(
+    status: int, name: str, message: str, *, code: str = "", violation: str = "", retry_after: int | None = None
+) -> Answer:
     """An error in Google's form; `code` is FCM's own, `violation` the field it is about."""
     details: list[dict[str, Any]] = []
     if code:
@@ -29,7 +31,8 @@ def error(status: int, name: str, message: str, *, code: str = "", violation: st
             }
         )
     body = {"error": {"code": status, "message": message, "status": name, "details": details}}
-    return status, {name.replace("_", "-"): value for name, value in headers.items()}, json.dumps(body).encode()
+    headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
+    return status, headers, json.dumps(body).encode()
 
 
 def invalid(message: str, field: str) -> Answer:
@@ -38,12 +41,10 @@ def invalid(message: str, field: str) -> Answer:
 
 def scripted_answer(script: dict[str, Any]) -> Answer | None:
     """The answer that a script configures; None for one that only delays a success."""
-    retry_after = script.get("retry_after")
-    wait = {} if retry_after is None else {"Retry_After": str(retry_after)}
-    return _scripted(**wait).get(str(script["kind"]))
+    return _scripted(script.get("retry_after")).get(str(script["kind"]))
 
 
-def _scripted(**wait: str) -> dict[str, Answer]:
+def _scripted(wait: int | None = None) -> dict[str, Answer]:
     html = {"Content-Type": "text/html"}
     return {
         "UNREGISTERED": error(404, "NOT_FOUND", "Requested entity was not found.", code="UNREGISTERED"),
@@ -52,9 +53,9 @@ def _scripted(**wait: str) -> dict[str, Answer]:
         "INVALID_PAYLOAD": invalid("Invalid value", "message.data"),
         "SENDER_ID_MISMATCH": error(403, "PERMISSION_DENIED", "SenderId mismatch", code="SENDER_ID_MISMATCH"),
         "PERMISSION_DENIED": error(403, "PERMISSION_DENIED", "Permission denied on resource project."),
-        "QUOTA_EXCEEDED": error(429, "RESOURCE_EXHAUSTED", "Quota exceeded.", code="QUOTA_EXCEEDED", **wait),
-        "INTERNAL": error(500, "INTERNAL", "Internal error encountered.", code="INTERNAL", **wait),
-        "UNAVAILABLE": error(503, "UNAVAILABLE", "The service is unavailable.", code="UNAVAILABLE", **wait),
+        "QUOTA_EXCEEDED": error(429, "RESOURCE_EXHAUSTED", "Quota exceeded.", code="QUOTA_EXCEEDED", retry_after=wait),
+        "INTERNAL": error(500, "INTERNAL", "Internal error encountered.", code="INTERNAL", retry_after=wait),
+        "UNAVAILABLE": error(503, "UNAVAILABLE", "The service is unavailable.", code="UNAVAILABLE", retry_after=wait),
         "UNAUTHENTICATED": error(401, "UNAUTHENTICATED", "Request had invalid authentication credentials."),
         "THIRD_PARTY_AUTH_ERROR": error(
             401, "UNAUTHENTICATED", "Auth error from APNS or Web Push Service", code="THIRD_PARTY_AUTH_ERROR"

@@ -12,7 +12,6 @@ firebase-admin runs unchanged: it signs in to this server and sends to it.
     DELETE /_fake            delete requests and scripts
 """
 
-import itertools
 import json
 import re
 import secrets
@@ -33,6 +32,7 @@ SCOPES = {
     "https://www.googleapis.com/auth/cloud-platform",
 }
 _HANG_SECONDS = 60.0
+_ACCESS_SECONDS = 3600
 
 
 @dataclass
@@ -44,14 +44,12 @@ class Fake:
     public_key: str
     token_uri: str = ""
     delay: float = 0.0
-    access_seconds: int = 3600
     sign_in_works: bool = True
     access: dict[str, float] = field(default_factory=dict)
     scripts: dict[str, list[dict[str, Any]]] = field(default_factory=lambda: defaultdict(list))
     requests: list[dict[str, Any]] = field(default_factory=list)
     sign_ins: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
-    numbers: Any = field(default_factory=lambda: itertools.count(1))
 
     def scripted(self, token: str) -> dict[str, Any] | None:
         with self.lock:
@@ -131,9 +129,9 @@ class Handler(BaseHTTPRequestHandler):
             return 400, {}, b'{"error": "invalid_scope"}'
         access = secrets.token_urlsafe(24)
         with fake.lock:
-            fake.access[access] = time.monotonic() + fake.access_seconds
+            fake.access[access] = time.monotonic() + _ACCESS_SECONDS
             fake.sign_ins += 1
-        reply = {"access_token": access, "expires_in": fake.access_seconds, "token_type": "Bearer"}
+        reply = {"access_token": access, "expires_in": _ACCESS_SECONDS, "token_type": "Bearer"}
         return 200, {}, json.dumps(reply).encode()
 
     def _script(self, body: bytes) -> Answer:
@@ -158,7 +156,7 @@ class Handler(BaseHTTPRequestHandler):
         with fake.lock:
             is_known = scheme == "Bearer" and fake.access.get(access, 0.0) > time.monotonic()
         if not is_known:
-            answer: Answer | None = scripted_answer({"kind": "UNAUTHENTICATED"})
+            answer = scripted_answer({"kind": "UNAUTHENTICATED"})
         elif project != fake.project:
             answer = scripted_answer({"kind": "PERMISSION_DENIED"})
         else:
@@ -173,11 +171,8 @@ class Handler(BaseHTTPRequestHandler):
                 return
             answer = (scripted_answer(script) if script else None) or check_message(message)
         if answer is None:
-            name = f"projects/{project}/messages/{next(fake.numbers):016x}"
-            if document.get("validate_only"):
-                name = f"projects/{project}/messages/fake_message_id"
-            answer = (200, {}, json.dumps({"name": name}).encode())
-        assert answer is not None
+            message_id = "fake_message_id" if document.get("validate_only") else secrets.token_hex(8)
+            answer = (200, {}, json.dumps({"name": f"projects/{project}/messages/{message_id}"}).encode())
         self._remember(token, document, answer[0])
         self._reply(*answer)
 
