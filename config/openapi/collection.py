@@ -31,36 +31,28 @@ def _bearer(variable: str) -> dict[str, Any]:
 
 
 def _item(path: str, method: str, operation: dict[str, Any]) -> dict[str, Any]:
-    parameters = operation.get("parameters", [])
+    places: dict[str, list[dict[str, Any]]] = {"path": [], "query": [], "header": []}
+    for parameter in operation.get("parameters", []):
+        places[parameter["in"]].append(parameter)
     segments = [f":{part[1:-1]}" if part.startswith("{") else part for part in path.strip("/").split("/")]
-    url: dict[str, Any] = {
-        "raw": "{{base}}/" + "/".join(segments),
-        "host": ["{{base}}"],
-        "path": segments,
-        "query": [
-            {
-                "key": parameter["name"],
-                "value": str(parameter.get("example", "")),
-                "disabled": not parameter.get("required", False),
-            }
-            for parameter in parameters
-            if parameter["in"] == "query"
-        ],
-        "variable": [
-            {"key": parameter["name"], "value": str(parameter.get("example", 1))}
-            for parameter in parameters
-            if parameter["in"] == "path"
-        ],
-    }
     request: dict[str, Any] = {
         "method": method.upper(),
         "description": operation["description"],
         "header": [
-            {"key": parameter["name"], "value": "{{action_token}}" if parameter["name"] == "X-Action-Token" else ""}
-            for parameter in parameters
-            if parameter["in"] == "header" and parameter.get("required")
+            {"key": row["name"], "value": "{{action_token}}" if row["name"] == "X-Action-Token" else ""}
+            for row in places["header"]
+            if row.get("required")
         ],
-        "url": url,
+        "url": {
+            "raw": "{{base}}/" + "/".join(segments),
+            "host": ["{{base}}"],
+            "path": segments,
+            "query": [
+                {"key": row["name"], "value": str(row.get("example", "")), "disabled": not row.get("required")}
+                for row in places["query"]
+            ],
+            "variable": [{"key": row["name"], "value": str(row.get("example", 1))} for row in places["path"]],
+        },
     }
     schemes = {name for choice in operation["security"] for name in choice}
     if not schemes & {"bearer", "two_step"}:

@@ -93,10 +93,10 @@ def rows() -> list[Row]:
 
 # --- Of an operation --------------------------------------------------------------------------------
 
-SESSION = ("token_invalid", "token_expired", "token_revoked", "account_blocked")
-TWO_STEP = ("token_invalid", "token_expired", "token_revoked")
-ACTION = ("email_not_verified", "action_token_required", "action_token_invalid")
-BODY = ("validation_error", "parse_error", "file_too_large", "unsupported_media_type")
+TWO_STEP = {"token_invalid", "token_expired", "token_revoked"}
+SESSION = TWO_STEP | {"account_blocked"}
+ACTION = {"email_not_verified", "action_token_required", "action_token_invalid"}
+BODY = {"validation_error", "parse_error", "file_too_large", "unsupported_media_type"}
 # These concern the request, not the operation, and are described once: the path or method does not
 # exist, or the server has a problem.
 ANYWHERE = ("method_not_allowed", "server_error", "service_unavailable")
@@ -108,16 +108,16 @@ def codes_of(operation: dict[str, Any], view: Any) -> list[str]:
     codes = set(text.errors if text else ()) | {"not_acceptable", "rate_limited"}
     schemes = {scheme for choice in operation.get("security", []) for scheme in choice}
     if "bearer" in schemes:
-        codes |= set(SESSION)
+        codes |= SESSION
     if "two_step" in schemes:
-        codes |= set(TWO_STEP)
+        codes |= TWO_STEP
     parameters = operation.get("parameters", [])
     if "requestBody" in operation:
-        codes |= set(BODY)
+        codes |= BODY
     if any(parameter["in"] == "query" for parameter in parameters):
         codes.add("validation_error")
     if any(parameter["name"] == "X-Action-Token" for parameter in parameters):
-        codes |= set(ACTION)
+        codes |= ACTION
     if any(isinstance(permission, IsVerified) for permission in view.get_permissions()):
         codes.add("email_not_verified")
     return sorted(codes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
@@ -16,12 +16,12 @@ class Call:
 
     method: str
     path: str
-    query: dict[str, Any] = field(default_factory=dict)
-    headers: dict[str, str] = field(default_factory=dict)
-    token: str = ""  # the name of the variable that holds the bearer token
-    body: Any = None
-    form: dict[str, Any] | None = None
-    binary: bool = False
+    query: dict[str, Any]
+    headers: dict[str, str]
+    token: str  # the name of the variable that holds the bearer token
+    body: Any
+    form: dict[str, Any] | None
+    binary: bool
 
     @property
     def address(self) -> str:
@@ -38,8 +38,8 @@ def _text(value: Any, **options: Any) -> str:
 
 
 def curl(call: Call) -> str:
-    parts = ["curl" + ("" if call.method == "GET" else f" -X {call.method}")]
-    parts[0] += f' "$BASE{call.address}"'
+    method = "" if call.method == "GET" else f" -X {call.method}"
+    parts = [f'curl{method} "$BASE{call.address}"']
     if call.token:
         parts.append(f'-H "Authorization: Bearer ${call.token}"')
     parts += [f'-H "{name}: {value}"' for name, value in call.headers.items()]
