@@ -5,9 +5,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 class ParleyConfig(AppConfig):
-    default = True
     name = "config"
-    default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
         from accounts.services.audit import name_actions

@@ -194,7 +194,7 @@ def _replay(body: Any) -> Receive:
 
 def _limit_for(headers: dict[bytes, bytes]) -> int:
     is_form = headers.get(b"content-type", b"").lower().startswith(b"multipart/")
-    return MAX_FORM_BYTES if is_form else int(settings.DATA_UPLOAD_MAX_MEMORY_SIZE or MAX_FORM_BYTES)
+    return MAX_FORM_BYTES if is_form else settings.DATA_UPLOAD_MAX_MEMORY_SIZE
 
 
 def _declared(headers: dict[bytes, bytes]) -> int:
