@@ -106,6 +106,46 @@ def test_what_was_removed_is_removed_though_the_page_is_left_before_the_time_to_
         eventually(lambda: listed() == count - 1, what="the notification to be gone")
 
 
+def removal(feed, rows):
+    """Removes the first of these rows; the notice of it."""
+    rows.first.get_by_role("button", name="Remove").click()
+    return feed.page.locator(".notice").filter(has_text="Notification removed")
+
+
+def test_the_time_to_undo_waits_for_the_pointer_and_for_the_focus(chromium, server):
+    logins = demo_people(server)
+    alice, bob = (Api(server, logins[name]) for name in ("Alice", "Bob"))
+    bob.send(alice.chat_with(bob), "not to be lost")
+    with opened_windows(lambda login: Window(chromium, server, login), server) as window:
+        feed = window("Alice").open("notifications")
+        rows = feed.page.get_by_role("list", name="Notifications").get_by_role("listitem")
+        expect(rows).not_to_have_count(0)
+        count = rows.count()
+
+        def listed():
+            return len(alice.http.get("/notifications").json()["notifications"])
+
+        notice = removal(feed, rows)
+        notice.hover()
+        feed.page.wait_for_timeout(6_500)
+        expect(notice).to_be_visible()
+        assert listed() == count
+        feed.page.mouse.move(5, 5)
+        notice.get_by_role("button", name="Undo").focus()
+        feed.page.wait_for_timeout(6_500)
+        assert listed() == count
+        feed.page.keyboard.press("Enter")
+        expect(rows).to_have_count(count)
+        expect(notice).to_have_count(0)
+
+        # Left alone it goes, and with it what was removed.
+        notice = removal(feed, rows)
+        notice.hover()
+        feed.page.mouse.move(5, 5)
+        expect(notice).to_have_count(0)
+        eventually(lambda: listed() == count - 1, what="the notification to be gone")
+
+
 def without_row(frame):
     """An event as it comes when the notification was removed before it could be sent."""
     event = json.loads(frame)

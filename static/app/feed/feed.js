@@ -46,10 +46,11 @@ function Row({ row }) {
     const entry = currentTarget.closest("li");
     // What has the focus goes away: it moves to an entry beside it, or to the heading.
     (buttonIn(entry.nextElementSibling ?? entry.previousElementSibling) ?? document.querySelector("main h1")).focus();
-    const undo = remove(row.id, UNDO_SECONDS);
+    const { send, undo } = remove(row.id);
     notice(t("Notification removed"), {
       label: t("Undo"),
       seconds: UNDO_SECONDS,
+      gone: send,
       act: () => {
         undo();
         requestAnimationFrame(() => buttonIn(document.getElementById(place))?.focus());

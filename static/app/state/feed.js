@@ -44,29 +44,24 @@ export async function readOne(id) {
   if (reply.unread_count !== undefined) app.set({ unread: reply.unread_count });
 }
 
-// Removed from the list at once. The request is sent when the time to undo it is over, or the page goes or the user
-// signs out before that.
-export function remove(id, seconds) {
+// Removed from the list at once. The request is sent with `send`, when it can no longer be undone, or when the page goes
+// or the user signs out before that.
+export function remove(id) {
   const row = feed.get().rows.find((other) => other.id === id);
-  const send = () => {
-    forget();
-    return parley.notifications.delete({ notification_id: id }, { keepalive: true }).catch((error) => {
+  const send = async () => {
+    if (!waiting.delete(send)) return;
+    try {
+      await parley.notifications.delete({ notification_id: id }, { keepalive: true });
+    } catch (error) {
       putBack(row);
       failed(error);
-    });
-  };
-  const timer = setTimeout(send, seconds * 1000);
-  const forget = () => {
-    clearTimeout(timer);
-    waiting.delete(send);
+    }
   };
   waiting.add(send);
   removed.add(id);
   feed.set(({ rows }) => ({ rows: rows.filter((other) => other.id !== id) }));
-  return () => {
-    forget();
-    putBack(row);
-  };
+  const undo = () => waiting.delete(send) && putBack(row);
+  return { send, undo };
 }
 
 export const sendRemovals = () => Promise.all([...waiting].map((send) => send()));

@@ -6,15 +6,31 @@ import { app, useStore } from "../store.js";
 const SECONDS = 6;
 let last = 0;
 
-export function notice(text, { label, act, kind = "info", seconds = SECONDS } = {}) {
+// `gone` is called once when the notice goes, whether by time, by its buttons, or for another one.
+export function notice(text, { label, act, gone, kind = "info", seconds = SECONDS } = {}) {
   last += 1;
-  const entry = { id: last, text, label, act, kind, seconds };
-  app.set(({ notices }) => ({ notices: [...notices.filter((other) => other.text !== text), entry].slice(-3) }));
+  const entry = { id: last, text, label, act, gone, kind, seconds, heldBy: new Set() };
+  show([...app.get().notices.filter((other) => other.text !== text), entry].slice(-3));
+  startTime(entry);
   return () => dismiss(entry.id);
 }
 
 export function dismiss(id) {
-  app.set(({ notices }) => ({ notices: notices.filter((other) => other.id !== id) }));
+  show(app.get().notices.filter((other) => other.id !== id));
+}
+
+function show(next) {
+  const before = app.get().notices;
+  app.set({ notices: next });
+  for (const entry of before.filter((other) => !next.includes(other))) {
+    clearTimeout(entry.timer);
+    entry.gone?.();
+  }
+}
+
+function startTime(entry) {
+  clearTimeout(entry.timer);
+  entry.timer = setTimeout(() => dismiss(entry.id), entry.seconds * 1000);
 }
 
 // What went wrong, in the reader's language: the server's words, or ours where it has not answered.
@@ -31,19 +47,28 @@ export function failed(error) {
 
 export function Notices() {
   const notices = useStore(app, (state) => state.notices);
-  return html`<div class="notices" aria-live="polite">${notices.map((entry) => html`<${Notice} key=${entry.id} ...${entry} />`)}</div>`;
+  return html`<div class="notices" aria-live="polite">${notices.map((entry) => html`<${Notice} key=${entry.id} entry=${entry} />`)}</div>`;
 }
 
-function Notice({ id, text, label, act, kind, seconds }) {
-  useEffect(() => {
-    const timer = setTimeout(() => dismiss(id), seconds * 1000);
-    return () => clearTimeout(timer);
+// Stays while the pointer is over it or the focus is in it; after that, its time begins anew.
+function Notice({ entry }) {
+  const { id, text, label, act, kind, heldBy } = entry;
+  const hold = ({ type }) => {
+    heldBy.add(type);
+    clearTimeout(entry.timer);
+  };
+  const release = (type) => heldBy.delete(type) && !heldBy.size && app.get().notices.includes(entry) && startTime(entry);
+  // A dialog takes its notices with it: then no event tells that the pointer or the focus has left.
+  useEffect(() => () => {
+    release("pointerenter");
+    release("focusin");
   }, []);
   const run = () => {
-    dismiss(id);
     act();
+    dismiss(id);
   };
-  return html`<div class=${`notice ${kind}`}><span>${text}</span>
+  return html`<div class=${`notice ${kind}`} onPointerEnter=${hold} onPointerLeave=${() => release("pointerenter")}
+      onFocusIn=${hold} onFocusOut=${() => release("focusin")}><span>${text}</span>
     ${label && html`<button class="text-button" onClick=${run}>${label}</button>`}
     <button class="icon-button" aria-label=${t("Dismiss")} onClick=${() => dismiss(id)}>×</button></div>`;
 }
