@@ -70,3 +70,16 @@ def test_a_draft_to_someone_never_written_to_is_found_again(windows, server):
     expect(alice.conversation("Zoe Example")).to_contain_text("to be thought over")
     alice.page.reload()
     expect(alice.conversation("Zoe Example")).to_contain_text("to be thought over")
+
+
+def test_two_step_that_was_turned_on_elsewhere_is_shown_on_the_way_back_to_the_tab(windows, chromium, server):
+    person = Person(server, "Tom")
+    tom = Window(chromium, server, {"email": person.email, "password": person.password}).open("settings/security")
+    expect(tom.page.get_by_role("button", name="Turn on two-step verification")).to_be_visible()
+    person.turn_on_two_step()
+    # A real tab that is in front again fires the same event.
+    tom.page.evaluate("() => document.dispatchEvent(new Event('visibilitychange'))")
+    expect(tom.page.get_by_text("On. 10 recovery codes are left.")).to_be_visible()
+    expect(tom.page.get_by_role("button", name="Turn on two-step verification")).to_have_count(0)
+    assert tom.complaints == []
+    tom.close()

@@ -9,3 +9,14 @@ export function focusAfter(button) {
 
 // Once what is drawn next stands: `element` takes the focus of what has gone.
 export const focusIfLost = (element) => requestAnimationFrame(() => document.activeElement === document.body && element?.focus({ preventScroll: true }));
+
+// Calls `act` whenever the user comes back to this window: another one may have changed what it shows.
+export function onReturn(act) {
+  const visible = () => document.visibilityState === "visible" && act();
+  document.addEventListener("visibilitychange", visible);
+  addEventListener("focus", visible);
+  return () => {
+    document.removeEventListener("visibilitychange", visible);
+    removeEventListener("focus", visible);
+  };
+}

@@ -5,6 +5,7 @@ import { t, tn } from "../../i18n.js";
 import { failed, notice } from "../../ui/notices.js";
 import { copyText } from "../../ui/clipboard.js";
 import { Dialog } from "../../ui/dialog.js";
+import { onReturn } from "../../ui/focus.js";
 import { Field, PasswordField } from "../forms.js";
 import { ActionDialog } from "./action_dialog.js";
 
@@ -12,9 +13,10 @@ export function TwoStep() {
   const [status, setStatus] = useState(null);
   const [open, setOpen] = useState(null);
   const [codes, setCodes] = useState(null);
-  const load = () => parley.auth.twoStepStatus().then(setStatus, failed);
+  const load = (onError = failed) => parley.auth.twoStepStatus().then(setStatus, onError);
   useEffect(() => {
     load();
+    return onReturn(() => load(() => {}));
   }, []);
   const close = () => setOpen(null);
   const done = (text) => (reply) => {
