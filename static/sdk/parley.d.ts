@@ -55,7 +55,9 @@ export interface OwnEvents {
   "session.renewed": { token: string };
   outbox: { items: OutboxItem[] };
   "outbox.sent": { client_id: string; message: api.Message };
-  "outbox.failed": { client_id: string; error: ParleyError };
+  "outbox.failed": { client_id: string; conversation_id: number; error: ParleyError };
+  /** One of the two has blocked the other. */
+  "typing.refused": { conversation_id: number; error: ParleyError };
   ratelimited: { operation: string; retryAfter: number | null };
   call: { call: Call };
   "call.incoming": { call: Call };

@@ -3,6 +3,7 @@ import { parley } from "../client.js";
 import { html, useEffect, useState } from "../html.js";
 import { t } from "../i18n.js";
 import { fetchChat, chats } from "../state/chats.js";
+import { onReturn } from "../ui/focus.js";
 import { failed, notice } from "../ui/notices.js";
 import { nameOf } from "../ui/avatar.js";
 
@@ -19,14 +20,25 @@ export async function unblock(user) {
   await fetchChat(conversationWith(user).id);
 }
 
-export function Blocked({ user }) {
+// Whether this user has blocked the other; null until known. The server tells no one that they have been blocked.
+export function useBlockedByMe({ other_user: user, is_blocked: isBlocked }) {
   const [mine, setMine] = useState(null);
   useEffect(() => {
-    parley.profile.blocksList().then(
+    setMine(null);
+    if (!isBlocked) return undefined;
+    const load = () => parley.profile.blocksList().then(
       ({ blocks }) => setMine(blocks.some((entry) => entry.user_id === user.id)),
       () => setMine(false),
     );
-  }, [user.id]);
+    load();
+    return parley.on("block.changed", load);
+  }, [user.id, isBlocked]);
+  return mine;
+}
+
+export function Blocked({ user, mine }) {
+  // There is no event when the other one unblocks.
+  useEffect(() => onReturn(() => fetchChat(conversationWith(user).id).catch(() => {})), [user.id]);
   return html`<div class="blocked-bar"><span>${mine ? t("You have blocked {name}.", { name: nameOf(user) }) : t("You cannot write to each other.")}</span>
     ${mine && html`<button type="button" class="button" onClick=${() => unblock(user).catch(failed)}>${t("Unblock")}</button>`}</div>`;
 }

@@ -11,7 +11,7 @@ import { copyText } from "../ui/clipboard.js";
 import { confirm } from "../ui/dialog.js";
 import { focusIfLost } from "../ui/focus.js";
 import { errorText, failed, notice } from "../ui/notices.js";
-import { Blocked } from "./blocked.js";
+import { Blocked, useBlockedByMe } from "./blocked.js";
 import { Composer } from "./composer.js";
 import { Header } from "./header.js";
 import { Log } from "./log.js";
@@ -67,6 +67,7 @@ function Open({ id, row, state, me }) {
   const current = useRef(state);
   current.current = state;
   const blocked = row.is_blocked;
+  const blockedByMe = useBlockedByMe(row);
   const actions = useMemo(() => ({
     me,
     blocked,
@@ -138,11 +139,11 @@ function Open({ id, row, state, me }) {
     },
   };
   return html`<section ref=${page} class="conversation" aria-label=${otherName} ...${drop}>
-    <${Header} id=${id} row=${row} name=${otherName} searching=${searching} searchButton=${searchButton} onSearch=${() => (searching ? closeSearch() : setSearching(true))} />
+    <${Header} id=${id} row=${row} name=${otherName} blockedByMe=${blockedByMe} searching=${searching} searchButton=${searchButton} onSearch=${() => (searching ? closeSearch() : setSearching(true))} />
     ${searching && html`<${SearchBar} id=${id} onShow=${show} onClose=${closeSearch} />`}
     <${Log} id=${id} state=${state} row=${row} me=${me} names=${names} actions=${actions} marked=${found} control=${log} />
     ${blocked
-      ? html`<${Blocked} user=${row.other_user} />`
+      ? html`<${Blocked} user=${row.other_user} mine=${blockedByMe} />`
       : html`<${Composer} id=${id} reply=${task.reply} editing=${task.editing} names=${names} onEnd=${end} onEditLast=${editLast} onSave=${edit}
           onSent=${() => {
             end();

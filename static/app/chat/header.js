@@ -28,7 +28,7 @@ function Presence({ id, user }) {
   return html`<p class="presence"><bdi dir="ltr">@${user.username}</bdi></p>`;
 }
 
-export function Header({ id, row, name, searching, searchButton, onSearch }) {
+export function Header({ id, row, name, blockedByMe, searching, searchButton, onSearch }) {
   const isMuted = useStore(muted, (state) => state.ids.includes(id));
   const user = row.other_user;
   const call = (media) => invite({ conversation_id: id, media });
@@ -45,7 +45,7 @@ export function Header({ id, row, name, searching, searchButton, onSearch }) {
   const items = [
     { label: isMuted ? t("Unmute") : t("Mute"), icon: isMuted ? "bell" : "mute", act: () => setMuted(id, !isMuted) },
     { label: t("Clear"), icon: "trash", act: clearAfterQuestion },
-    row.is_blocked
+    blockedByMe
       ? { label: t("Unblock"), icon: "block", act: () => unblock(user).catch(failed) }
       : { label: t("Block"), icon: "block", danger: true, act: blockAfterQuestion },
   ];

@@ -130,6 +130,10 @@ export function listen() {
     const row = Object.values(chats.get().byId).find(({ other_user: other }) => other.id === user_id);
     if (row) fetchChat(row.id).catch(() => {});
   });
+  // Who is blocked gets no event of it.
+  const refused = ({ conversation_id: id, error }) => error.code === "user_blocked" && fetchChat(id).catch(() => {});
+  on("typing.refused", refused);
+  on("outbox.failed", refused);
   on("typing", ({ conversation_id, user_id, is_typing }) => typing(conversation_id, user_id, is_typing));
   on("presence", (row) => chats.set(({ presence }) => ({ presence: { ...presence, [row.user_id]: row } })));
   on("reload", () => loadChats());

@@ -141,7 +141,7 @@ export class Outbox {
     here.serverErrors = (here.serverErrors ?? 0) + (error.status === 500 ? 1 : 0);
     if (!error.isTemporary || here.serverErrors >= SERVER_ERRORS) {
       this.#save({ ...this.#row(row.client_id), error: { code: error.code, message: error.message } });
-      this.#parley.emit("outbox.failed", { client_id: row.client_id, error });
+      this.#parley.emit("outbox.failed", { client_id: row.client_id, conversation_id: row.conversation_id, error });
       return true;
     }
     this.#failures += 1;

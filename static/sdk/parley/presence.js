@@ -98,8 +98,10 @@ export class Typing {
 
   #send(conversationId, isTyping) {
     if (this.#parley.status !== "online") return;
-    // A notice that does not arrive is not missed.
-    this.#parley.command("typing", { conversation_id: conversationId, is_typing: isTyping }).catch(() => {});
+    this.#parley.command("typing", { conversation_id: conversationId, is_typing: isTyping }).catch((error) => {
+      // A notice that does not arrive is not missed; a refusal is the first that a client learns of a block.
+      if (error.code === "user_blocked") this.#parley.emit("typing.refused", { conversation_id: conversationId, error });
+    });
   }
 
   #onTyping({ conversation_id, user_id, is_typing }) {

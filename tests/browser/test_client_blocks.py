@@ -1,0 +1,80 @@
+"""Two users of whom one has blocked the other, as the blocked one sees it: only what the API tells."""
+
+from functools import partial
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.chromium import needs_chromium
+from tests.browser.client_pages import Window, opened_windows
+
+pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(240)]
+
+
+@pytest.fixture
+def windows(chromium, server):
+    with opened_windows(partial(Window, chromium, server), server) as window:
+        yield window
+
+
+@pytest.fixture
+def blocks(people):
+    """Blocks the second user by the first one; what is left of it ends with the test."""
+    made = []
+
+    def block(name, other):
+        http, user = people[name].http, people[other].user["id"]
+        http.post("/profile/blocks", json={"user_id": user}).raise_for_status()
+        made.append(partial(http.delete, f"/profile/blocks/{user}"))
+        return made[-1]
+
+    yield block
+    for unblock in made:
+        unblock()
+
+
+def test_the_first_key_tells_the_blocked_user_before_a_text_is_written(windows, blocks, chat):
+    alice = windows("Alice").open_chat(chat)
+    blocks("Bob", "Alice")
+    alice.page.wait_for_timeout(1_000)
+    expect(alice.box).to_be_visible()
+    alice.box.type("H")
+    expect(alice.page.get_by_text("You cannot write to each other.")).to_be_visible()
+    expect(alice.box).to_have_count(0)
+    expect(alice.page.get_by_role("heading", name="Bob Baker")).to_be_focused()
+
+
+def test_a_refused_message_tells_the_blocked_user(windows, blocks, chat):
+    alice = windows("Alice").open_chat(chat)
+    # Written before the block, and unchanged since.
+    alice.box.fill("too late")
+    alice.page.wait_for_timeout(500)
+    blocks("Bob", "Alice")
+    alice.box.press("Enter")
+    expect(alice.page.get_by_text("You cannot write to each other.")).to_be_visible()
+    alice.article("too late").get_by_role("button", name="Discard").click()
+    alice.complaints.clear()
+
+
+def test_the_blocked_user_sees_the_end_of_the_block_on_the_way_back_to_the_window(windows, blocks, chat):
+    unblock = blocks("Bob", "Alice")
+    alice = windows("Alice").open_chat(chat)
+    expect(alice.page.get_by_text("You cannot write to each other.")).to_be_visible()
+    unblock()
+    alice.page.evaluate("() => document.dispatchEvent(new Event('visibilitychange'))")
+    expect(alice.box).to_be_visible()
+
+
+def test_the_blocked_user_is_not_offered_to_unblock_but_can_block_as_well(windows, blocks, chat, people):
+    unblock = blocks("Bob", "Alice")
+    alice = windows("Alice").open_chat(chat)
+    menu = alice.page.get_by_role("button", name="Conversation actions")
+    menu.click()
+    expect(alice.page.get_by_role("menuitem", name="Clear")).to_be_visible()
+    expect(alice.page.get_by_role("menuitem", name="Unblock")).to_have_count(0)
+    alice.page.get_by_role("menuitem", name="Block").click()
+    alice.page.get_by_role("alertdialog", name="Block Bob Baker?").get_by_role("button", name="Block").click()
+    expect(alice.page.get_by_text("You have blocked Bob Baker.")).to_be_visible()
+    alice.page.get_by_role("button", name="Unblock").click()
+    expect(alice.page.get_by_text("You cannot write to each other.")).to_be_visible()
+    unblock()
