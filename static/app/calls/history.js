@@ -45,7 +45,7 @@ export default function History() {
 
   return html`<main class="page calls"><h1 tabindex="-1">${t("Calls")}</h1>
     ${problem && html`<p class="danger-text">${errorText(problem)} <button type="button" class="text-button" onClick=${() => load()}>${t("Try again")}</button></p>`}
-    ${!calls && !problem && html`<div class="spinner" role="img" aria-label=${t("Loading")}></div>`}
+    ${!calls && !problem && html`<div class="spinner" role="progressbar" aria-label=${t("Loading")}></div>`}
     ${calls?.length === 0 && html`<p class="muted">${t("No calls yet. Open a conversation to call someone.")}</p>`}
     ${calls?.length > 0 && html`<ul class="rows card" aria-label=${t("Calls")}>${calls.filter((call) => people[call.conversation_id])
       .map((call) => html`<${Row} key=${call.id} call=${call} peer=${people[call.conversation_id]} mine=${call.caller_id === userId} />`)}</ul>`}
