@@ -89,11 +89,14 @@ def _as_sent(address: str) -> str:
 
 
 def _mails_in(content: bytes, written_at: datetime, address: str) -> Iterator[Mail]:
-    for raw in _RULE.split(content):
+    *_, unfinished = raws = _RULE.split(content)
+    for raw in raws:
         # Parsing a mail costs more than this search. Addresses in other scripts are encoded, so they are not skipped.
         if not raw.strip() or (address.isascii() and address.encode() not in raw.lower()):
             continue
         message = message_from_bytes(raw.lstrip(), _class=EmailMessage, policy=policy.default)
+        if message.defects and raw is unfinished:
+            continue  # The worker is still writing it.
         body = message.get_body(("plain", "html"))
         text = body.get_content().strip() if body else ""
         code = _CODE.search(text)

@@ -134,6 +134,18 @@ def test_the_mailbox_is_newest_first_over_the_files_of_several_threads(settings,
     assert [mail.subject for mail in mailbox.mails()] == [f"Mail {number}" for number in (5, 4, 3, 2, 1, 0)]
 
 
+def test_a_mail_that_is_still_being_written_is_not_there_yet(settings, tmp_path):
+    settings.MAILBOX_DIR = tmp_path
+    mail = EmailMultiAlternatives("Code", "Your code is 123456.", "from@example.com", ["ann@example.com"])
+    mail.attach_alternative("<p>Your code is 123456.</p>", "text/html")
+    EmailBackend(file_path=str(tmp_path)).send_messages([mail])
+    (path,) = tmp_path.iterdir()
+    whole = path.read_bytes()
+    for half in (whole[: whole.index(b"Your code")], whole[: whole.index(b"text/html")]):
+        path.write_bytes(whole + half)
+        assert [mail.code for mail in mailbox.mails()] == ["123456"]
+
+
 def test_a_mail_in_another_script_is_readable(settings, tmp_path):
     settings.MAILBOX_DIR = tmp_path
     message = EmailMessage()
