@@ -168,6 +168,7 @@ class ContentPolicyMiddleware(CSPMiddleware):
             vars(request).pop("csp_nonce", None)  # it refers to the request, which could not be freed at once
             response.headers.setdefault(HEADER, self.NO_PAGE)
             return response
+        str(vars(request).get("csp_nonce", ""))  # one that was never read would not be in the policy
         response = super().process_response(request, response)
         # With DEBUG=1 django-csp skips every 404, for Django's page with inline styles; outside the admin it is ours.
         is_ours = response.status_code == HTTPStatus.NOT_FOUND and not request.path_info.startswith(ADMIN_PREFIX)

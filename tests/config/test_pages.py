@@ -63,6 +63,13 @@ def test_a_page_needs_nothing_that_its_policy_forbids(browser, path):
     assert not re.search(r"(?:src|href)=\"(?:https?:)?//", html)
 
 
+@pytest.mark.parametrize("path", ["/", "/docs/quickstart", "/dev/mail/", "/admin/login/", "/nonsense"])
+def test_every_page_has_the_whole_policy_with_a_nonce_of_its_own(browser, path):
+    policies = [browser.get(path, headers={"accept": "text/html"}).headers["Content-Security-Policy"] for _ in "ab"]
+    nonces = [re.search(r"script-src 'self' 'nonce-([^']{24})'", policy)[1] for policy in policies]
+    assert nonces[0] != nonces[1]
+
+
 @pytest.mark.parametrize(
     ("path", "status"),
     [("/docs", 301), ("/healthz", 200), ("/api/v1/auth/me", 401), ("/api/v1/media/x", 404)]
