@@ -14,19 +14,14 @@ from core.conf import conf as core_conf
 
 @register(Tags.security)
 def token_keys(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
-    """accounts.E001: the key ring of the session token."""
+    """accounts.E001: the key ring of the session token. accounts.E002: its secrets are not Django's, so that one leaked
+    secret does not reveal another."""
     try:
-        key_ring()
+        ring = key_ring()
     except ImproperlyConfigured as error:
         hint = f"Set TOKEN_KEYS to kid:secret[,kid:secret…], newest first, each secret of at least {MIN_SECRET_BYTES} bytes."
         return [Error(str(error), hint=hint, id="accounts.E001")]
-    return []
-
-
-@register(Tags.security)
-def distinct_secrets(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
-    """accounts.E002: the secrets differ, so that one leaked secret does not reveal another."""
-    if not token_keys(None) and any(backend.signing_key == settings.SECRET_KEY for backend in key_ring().values()):
+    if any(backend.signing_key == settings.SECRET_KEY for backend in ring.values()):
         hint = "Give TOKEN_KEYS a random secret of its own."
         return [Error("The session token is signed with Django's SECRET_KEY.", hint=hint, id="accounts.E002")]
     return []

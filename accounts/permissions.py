@@ -56,10 +56,7 @@ def needs_action_token(action: step_up.Action) -> Callable[[Callable[..., Any]],
         @wraps(method)
         def handler(self: APIView, request: Request) -> Any:
             token = step_up.verify_action_token(
-                user=request.user,
-                session=request.auth,
-                action=action,
-                token=request.headers.get(HEADER, "").strip(),
+                user=request.user, session=request.auth, action=action, token=request.headers.get(HEADER, "").strip()
             )
             return method(self, request, action_token=token)
 

@@ -43,13 +43,15 @@ def blocks_made_by(user_id: int) -> QuerySet[Block]:
     return blocks.annotate(card_is_hidden=Case(When(hidden, then=True), default=False)).order_by("-id")
 
 
-def blocks_page(user_id: int, *, limit: int, cursor: tuple[int, int] | None) -> tuple[list[Block], int | None]:
-    """A page of `blocks_made_by`, and the id of its last row when there are more."""
+def blocks_page(
+    user_id: int, *, limit: int, cursor: tuple[int, int] | None
+) -> tuple[list[Block], tuple[int, int] | None]:
+    """A page of `blocks_made_by`, and the position of the next one; None at the end."""
     blocks = blocks_made_by(user_id)
     if cursor is not None:
         blocks = blocks.filter(id__lt=cursor[1])
     rows = list(blocks[: limit + 1])
-    return rows[:limit], rows[limit - 1].id if len(rows) > limit else None
+    return rows[:limit], (0, rows[limit - 1].id) if len(rows) > limit else None
 
 
 def signed_in_sessions() -> QuerySet[Session]:

@@ -50,7 +50,7 @@ class KeyRingBackend(TokenBackend):
 # Times and the session are checked on every request. Errors are not cached.
 @lru_cache(maxsize=4096)
 def _signed_payload(token: str, key: str, audience: str, issuer: str) -> dict[str, Any]:
-    payload: dict[str, Any] = jwt.decode(
+    return jwt.decode(
         token,
         key,
         algorithms=[ALGORITHM],
@@ -64,7 +64,6 @@ def _signed_payload(token: str, key: str, audience: str, issuer: str) -> dict[st
             "require": ["exp", "iat", "sub", "aud", "iss", "jti"],
         },
     )
-    return payload
 
 
 # One header per key of the ring, for as many tokens as there are sessions.

@@ -115,16 +115,13 @@ class UserAdmin(UserActions, AuditedAdmin):
         if user.erased_at:
             return str(_("erased"))
         now = timezone.now()
-        words = []
-        if user.is_blocked(now):
-            words.append(_("blocked"))
-        if locked_until(user, now):
-            words.append(_("locked"))
-        if not user.has_verified_email:
-            words.append(_("not confirmed"))
-        if user.erase_after:
-            words.append(_("to be erased"))
-        return ", ".join(str(word) for word in words) or str(_("active"))
+        words = (
+            (_("blocked"), user.is_blocked(now)),
+            (_("locked"), locked_until(user, now)),
+            (_("not confirmed"), not user.has_verified_email),
+            (_("to be erased"), user.erase_after),
+        )
+        return ", ".join(str(word) for word, applies in words if applies) or str(_("active"))
 
     @admin.display(description=_("two-step"), boolean=True)
     def two_step(self, user: User) -> bool:

@@ -8,10 +8,10 @@ from django import forms
 from django.contrib import admin
 from django.contrib.admin import SimpleListFilter
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.contrib.admin.utils import get_fields_from_path
 from django.core.exceptions import BadRequest, PermissionDenied
 from django.core.paginator import Paginator
 from django.db.models import ManyToManyField, Model, QuerySet
-from django.db.models.constants import LOOKUP_SEP
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.functional import Promise, cached_property
 from django.utils.text import capfirst
@@ -59,16 +59,6 @@ class KnownValuesFilter(admin.AllValuesFieldListFilter):
             yield {**choice, "display": self.names.get(str(choice["display"]), choice["display"])}
 
 
-def _name_of_column(model: type[Model], path: str) -> str:
-    names, opts = [], model._meta
-    for part in path.split(LOOKUP_SEP):
-        field = opts.get_field(part)
-        names.append(str(getattr(field, "verbose_name", part)))
-        if field.related_model:
-            opts = field.related_model._meta
-    return " – ".join(names)
-
-
 class StaffAdmin(ShownColumnsOnly):
     """A read-only admin: changes go through actions, which call services."""
 
@@ -108,7 +98,8 @@ class StaffAdmin(ShownColumnsOnly):
     @property
     def search_help_text(self) -> str:  # type: ignore[override]
         """What the search box compares; in sync with `search_fields`."""
-        names = [_name_of_column(self.model, path.lstrip("=^@")) for path in self.search_fields]
+        columns = [get_fields_from_path(self.model, path.lstrip("=^@")) for path in self.search_fields]
+        names = [" – ".join(str(field.verbose_name) for field in column) for column in columns]
         return str(_("Exact match on: %(columns)s")) % {"columns": ", ".join(names)}
 
     def row_actions(self, request: HttpRequest, row: Model) -> list[dict[str, Any]]:

@@ -126,10 +126,7 @@ def _panel_data(panel: Panel, page: ModelAdmin, user: User) -> dict[str, Any]:
         "path": f"{page_path(page, 'changelist')}?{urlencode({'q': user.email})}",
         "headers": [capfirst(str(label_for_field(column, page.model, page))) for column in panel.columns],
         "rows": [
-            {
-                "path": page_path(page, "change", row.pk),
-                "cells": [_cell(column, row, page) for column in panel.columns],
-            }
+            {"path": page_path(page, "change", row.pk), "cells": [_cell(column, row, page) for column in panel.columns]}
             for row in rows
         ],
     }
@@ -218,12 +215,10 @@ def _count_rows(chart: Chart, start: datetime, end: datetime) -> Counts:
 def _cached(key: str, count: Callable[[], Counts], seconds: int) -> Counts | None:
     """The counts from the cache, or counted now. The page opens without a cache, too."""
     try:
-        cached = cache.get(key)
+        if (cached := cache.get(key)) is not None:
+            return None if cached is False else cached
     except Exception:  # of any client behind the cache
         logger.warning("The cache does not answer.", exc_info=True)
-        cached = None
-    if cached is not None:
-        return None if cached is False else cached
     counts: Counts | None
     try:
         with transaction.atomic():

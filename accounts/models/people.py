@@ -87,11 +87,7 @@ class UserManager(BaseUserManager.from_queryset(UserQuerySet)):
     def create_superuser(self, email: str, password: str | None = None, **fields: Any) -> "User":
         """Django's `createsuperuser`: a confirmed account that may enter the admin."""
         user = self.model(
-            email=normalise_address(email),
-            is_staff=True,
-            is_superuser=True,
-            email_verified_at=timezone.now(),
-            **fields,
+            email=normalise_address(email), is_staff=True, is_superuser=True, email_verified_at=timezone.now(), **fields
         )
         user.set_password(password)
         self.add(user)

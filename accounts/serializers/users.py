@@ -176,11 +176,7 @@ class BlockSerializer(serializers.Serializer):
         """The row comes from `selectors.blocks_page`. Of a hidden user it shows the id only."""
         is_hidden: bool = block.card_is_hidden  # type: ignore[attr-defined]
         user = PersonRow(block.blocked_id, "", "", "", "") if is_hidden else block.blocked
-        return {
-            "user_id": block.blocked_id,
-            "user": PersonSerializer.render(user),
-            "created_at": block.created_at,
-        }
+        return {"user_id": block.blocked_id, "user": PersonSerializer.render(user), "created_at": block.created_at}
 
 
 class BlockReply(OkReply):

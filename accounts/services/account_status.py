@@ -72,13 +72,12 @@ def mark_verified(*, user: User, actor: Actor, reason: str) -> None:
         user.refresh_from_db()
 
 
-def sign_out_everywhere(*, user: User, actor: Actor, reason: str = "") -> int:
-    """Ends every sign-in and every trusted device. Returns how many sign-ins ended."""
+def sign_out_everywhere(*, user: User, actor: Actor, reason: str = "") -> None:
+    """Ends every sign-in and every trusted device."""
     details: dict[str, Any] = {}
     with _audited("user.signed_out", user, actor, reason, details) as account:
         account.trusted_devices.all().delete()
-        ended = details["sessions_ended"] = sessions.revoke_all(user_id=account.id, reason="staff")
-    return ended
+        details["sessions_ended"] = sessions.revoke_all(user_id=account.id, reason="staff")
 
 
 def set_password(*, user: User, actor: Actor, new_password: str, reason: str) -> None:

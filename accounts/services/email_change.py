@@ -1,6 +1,6 @@
 """Changing the address: a code to the new one, and a week in which the old one can undo it."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from django.db import IntegrityError, transaction
 from django.db.models import Q
@@ -102,18 +102,15 @@ def undo(*, token: str) -> str:
         current_email = user.email
         _change_address(user, change.old_email)
         password.end_access(user_id=user.id, reason="email_change_undone")
-        _revoke_credentials(user, change.created_at - timedelta(hours=conf.EMAIL_UNDO_HOURS_BEFORE))
+        suspicious_from = change.created_at - timedelta(hours=conf.EMAIL_UNDO_HOURS_BEFORE)
+        if user.password_changed_at is not None and user.password_changed_at >= suspicious_from:
+            user.set_unusable_password()
+            user.save(update_fields=["password"])
+        second_password.undo_changes(user=user, since=suspicious_from)
         if current_email != user.email:
             emails.send_to(user, "email_change_was_undone", to=current_email)
         emails.send_to(user, "email_change_undone")
         return password.issue_token(user=user)
-
-
-def _revoke_credentials(user: User, since: datetime) -> None:
-    if user.password_changed_at is not None and user.password_changed_at >= since:
-        user.set_unusable_password()
-        user.save(update_fields=["password"])
-    second_password.undo_changes(user=user, since=since)
 
 
 def _change_address(user: User, email: str) -> None:

@@ -5,8 +5,9 @@ import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import PurePath
-from typing import IO
+from typing import IO, cast
 
 from django.core.files.base import ContentFile
 from django.core.files.storage import Storage, default_storage
@@ -65,10 +66,9 @@ def content_of(image: Image) -> bytes | None:
     """The bytes of an image; None when they were removed in the meantime."""
     try:
         with default_storage.open(file_name(image.token, image.mime)) as file:
-            content: bytes = file.read()
+            return cast(bytes, file.read())
     except FileNotFoundError:
         return None
-    return content
 
 
 def discard(picture_ids: Iterable[int]) -> None:
@@ -76,13 +76,9 @@ def discard(picture_ids: Iterable[int]) -> None:
     with unit_of_work():
         pictures = list(Image.objects.filter(id__in=list(picture_ids)))
         Image.objects.filter(id__in=[picture.id for picture in pictures]).delete()
-
-        def remove_all_files() -> None:
-            for picture in pictures:
-                _remove_files(picture)
-
-        # A file that cannot be removed now is an orphan, which the next purge removes.
-        transaction.on_commit(remove_all_files, robust=True)
+        for picture in pictures:
+            # A file that cannot be removed now is an orphan, which the next purge removes.
+            transaction.on_commit(partial(_remove_files, picture), robust=True)
 
 
 def set_avatar(*, user: User, upload: IO[bytes]) -> User:

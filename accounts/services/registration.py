@@ -27,7 +27,7 @@ def sign_up(*, email: str, password: str, first_name: str, last_name: str, langu
     """
     refuse_weak_password(password, User(email=email, first_name=first_name, last_name=last_name), field="password")
     if address_is_taken(email):
-        _mark_contested(email)
+        _report_taken(email)
         raise EmailTaken
     user = User(email=email, first_name=first_name, last_name=last_name, language=language)
     user.set_password(password)  # outside of the transaction: hashing takes its time
@@ -38,7 +38,7 @@ def sign_up(*, email: str, password: str, first_name: str, last_name: str, langu
             if codes.may_be_mailed(address=email, asked_for=None, network=network):
                 mail_code(user)
     except EmailTaken:
-        _mark_contested(email)
+        _report_taken(email)
         raise
     return user
 
@@ -119,16 +119,6 @@ def mail_code(user: User) -> None:
     codes.send(user=user, purpose=Code.Purpose.SIGNUP, mail="signup_code")
 
 
-def mail_owner(*, email: str) -> None:
-    """Notifies the owner of a confirmed address that it was used to sign up, a few times an hour at most."""
-    if not ratelimits.allows("notice_mails", email):
-        return
-    user = User.objects.verified().filter(email=email).first()
-    if user is not None:
-        with unit_of_work():
-            emails.send_to(user, "already_registered")
-
-
 def purge_unconfirmed(*, created_before: datetime, batch: int) -> int:
     """Removes accounts that were never confirmed. Returns how many."""
     stale = User.objects.unverified().not_erased().filter(is_staff=False, created_at__lt=created_before)
@@ -156,5 +146,12 @@ def refuse_weak_password(password: str, user: User, *, field: str) -> None:
         raise serializers.ValidationError({field: error.messages}) from error
 
 
-def _mark_contested(email: str) -> None:
+def _report_taken(email: str) -> None:
+    """After a sign-up with a registered address: marks an unconfirmed account as contested, and notifies the owner of a
+    confirmed one, a few times an hour at most."""
     User.objects.unverified().filter(email=email).update(contested_at=timezone.now())
+    if ratelimits.allows("notice_mails", email):
+        user = User.objects.verified().filter(email=email).first()
+        if user is not None:
+            with unit_of_work():
+                emails.send_to(user, "already_registered")

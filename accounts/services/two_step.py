@@ -72,7 +72,10 @@ def with_password(*, pending: OneTimeToken, password: str, remember: bool, clien
     with unit_of_work():
         user = _consume_token(pending)
         if code is not None:
-            _consume(code)
+            try:
+                codes.consume(code)
+            except InvalidOtp as error:
+                raise InvalidTwoStep from error
         if remember:
             device, device_token = remember_device(user=user, device_name=client.device_name)
         token = login.complete(user=user, client=client, trusted_device=device)
@@ -127,13 +130,6 @@ def _mailed_code(user: User, typed: str, network: str) -> Code | None:
         return codes.check(user=user, purpose=Code.Purpose.TWO_STEP, address=user.email, text=text, network=network)
     except InvalidOtp:
         return None
-
-
-def _consume(code: Code) -> None:
-    try:
-        codes.consume(code)
-    except InvalidOtp as error:
-        raise InvalidTwoStep from error
 
 
 def _consume_token(pending: OneTimeToken) -> User:

@@ -13,7 +13,6 @@ from rest_framework.viewsets import ViewSet
 from accounts import selectors
 from accounts.authentication import TwoStepAuthentication, bearer_token
 from accounts.conf import conf
-from accounts.exceptions import EmailTaken
 from accounts.serializers.security import (
     EmailInput,
     LoginInput,
@@ -85,11 +84,7 @@ class LoginViewSet(ViewSet):
     def signup(self, request: Request) -> Response:
         prefer_language(supported_language(request.data.get("language")))
         data = checked(SignUpInput, request.data)
-        try:
-            registration.sign_up(**data, network=network(request))
-        except EmailTaken:
-            registration.mail_owner(email=data["email"])
-            raise
+        registration.sign_up(**data, network=network(request))
         return Response({"message": _("A confirmation code was sent to your e-mail address.")}, status=201)
 
     @throttles(*by_address("verify"))

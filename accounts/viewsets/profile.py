@@ -79,14 +79,9 @@ class BlockViewSet(ViewSet):
     @extend_schema(operation_id="profile_blocks_list", parameters=[BLOCKS.parameter, CURSOR], responses=BlocksReply)
     def list(self, request: Request) -> Response:
         query = request.query_params
-        rows, last_id = selectors.blocks_page(
-            request.user.id,
-            limit=BLOCKS.of(query),
-            cursor=decode_cursor(query.get("cursor")),
-        )
-        return Response(
-            page(None if last_id is None else (0, last_id), blocks=[BlockSerializer.render(row) for row in rows])
-        )
+        cursor = decode_cursor(query.get("cursor"))
+        rows, following = selectors.blocks_page(request.user.id, limit=BLOCKS.of(query), cursor=cursor)
+        return Response(page(following, blocks=[BlockSerializer.render(row) for row in rows]))
 
     @throttles(Throttle("block", by=user))
     @extend_schema(operation_id="profile_blocks_add", request=BlockUserInput, responses=BlockReply)

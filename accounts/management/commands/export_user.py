@@ -14,11 +14,6 @@ from core.conf import project
 from core.operator import OperatorCommand, actor, output_path
 
 
-def default_path(username: str) -> Path:
-    """A new file below VAR_DIR."""
-    return Path(project.VAR_DIR) / "exports" / export.file_name(username, f"{timezone.now():%Y-%m-%dT%H%M%S}")
-
-
 @contextmanager
 def new_file(path: Path) -> Iterator[BinaryIO]:
     """A new file that its owner alone may read, from its first byte on; removed again after an error."""
@@ -44,7 +39,8 @@ class Command(OperatorCommand):
 
     def act(self, **options: Any) -> dict[str, Any]:
         user = find_user(options["user"])
-        path = options["output"] or default_path(user.username)
+        name = export.file_name(user.username, f"{timezone.now():%Y-%m-%dT%H%M%S}")
+        path = options["output"] or Path(project.VAR_DIR) / "exports" / name
         result = {"user_id": user.id, "email": user.email, "file": str(path), "dry_run": options["dry_run"]}
         if options["dry_run"]:
             # The size is not known before the archive is written.
