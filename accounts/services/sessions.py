@@ -13,7 +13,7 @@ from accounts.conf import conf
 from accounts.exceptions import TokenRevoked
 from accounts.models import Session, User
 from accounts.signals import session_revoked, session_tokens_replaced
-from accounts.tokens import decode_session_token, encode_session_token
+from accounts.tokens import SessionClaims, decode_session_token, encode_session_token
 from core import request_context
 from core.database import compiled, insert
 from core.exceptions import ApiError, NotFound
@@ -70,7 +70,7 @@ def authenticate(token: str) -> tuple[User, Session]:
     """
     claims = decode_session_token(token)
     now = timezone.now()
-    session = _require_accepting(_with_user.first(claims.sid, claims.user_id), claims.generation, now)
+    session = _require_accepting(_with_user.first(_sid_of(claims), claims.user_id), claims.generation, now)
     behind = session.generation - claims.generation
     if _is_reused(session, behind, now):
         raise TokenRevoked
@@ -114,7 +114,7 @@ def refresh(token: str) -> str:
     claims = decode_session_token(token)
     with unit_of_work():
         locked = Session.objects.select_for_update(no_key=True)
-        row = locked.filter(sid=claims.sid, user_id=claims.user_id).first()
+        row = locked.filter(sid=_sid_of(claims), user_id=claims.user_id).first()
         now = timezone.now()
         # The user is read while the session's row is locked.
         session = _require_accepting(row, claims.generation, now)
@@ -193,6 +193,13 @@ def revoke_all(*, user_id: int, reason: str, but: Session | None = None) -> int:
 @compiled
 def _with_user(sid: uuid.UUID, user_id: int) -> QuerySet[Session]:
     return Session.objects.select_related("user").filter(sid=sid, user_id=user_id)
+
+
+def _sid_of(claims: SessionClaims) -> uuid.UUID:
+    try:
+        return uuid.UUID(claims.sid)
+    except ValueError as error:
+        raise TokenRevoked from error
 
 
 def _renew(session: Session, *, follows_newest: bool, now: datetime) -> None:

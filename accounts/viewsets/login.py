@@ -62,7 +62,7 @@ def session(request: Request) -> str:
 
 def session_of_token(request: Request) -> str:
     """The same for the view without authentication that reads the token itself."""
-    return str(decode_session_token(bearer_token(request)).sid)
+    return decode_session_token(bearer_token(request)).sid
 
 
 SIGN_OUT = Throttle("sign_out", by=session)
