@@ -8,10 +8,7 @@ class AccountsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from accounts import (
-            checks,  # noqa: F401  (registers them)
-            media,
-        )
+        from accounts import checks, media  # noqa: F401  (checks register themselves)
         from accounts.conf import Defaults
         from accounts.models import Image, RateCount
         from core import ratelimits

@@ -4,10 +4,9 @@ A page declares them as `figures`, `chart` and `panel`. Only staff who may view 
 """
 
 import logging
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, cast
 from urllib.parse import urlencode
 
@@ -186,23 +185,17 @@ def charts(site: AdminSite, request: HttpRequest) -> list[dict[str, Any]]:
 def _chart_data(chart: Chart, days: list[date]) -> dict[str, Any]:
     labels = chart.labels or {"": chart.title}
     counts = _counts(chart, days)
-    numbers: Counter[tuple[str, str]] = Counter()
-    for day, series, number in counts or []:
-        numbers[day, series] += number
+    numbers = {(day, series): number for day, series, number in counts or []}
     return {"name": chart.name, "title": chart.title, "failed": counts is None} | _drawing(days, dict(labels), numbers)
 
 
 def _counts(chart: Chart, days: list[date]) -> Counts | None:
     """None when the database does not answer in time."""
     key = f"chart:{chart.name}:{days[-1].isoformat()}"
-    first, today = _midnight(days[0]), _midnight(days[-1])
+    first, today = (datetime.combine(day, time.min, UTC) for day in (days[0], days[-1]))
     finished = _cached(f"{key}:finished", lambda: _count_rows(chart, first, today), DAY)
     current = _cached(f"{key}:today", lambda: _count_rows(chart, today, today + timedelta(days=1)), MINUTE)
     return None if finished is None or current is None else finished + current
-
-
-def _midnight(day: date) -> datetime:
-    return datetime(day.year, day.month, day.day, tzinfo=UTC)
 
 
 def _count_rows(chart: Chart, start: datetime, end: datetime) -> Counts:

@@ -124,10 +124,6 @@ class StaffSite(OTPAdminSite):
     def has_permission(self, request: HttpRequest) -> bool:
         return super().has_permission(request) and session_is_live(request)
 
-    def _is_signed_in(self, request: HttpRequest) -> bool:
-        """By password at least, as a staff member, in a session that has not been ended."""
-        return AdminSite.has_permission(self, request) and session_is_live(request)
-
     def get_urls(self) -> list[Any]:
         own: list[URLPattern] = [
             path("second-factor/", writes_limited(self.second_factor_view), name="second_factor"),
@@ -183,7 +179,9 @@ class StaffSite(OTPAdminSite):
     @method_decorator(never_cache)
     def second_factor_view(self, request: HttpRequest) -> HttpResponse:
         """Sets up the second factor of a staff member: a QR code, then the first code."""
-        if not self._is_signed_in(request) or not isinstance(request.user, User):
+        # Signed in by password at least, as a staff member, in a session that has not been ended.
+        is_signed_in = AdminSite.has_permission(self, request) and session_is_live(request)
+        if not is_signed_in or not isinstance(request.user, User):
             return HttpResponseRedirect(reverse("admin:login", current_app=self.name))
         if django_otp.user_has_device(request.user):
             # The password alone must not be enough to replace the second factor.

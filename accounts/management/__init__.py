@@ -22,8 +22,8 @@ class UserCommand(OperatorCommand):
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("user", help="e-mail address or id")
-        kind = not_blank if self.reason_is_required else str
         required = self.reason_is_required
+        kind = not_blank if required else str
         parser.add_argument("--reason", default="", type=kind, required=required, help="kept in the audit log")
 
     def act(self, **options: Any) -> dict[str, Any]:

@@ -64,9 +64,7 @@ class TwoStepRequiredReply(OkReply):
 
 
 LoginResponse = PolymorphicProxySerializer(
-    component_name="LoginResponse",
-    serializers=[SignInReply, TwoStepRequiredReply],
-    resource_type_field_name=None,
+    component_name="LoginResponse", serializers=[SignInReply, TwoStepRequiredReply], resource_type_field_name=None
 )
 
 
@@ -156,9 +154,12 @@ class SessionSerializer(serializers.Serializer):
 
     @classmethod
     def render(cls, session: Session, *, current: Session) -> dict[str, Any]:
+        name = session.device_name
+        if session.kind == Session.Kind.ADMIN:  # marked, so that its owner recognises it
+            name = " · ".join(filter(None, [str(Session.Kind.ADMIN.label), name]))
         return {
             "id": session.id,
-            "device_name": _device_name(session),
+            "device_name": name,
             "ip": session.ip,
             "user_agent": session.user_agent,
             "created_at": session.created_at,
@@ -195,13 +196,6 @@ class TrustedDeviceSerializer(serializers.Serializer):
 
 class TrustedDevicesReply(OkReply):
     devices = TrustedDeviceSerializer(many=True)
-
-
-def _device_name(session: Session) -> str:
-    """The device name; sessions of the admin are marked, so that their owner recognises them."""
-    if session.kind != Session.Kind.ADMIN:
-        return session.device_name
-    return " · ".join(filter(None, [str(Session.Kind.ADMIN.label), session.device_name]))
 
 
 # --- Password, address and deletion ----------------------------------------------------------------

@@ -110,7 +110,7 @@ def undo(*, token: str) -> str:
         if current_email != user.email:
             emails.send_to(user, "email_change_was_undone", to=current_email)
         emails.send_to(user, "email_change_undone")
-        return password.issue_token(user=user)
+        return OneTimeToken.objects.issue(kind=OneTimeToken.Kind.PASSWORD, user=user)
 
 
 def _change_address(user: User, email: str) -> None:

@@ -72,13 +72,8 @@ def change(
         return sessions.rotate(session)
 
 
-def issue_token(*, user: User) -> str:
-    """A token that lets its bearer choose a new first password once, without a code."""
-    return OneTimeToken.objects.issue(kind=OneTimeToken.Kind.PASSWORD, user=user)
-
-
 def user_of_token(*, token: str) -> User:
-    """The account of a live token of `issue_token`. NotFound."""
+    """The account of a live token of `email_change.undo`. NotFound."""
     pending = OneTimeToken.objects.of(token, OneTimeToken.Kind.PASSWORD)
     if pending is None or not pending.is_live():
         raise NotFound
@@ -86,7 +81,7 @@ def user_of_token(*, token: str) -> User:
 
 
 def choose(*, token: str, new_password: str) -> User:
-    """Sets the password by a token of `issue_token`; otherwise as `reset`.
+    """Sets the password by a token of `email_change.undo`, once and without a code; otherwise as `reset`.
 
     NotFound for a token that is unknown, used or too old, ValidationError (`new_password`).
     """
