@@ -55,7 +55,7 @@ def _erase_in(locked: storage.LockedConversation, user_id: int) -> None:
         f" LIMIT {conf.ERASURE_ANNOUNCED:d}",
         [user_id, *between(locked.conversation.id)],
     )
-    announced_messages = list(messages.filter(id__in=[columns[0] for columns in newest]).order_by("-id"))
+    announced_messages = list(messages.filter(id__in=[columns[0] for columns in newest]).order_by("id"))
     reactions = Reaction.objects.filter(message__conversation=locked.conversation)
     reacted_to = set(
         reactions.filter(user_id=user_id).exclude(message__sender_id=user_id).values_list("message_id", flat=True)
@@ -74,7 +74,7 @@ def _erase_in(locked: storage.LockedConversation, user_id: int) -> None:
         signals.reactions_changed.send(
             Message, message_id=message_id, conversation=locked.conversation, actor_id=user_id
         )
-    for message in reversed(announced_messages):
+    for message in announced_messages:
         message.erase(now)
         signals.message_deleted.send(
             Message,

@@ -232,8 +232,9 @@ def row_of(message: Message, replied: Message | None, image: Any) -> MessageRow:
 
 
 def erase(message: Message, locked: LockedConversation, *, now: datetime) -> None:
-    """Empties the message and corrects both participants' counters. Needs a unit of work."""
+    """Empties a message that the lock's user has sent, and corrects both participants' counters. Needs a unit of work."""
     participants = locked.participants()
+    was_unread = participants[1].is_unread(message)
     MessageRevision.objects.filter(message=message).delete()
     Reaction.objects.filter(message=message).delete()
     image_id = message.image_id
@@ -241,16 +242,8 @@ def erase(message: Message, locked: LockedConversation, *, now: datetime) -> Non
     message.save(update_fields=[*Message.ERASED, "deleted_at"])
     if image_id is not None:
         pictures.discard([image_id])
-    was_unread = False
     for participant in participants:
-        changed = []
-        if participant.is_unread(message):
-            participant.unread_count = count_unread(participant)
-            was_unread = True
-            changed.append("unread_count")
-        if participant.last_message_id == message.id:
-            participant.last_message_id = newest_visible_id(participant.conversation_id, participant.cleared_up_to_id)
-            changed.append("last_message_id")
-        if changed:
-            participant.save(update_fields=changed)
+        if participant.is_unread(message) or participant.last_message_id == message.id:
+            recount(participant)
+            participant.save(update_fields=["unread_count", "last_message_id"])
     signals.message_deleted.send(Message, message=message, conversation=locked.conversation, was_unread=was_unread)
