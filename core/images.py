@@ -203,8 +203,7 @@ def _reset_after_fork() -> None:
     _pool = _Pool(_pool.waiting)
 
 
-if hasattr(os, "fork"):
-    os.register_at_fork(after_in_child=_reset_after_fork)
+os.register_at_fork(after_in_child=_reset_after_fork)
 
 
 def expect_few_threads() -> None:

@@ -97,12 +97,12 @@ def _count(scope: str, key: str) -> int:
 
 def _count_one(scope: str, digest: str, rate: Rate) -> int:
     allowed, seconds, fallback = rate
-    guards_secrets = fallback == COUNT_IN_DATABASE and _store is not None
+    store = _store if fallback == COUNT_IN_DATABASE else None
     usage = None
-    if conf.COUNTER_IS_SHARED or not guards_secrets:
+    if conf.COUNTER_IS_SHARED or store is None:
         usage = _from_counter(scope, digest, allowed, seconds)
-    if usage is None and guards_secrets and _store is not None:
-        usage = _store(key=f"{digest[:56]}:{seconds}", seconds=seconds)
+    if usage is None and store is not None:
+        usage = store(key=f"{digest[:56]}:{seconds}", seconds=seconds)
     if usage is None:
         return 0
     count, time_left = usage

@@ -62,10 +62,6 @@ class MessageRow(NamedTuple):
     reactions: Uses = ()
 
 
-_IMAGE = sql.image("i")
-_IMAGE_OF_REPLY = sql.image_token("ri")
-
-
 def select(cleared: str = "%s", join: str = "", source: str = MESSAGE, before: str = "") -> str:
     """SELECT … FROM for messages `m` of `source`; `cleared` is the SQL of the viewer's watermark, `before` names columns
     before those of a MessageRow.
@@ -77,7 +73,7 @@ def select(cleared: str = "%s", join: str = "", source: str = MESSAGE, before: s
     return (
         f"SELECT {before}m.id, m.conversation_id, m.sender_id, m.kind, m.body, m.reply_to_id, m.edited_at, m.created_at,"
         " m.client_id, m.call_id, m.call_media, m.call_outcome, m.call_duration_s,"
-        f" {_IMAGE}, r.sender_id, r.kind, r.body, {_IMAGE_OF_REPLY},"
+        f" {sql.image('i')}, r.sender_id, r.kind, r.body, {sql.image_token('ri')},"
         f" (SELECT {aggregate}(x.id || ' ' || x.user_id || ' ' || x.emoji, '|')"
         f"  FROM {REACTION} x WHERE x.message_id = m.id)"
         f" FROM {source} m{join}"
