@@ -3,17 +3,17 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from django.db.models import Max
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import ValidationError
 
 from accounts import selectors as people
 from accounts.exceptions import EmailNotVerified, UserBlocked
 from core import ratelimits
-from core.database import as_parameter, row, rows
 from core.transactions import unit_of_work
 from messaging import signals
 from messaging.exceptions import MessageNotFound
-from messaging.models import CONVERSATION, MESSAGE, Conversation, Message, Participant
+from messaging.models import Conversation, Message, Participant
 from messaging.selectors.conversations import ConversationRow, conversations_for, message_unread_count
 from messaging.services import storage
 from messaging.services.storage import show_to
@@ -41,8 +41,10 @@ def start(*, starter: "User", user_id: int) -> tuple[ConversationRow, bool]:
             raise UserBlocked
         ratelimits.check("start_conversation", starter.id)
         with unit_of_work():
-            conversation, created = _insert(low, high, starter.id)
+            # Of several requests at once, one creates the row.
+            conversation, created = Conversation.objects.get_or_create(user_low_id=low, user_high_id=high)
             if created:
+                _add_participants(conversation, starter.id)
                 signals.conversation_started.send(Conversation, conversation=conversation, starter_id=starter.id)
     if not created:
         show_to(user_id=starter.id, conversation=conversation)
@@ -126,25 +128,12 @@ def mark_delivered(*, user_id: int, delivered: Mapping[int, int]) -> dict[int, i
     return moved
 
 
-def _insert(low: int, high: int, starter_id: int) -> tuple[Conversation, bool]:
-    """Inserts the conversation and both participants; of several concurrent inserts one creates the row."""
-    conversation = Conversation(user_low_id=low, user_high_id=high)
-    created = row(
-        f"INSERT INTO {CONVERSATION} (user_low_id, user_high_id, purged_up_to_id, created_at)"
-        " VALUES (%s, %s, 0, %s) ON CONFLICT DO NOTHING RETURNING id",
-        [low, high, as_parameter(conversation.created_at)],
-    )
-    if created is None:
-        return Conversation.objects.get(user_low_id=low, user_high_id=high), False
-    conversation.id = created[0]
-    [(newest_id,)] = rows(f"SELECT MAX(id) FROM {MESSAGE}", [])
+def _add_participants(conversation: Conversation, starter_id: int) -> None:
+    newest_id = Message.objects.aggregate(id=Max("id"))["id"] or 0
     Participant.objects.bulk_create(
-        Participant(
-            conversation=conversation, user_id=user_id, activity_id=newest_id or 0, is_shown=user_id == starter_id
-        )
-        for user_id in (low, high)
+        Participant(conversation=conversation, user_id=user_id, activity_id=newest_id, is_shown=user_id == starter_id)
+        for user_id in (conversation.user_low_id, conversation.user_high_id)
     )
-    return conversation, True
 
 
 def _clear_target(locked: storage.LockedConversation, participant: Participant, message_id: int | None) -> int:
