@@ -28,9 +28,8 @@ def message_sent(*, message: Any, conversation: Any, recipient_id: int, **_: Any
 @receiver(messaging.message_deleted)
 def message_deleted(*, message: Any, conversation: Any, was_unread: bool, **_: Any) -> None:
     if was_unread:
-        low, high = conversation.user_low_id, conversation.user_high_id
         feed.message_withdrawn(
-            recipient_id=high if message.sender_id == low else low,
+            recipient_id=conversation.other_id(message.sender_id),
             conversation_id=conversation.id,
             message_id=message.id,
         )

@@ -19,7 +19,7 @@ from core.database import row as stored_row
 from core.transactions import lock_in_order, unit_of_work
 from messaging.selectors import conversations_for
 from notifications.exceptions import NotificationNotFound
-from notifications.models import Delivery, Device, Member, Notification, Preferences
+from notifications.models import Delivery, Member, Notification, Preferences
 from notifications.services import delivery, devices
 from notifications.signals import notification_changed, notifications_read_all
 
@@ -82,32 +82,30 @@ def _close(rows: QuerySet[Notification], now: datetime) -> int:
 # has no members: it counts the unread messages from its first one on. The functions run for every message, so they are
 # hand-written statements, the same for both databases.
 
-_ROW = Notification._meta.db_table
-_DEVICE = Device._meta.db_table
-_PREFERENCES = Preferences._meta.db_table
-
 # Preferences and the recipient's account status are checked by the same statement that writes.
 _ARRIVE = f"""
-INSERT INTO {_ROW} (recipient_id, kind, group_key, is_open, actor_id, target_id, target_title, count,
-                   first_message_id, is_read, first_at, created_at)
+INSERT INTO notifications_notification AS n (
+    recipient_id, kind, group_key, is_open, actor_id, target_id, target_title, count, first_message_id, is_read,
+    first_at, created_at
+)
 SELECT person.id, 'message', %s, true, %s, %s, '', 1, %s, false, %s, %s
-FROM {sql.USERS} person LEFT JOIN {_PREFERENCES} choice ON choice.user_id = person.id
+FROM {sql.USERS} person LEFT JOIN notifications_preferences choice ON choice.user_id = person.id
 WHERE person.id = %s AND COALESCE(choice.enabled AND choice.messages, true)
   AND {sql.is_active("person")}
 ON CONFLICT (recipient_id, kind, group_key) WHERE is_open
-DO UPDATE SET count = {_ROW}.count + 1, created_at = excluded.created_at
-RETURNING id, COALESCE((SELECT quiet_mode FROM {_PREFERENCES} WHERE user_id = {_ROW}.recipient_id), false),
-          EXISTS (SELECT 1 FROM {_DEVICE} WHERE user_id = {_ROW}.recipient_id AND active)
+DO UPDATE SET count = n.count + 1, created_at = excluded.created_at
+RETURNING id, COALESCE((SELECT quiet_mode FROM notifications_preferences WHERE user_id = recipient_id), false),
+    EXISTS (SELECT 1 FROM notifications_device WHERE user_id = recipient_id AND active)
 """
 
-_RESOLVE = f"""
-UPDATE {_ROW} SET is_read = true, is_open = false, read_at = %s
+_RESOLVE = """
+UPDATE notifications_notification SET is_read = true, is_open = false, read_at = %s
 WHERE recipient_id = %s AND kind = 'message' AND group_key = %s AND is_open
 RETURNING id
 """
 
-_REDUCE = f"""
-UPDATE {_ROW} SET count = %s
+_REDUCE = """
+UPDATE notifications_notification SET count = %s
 WHERE recipient_id = %s AND kind = 'message' AND group_key = %s AND is_open AND count > %s
 RETURNING id
 """

@@ -106,10 +106,6 @@ def source_of(*, message_id: str, timestamp: str, signature: str, body: bytes) -
     raise TokenInvalid
 
 
-class _Rejected(Exception):
-    """With the code of the result."""
-
-
 def ingest(*, source: Source, events: Sequence[object]) -> list[dict[str, str | None]]:
     """Ingests the events one by one, each in its own transaction; returns a result for each, in their order.
 
@@ -117,7 +113,7 @@ def ingest(*, source: Source, events: Sequence[object]) -> list[dict[str, str | 
     with validation_error, type_not_allowed, user_not_found, not_found (nothing to retract), conflict
     (the same event_id with other content).
     """
-    parsed = [_read(event, source) for event in events]
+    parsed = [_parse(event, source) for event in events]
     valid = [event for event in parsed if not isinstance(event, str)]
     known_ids = existing_user_ids({event[name] for event in valid for name in ("recipient_id", "actor_id")})
     results = []
@@ -149,25 +145,28 @@ def _ingest_event(source: Source, event_id: str, **content: Any) -> str:
     return f"rejected:{result}" if result is social.EventResult.NOT_FOUND else str(result)
 
 
-def _read(raw: object, source: Source) -> dict[str, Any] | str:
-    """The event as `_parse` returns it, or the code it is rejected with."""
+def _parse(raw: object, source: Source) -> dict[str, Any] | str:
+    """The event's id and what `social.apply_event` takes, or the code it is rejected with.
+
+    The stored digest is of these values, in this order.
+    """
     try:
-        return _parse(raw, source)
-    except _Rejected as error:
-        return str(error)
+        event = _validated(raw)
+    except (ValueError, OverflowError):
+        return "validation_error"
+    return event if event["kind"] in source.kinds else "type_not_allowed"
 
 
-def _parse(raw: object, source: Source) -> dict[str, Any]:
-    """The event's id and what `social.apply_event` takes. The stored digest is of these values, in this order."""
+def _validated(raw: object) -> dict[str, Any]:
     if not isinstance(raw, dict):
-        raise _Rejected("validation_error")
+        raise ValueError
     event_id, kind, action = _event_id(raw), raw.get("type"), raw.get("action", "create")
     if event_id is None or not isinstance(kind, str) or kind not in KINDS or action not in ACTIONS:
-        raise _Rejected("validation_error")
+        raise ValueError
     target = raw.get("target") if KINDS[kind].has_target else None
     if KINDS[kind].has_target and not isinstance(target, dict):
-        raise _Rejected("validation_error")
-    event = {
+        raise ValueError
+    return {
         "event_id": event_id,
         "kind": kind,
         "action": action,
@@ -178,9 +177,6 @@ def _parse(raw: object, source: Source) -> dict[str, Any]:
         "comment_id": None if raw.get("comment_id") is None else _id(raw["comment_id"]),
         "occurred_at": _moment(raw.get("occurred_at")),
     }
-    if kind not in source.kinds:
-        raise _Rejected("type_not_allowed")
-    return event
 
 
 def _event_id(raw: object) -> str | None:
@@ -193,7 +189,7 @@ def _event_id(raw: object) -> str | None:
 
 def _id(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MAX_ID:
-        raise _Rejected("validation_error")
+        raise ValueError
     return value
 
 
@@ -201,17 +197,14 @@ def _title(value: object) -> str:
     if value is None:
         return ""
     if not isinstance(value, str) or "\0" in value or not is_encodable(value):
-        raise _Rejected("validation_error")
+        raise ValueError
     return clean_name(value)[:TITLE_LENGTH]
 
 
 def _moment(value: object) -> datetime | None:
     if value is None:
         return None
-    try:
-        moment = parse_datetime(value) if isinstance(value, str) else None
-        if moment is not None and moment.tzinfo is not None and moment >= EARLIEST:
-            return moment.astimezone(UTC)
-    except (ValueError, OverflowError):
-        pass
-    raise _Rejected("validation_error")
+    moment = parse_datetime(value) if isinstance(value, str) else None
+    if moment is None or moment.tzinfo is None or moment < EARLIEST:
+        raise ValueError
+    return moment.astimezone(UTC)

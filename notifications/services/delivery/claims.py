@@ -8,7 +8,6 @@ import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
-from functools import lru_cache
 from typing import Any, cast
 
 from django.db import connection, transaction
@@ -156,10 +155,10 @@ def finish(results: Sequence[DeliveryResult]) -> None:
     rows = [
         {
             "id": result.id,
-            "lease": _text(result.lease_until),
+            "lease": str(as_parameter(result.lease_until)),
             "state": str(result.state),
             "error": _storable(result.error)[:300],
-            "due_at": _text(result.due_at) if result.due_at else None,
+            "due_at": str(as_parameter(result.due_at)) if result.due_at else None,
             "back": 0 if result.count_attempt else 1,
             "provider_id": _storable(result.provider_id)[:200],
             "payload": result.payload,
@@ -220,9 +219,3 @@ def _release(rows: QuerySet[Delivery]) -> int:
 def _storable(text: object) -> str:
     """Remove characters that PostgreSQL refuses: the text may come from a faulty service."""
     return str(text).encode("utf-8", "replace").decode().replace("\x00", "")
-
-
-@lru_cache(maxsize=100)
-def _text(value: datetime) -> str:
-    """Rows that were claimed together have the same lease."""
-    return str(as_parameter(value))

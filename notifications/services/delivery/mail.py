@@ -15,7 +15,6 @@ import uuid
 from collections.abc import Sequence
 from datetime import timedelta
 from email.utils import formatdate, parseaddr
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -141,15 +140,10 @@ def decrypt(payload: dict[str, Any]) -> dict[str, Any]:
 
 
 def _fernet() -> "MultiFernet":
-    return _fernet_of((str(settings.SECRET_KEY), *map(str, settings.SECRET_KEY_FALLBACKS)))
-
-
-@lru_cache(maxsize=4)
-def _fernet_of(secrets: tuple[str, ...]) -> "MultiFernet":
     # 8 MB, loaded with the first mail.
     from cryptography.fernet import Fernet, MultiFernet
 
-    salt = "notifications.delivery.mail"
+    salt, secrets = "notifications.delivery.mail", (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
     digests = (salted_hmac(salt, "key", secret=secret, algorithm="sha256").digest() for secret in secrets)
     return MultiFernet([Fernet(base64.urlsafe_b64encode(digest)) for digest in digests])
 

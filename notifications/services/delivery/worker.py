@@ -237,11 +237,12 @@ class ChannelWorker(threading.Thread):
             self._is_paused = True
 
     def _retry(self, row: Claimed, error: str, *, after: float | None = None, count_attempt: bool = True) -> None:
-        """Schedule a retry, or give up after the last attempt."""
+        """Schedule a retry after 1, 4, 15, 60, 300 s, give or take 30 %, or give up after the last attempt."""
         if count_attempt and row.tries >= conf.TRIES:
             self._add_result(row.result(State.DEAD, error))
             return
-        seconds = retry_seconds(row.tries)
+        step = conf.RETRY_SECONDS[min(row.tries, len(conf.RETRY_SECONDS)) - 1]
+        seconds = step * random.uniform(1 - conf.RETRY_JITTER, 1 + conf.RETRY_JITTER)
         if not count_attempt:
             seconds = min(seconds, conf.PAUSE_SECONDS[1])
         seconds = max(seconds, after or 0)
@@ -277,10 +278,3 @@ class ChannelWorker(threading.Thread):
         self._collect()
         self._write_results()
         self._pool.stop(deadline)
-
-
-def retry_seconds(tries: int) -> float:
-    """How long a row waits after its n-th try: 1, 4, 15, 60, 300 s, give or take 30 %."""
-    steps = conf.RETRY_SECONDS
-    step = steps[min(max(tries, 1), len(steps)) - 1]
-    return step * random.uniform(1 - conf.RETRY_JITTER, 1 + conf.RETRY_JITTER)
