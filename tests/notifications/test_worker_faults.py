@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from notifications.conf import conf
 from notifications.models import Delivery, Device
-from notifications.services.delivery import claims
+from notifications.services.delivery import claims, outbox
 from tests.factories import make_user, sign_in
 from tests.notifications.fake_fcm import ROOT, FakeFcm
 from tests.notifications.waiting import wait_for
@@ -201,3 +201,18 @@ def test_an_outage_of_the_database_is_logged_when_it_begins_and_when_it_ends(wor
         ("WARNING", "Delivery waits for the database (OperationalError)."),
         ("WARNING", "Delivery goes on, the database answers again."),
     ]
+
+
+def test_a_result_is_stored_although_the_database_failed_in_what_follows_from_it(
+    fcm, worker, bob, device_of, monkeypatch
+):
+    fcm.script(device_of(bob).registration_id, "UNREGISTERED")
+
+    def fail(device_id):
+        raise OperationalError("the server closed the connection")
+
+    monkeypatch.setattr(outbox, "switch_off", fail)
+    outbox.enqueue_test_push(recipient_id=bob.id)
+    worker()
+    wait_for(lambda: Delivery.objects.get().state == "dead")
+    assert len(fcm.requests()) == 1

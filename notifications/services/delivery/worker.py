@@ -73,8 +73,6 @@ class ChannelWorker(threading.Thread):
         self._wake_at = 0.0
         self._stopping = threading.Event()
 
-    # --- the worker's own thread ---
-
     def run(self) -> None:
         """Serve the channel until `stop`; then give back what was not sent."""
         leave_pool()
@@ -220,15 +218,16 @@ class ChannelWorker(threading.Thread):
         if isinstance(outcome, WrongSender) and not is_paused and row.tries >= _MISMATCH_TRIES:
             if self._breaker.is_isolated_mismatch(row.device_id):
                 outcome = DeviceGone(outcome.error)
+        # The result first: it must not be lost when the database fails in what follows from it.
         if isinstance(outcome, Sent):
+            self._add_result(row.result(State.SENT, provider_id=outcome.provider_id, payload=job.sent_payload))
             if self._is_paused:
                 pauses.resume(self.channel)
                 self._is_paused = False
-            self._add_result(row.result(State.SENT, provider_id=outcome.provider_id, payload=job.sent_payload))
         elif isinstance(outcome, Dead | DeviceGone):
+            self._add_result(row.result(State.DEAD, outcome.error))
             if isinstance(outcome, DeviceGone) and row.device_id is not None:
                 outbox.switch_off(row.device_id)
-            self._add_result(row.result(State.DEAD, outcome.error))
         else:
             is_uncounted = isinstance(outcome, Unavailable) or is_paused
             self._retry(row, outcome.error, after=outcome.after, count_attempt=not is_uncounted)
@@ -250,10 +249,10 @@ class ChannelWorker(threading.Thread):
         due_at = min(timezone.now() + timedelta(seconds=seconds), row.expires_at)
         self._add_result(row.result(State.PENDING, error, due_at=due_at, count_attempt=count_attempt))
 
-    def _add_result(self, prepared: DeliveryResult) -> None:
-        if prepared.state == State.PENDING and prepared.due_at is not None:
-            self._wake_after((prepared.due_at - timezone.now()).total_seconds())
-        self._results.append(prepared)
+    def _add_result(self, result: DeliveryResult) -> None:
+        if result.due_at is not None:
+            self._wake_after((result.due_at - timezone.now()).total_seconds())
+        self._results.append(result)
 
     def _wake_after(self, seconds: float) -> None:
         at = time.monotonic() + max(seconds, 0.01)
