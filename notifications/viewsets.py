@@ -4,6 +4,7 @@ from typing import Any, cast
 
 from django.http import HttpResponseNotModified
 from django.utils import timezone
+from django.utils.http import parse_etags
 from drf_spectacular.utils import OpenApiParameter, PolymorphicProxySerializer, extend_schema
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
@@ -76,9 +77,10 @@ class FeedViewSet(ViewSet):
         user_id = request.user.id
         counts = selectors.counts(user_id)
         etag = f'"{user_id}-{counts["unread_count"]}-{counts["message_unread_count"]}"'
-        if_none_match = request.META.get("HTTP_IF_NONE_MATCH", "")
+        # As HTTP defines it for If-None-Match, a weak tag matches.
+        known = [tag.removeprefix("W/") for tag in parse_etags(request.META.get("HTTP_IF_NONE_MATCH", ""))]
         headers = {"ETag": etag, "X-Poll-Interval": str(conf.POLL_SECONDS), "Cache-Control": "private, no-cache"}
-        if _matches_etag(if_none_match, etag):
+        if etag in known or "*" in known:
             return HttpResponseNotModified(headers=headers)
         return Response(counts, headers=headers)
 
@@ -102,12 +104,6 @@ class FeedViewSet(ViewSet):
         user_id, row_id = request.user.id, parse_id(notification_id) or 0
         feed.delete(user_id=user_id, notification_id=row_id)
         return Response({"notification_id": row_id, **selectors.counts(user_id)})
-
-
-def _matches_etag(if_none_match: str, etag: str) -> bool:
-    """Whether the header contains this tag; a weak tag matches, as HTTP defines it for If-None-Match."""
-    tags = [tag.strip().removeprefix("W/") for tag in if_none_match.split(",")]
-    return "*" in tags or etag in tags
 
 
 class PreferencesViewSet(ViewSet):

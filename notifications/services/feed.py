@@ -30,7 +30,7 @@ def mark_read(*, user_id: int, notification_id: int) -> None:
         row = _own_row(user_id, notification_id)
         if row.is_read:
             return
-        _close(Notification.objects.filter(id=row.id), timezone.now())
+        _close(Notification.objects.filter(id=row.id))
         delivery.cancel(reason="read", notification_ids=[row.id])
         notification_changed.send(Notification, recipient_id=user_id, notification_id=row.id, silent=True)
 
@@ -43,7 +43,7 @@ def mark_all_read(*, user_id: int, until: datetime) -> int:
     unread = Notification.objects.unread().filter(recipient_id=user_id, created_at__lte=until)
     with unit_of_work():
         ids = lock_in_order(unread, no_key=False)
-        updated = _close(Notification.objects.filter(id__any=ids), timezone.now())
+        updated = _close(Notification.objects.filter(id__any=ids))
         if updated:
             notifications_read_all.send(Notification, recipient_id=user_id)
     return updated
@@ -72,8 +72,8 @@ def _own_row(user_id: int, notification_id: int) -> Notification:
     return row
 
 
-def _close(rows: QuerySet[Notification], now: datetime) -> int:
-    return rows.update(is_read=True, read_at=now, is_open=False)
+def _close(rows: QuerySet[Notification]) -> int:
+    return rows.update(is_read=True, read_at=timezone.now(), is_open=False)
 
 
 # --- Rows of kind `message`: one unread row per conversation ---

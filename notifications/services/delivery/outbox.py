@@ -14,7 +14,7 @@ from accounts.services import audit
 from core.database import as_parameter, on_postgresql, prepared
 from core.transactions import lock_in_order, unit_of_work
 from notifications.conf import conf
-from notifications.kinds import CALL_KINDS, KINDS
+from notifications.kinds import KINDS
 from notifications.models import Delivery, DeliveryQuerySet, Device
 from notifications.services.delivery.wakeups import wake_on_commit
 
@@ -43,21 +43,20 @@ def enqueue_push(*, recipient_id: int, notification_id: int) -> int:
     }
     with prepared() as cursor:
         cursor.execute(_notification_statement(), values)
-        count = cursor.rowcount
-    if count > 0:
+        count = int(cursor.rowcount)
+    if count:
         wake_on_commit()
-    return max(count, 0)
+    return count
 
 
 def enqueue_call_push(*, recipient_id: int, data: Mapping[str, str], expires_at: datetime) -> int:
-    """Queue a data-only push about a call, before everything else. `data` holds type and call_id.
+    """Queue a data-only push about a call, before everything else. `data` holds type and call_id; all its values are
+    text, as FCM requires.
 
     `incoming_call` is sent to every device until `expires_at`. `call_ended` cancels those that still wait, and is
     sent to the devices that were rung. Returns how many rows. Part of the caller's transaction.
     """
     kind, group = data["type"], f"call:{data['call_id']}"
-    if kind not in CALL_KINDS:
-        raise ValueError(f"{kind} is not a push about a call")
     now = timezone.now()
     devices = Device.objects.active().filter(user_id=recipient_id)
     with unit_of_work(savepoint=False):
@@ -77,7 +76,7 @@ def enqueue_call_push(*, recipient_id: int, data: Mapping[str, str], expires_at:
             key=f"{group}:{kind}",
             priority=Delivery.Priority.CALL,
             recipient_id=recipient_id,
-            payload={"data": {name: str(value) for name, value in data.items()}},
+            payload={"data": dict(data)},
             expires_at=expires_at,
         )
 

@@ -32,17 +32,12 @@ def pause(channel: str, reason: str, min_seconds: float = 0) -> None:
     shortest, longest = conf.PAUSE_SECONDS
     now = timezone.now()
     with transaction.atomic():
-        row, created = ChannelPause.objects.select_for_update().get_or_create(
-            channel=channel,
-            defaults={
-                "reason": reason[:300],
-                "until": now + timedelta(seconds=max(shortest, min(min_seconds, longest))),
-                "started_at": now,
-            },
+        row, is_new = ChannelPause.objects.select_for_update().get_or_create(
+            channel=channel, defaults={"until": now, "failures": 0}
         )
-        if created:
+        if is_new:
             log.error("Delivery by %s is paused, nothing is lost: %s.", channel, reason)
-        elif row.until <= now:
+        if row.until <= now:
             row.failures += 1
             seconds = min(shortest * 2 ** min(row.failures - 1, 10), longest)
             row.until = now + timedelta(seconds=max(seconds, min(min_seconds, longest)))

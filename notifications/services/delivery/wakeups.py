@@ -8,7 +8,7 @@ inside the transaction, where it would make commits queue behind each other.
 import contextlib
 import threading
 import time
-from typing import Any
+from collections.abc import Iterator
 
 from django.db import connection, connections, transaction
 
@@ -39,7 +39,7 @@ def wake_this_process() -> None:
 
 
 @contextlib.contextmanager
-def listening(event: threading.Event) -> Any:
+def listening(event: threading.Event) -> Iterator[None]:
     """While the block runs, every wake-up sets `event`."""
     _listeners.add(event)
     try:
