@@ -111,14 +111,14 @@ def positions(user_ids: Sequence[int]) -> list[Position]:
 def start_new_epoch(user_ids: Iterable[int] | None) -> int:
     """Makes every client of these users (None: of all) reload, as after a restore. Returns how many."""
     streams = Stream.objects.all() if user_ids is None else Stream.objects.filter(user_id__in=list(user_ids))
-    start = F("head_seq") + EPOCH_JUMP
     messages: list[groups.Message] = []
     with unit_of_work():
-        for user_id in list(streams.order_by("user_id").values_list("user_id", flat=True)):
-            Stream.objects.filter(user_id=user_id).update(epoch=new_epoch(), head_seq=start, min_seq=start)
-            Event.objects.filter(user_id=user_id).delete()
-            head = Stream.objects.get(user_id=user_id).head_seq
-            messages.append(groups.NewEvents(type="new_events", user_id=user_id, seq=head))
+        for stream in streams.select_for_update().order_by("user_id"):
+            stream.epoch = new_epoch()
+            stream.head_seq = stream.min_seq = stream.head_seq + EPOCH_JUMP
+            stream.save()
+            Event.objects.filter(user_id=stream.user_id).delete()
+            messages.append(groups.NewEvents(type="new_events", user_id=stream.user_id, seq=stream.head_seq))
         transaction.on_commit(lambda: groups.publish(messages), robust=True)
     return len(messages)
 

@@ -3,9 +3,11 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any, NamedTuple
 
 from django.db import transaction
+from django.db.models import Max
 from django.utils import timezone
 
 from core.conf import project
@@ -137,24 +139,18 @@ def acknowledged(*, socket_id: str, user_id: int, seq: int, delivered: Mapping[i
 
 def socket_statuses(queries: Sequence[SocketStatusQuery]) -> list[SocketStatus]:
     """For the delivery of pushes: whether a socket of the session acknowledged what was written at that time."""
-    sessions = {query.session_id for query in queries}
-    rows = Socket.objects.alive().filter(session_id__any=sessions).values_list("session_id", "acked_seq")
-    acked: dict[int, int] = {}
-    for session_id, seq in rows:
-        acked[session_id] = max(seq, acked.get(session_id, 0))
-    newest = {
-        (query.user_id, query.since): _newest_seq(query.user_id, query.since)
-        for query in queries
-        if query.session_id in acked
-    }
-    return [
-        SocketStatus.ABSENT
-        if query.session_id not in acked
-        else SocketStatus.SEEN
-        if acked[query.session_id] >= newest[query.user_id, query.since]
-        else SocketStatus.CONNECTED
-        for query in queries
-    ]
+    open_sockets = Socket.objects.alive().filter(session_id__any={query.session_id for query in queries})
+    acked: dict[int, int] = dict(open_sockets.values_list("session_id").annotate(Max("acked_seq")))
+    # The devices of a user share the number.
+    newest_seq = cache(_newest_seq)
+
+    def status(query: SocketStatusQuery) -> SocketStatus:
+        if query.session_id not in acked:
+            return SocketStatus.ABSENT
+        has_seen = acked[query.session_id] >= newest_seq(query.user_id, query.since)
+        return SocketStatus.SEEN if has_seen else SocketStatus.CONNECTED
+
+    return [status(query) for query in queries]
 
 
 def _newest_seq(user_id: int, since: datetime) -> int:
