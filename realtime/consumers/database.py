@@ -10,11 +10,10 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from functools import cache, partial
 from typing import Any, Generic, ParamSpec, TypeVar
 
 from django.db import DatabaseError, InterfaceError, OperationalError, connection
-from django.db.backends.base.base import BaseDatabaseWrapper
 
 from core.database import discard_connection, is_read_only, leave_pool
 from realtime.conf import conf
@@ -27,9 +26,6 @@ Answer = TypeVar("Answer")
 IDLE_SECONDS = 1.0
 BATCH = 100
 
-_lock = threading.Lock()
-_pool: ThreadPoolExecutor | None = None
-_kept: dict[int, BaseDatabaseWrapper] = {}
 _thread = threading.local()
 
 
@@ -82,24 +78,9 @@ class Batcher(Generic[Question, Answer]):
                 future.set_result(answer)
 
 
-def close_connections() -> None:
-    """Ends the threads and their connections (a test database cannot be dropped under them)."""
-    global _pool
-    with _lock:
-        pool, _pool = _pool, None
-    if pool is not None:
-        pool.shutdown(wait=True)
-    while _kept:
-        _kept.popitem()[1].close()
-
-
+@cache
 def _executor() -> ThreadPoolExecutor:
-    global _pool
-    if _pool is None:
-        with _lock:
-            if _pool is None:
-                _pool = ThreadPoolExecutor(conf.DATABASE_THREADS, thread_name_prefix="sockets")
-    return _pool
+    return ThreadPoolExecutor(conf.DATABASE_THREADS, thread_name_prefix="sockets")
 
 
 def _call(function: Callable[[], Any]) -> Any:
@@ -121,10 +102,6 @@ def _prepare_connection() -> None:
     used_at = getattr(_thread, "used_at", None)
     if used_at is None:
         leave_pool()
-        own = connection._connections[connection._alias]  # type: ignore[attr-defined]
-        # So that close_connections may close it from another thread.
-        own.inc_thread_sharing()
-        _kept[threading.get_ident()] = own
     elif connection.connection is not None and time.monotonic() - used_at > IDLE_SECONDS:
         connection.health_check_enabled = True  # type: ignore[attr-defined]
         if not connection.is_usable():

@@ -1,10 +1,29 @@
 """A real uvicorn with the product's own settings, in a thread of the test process: it shares the test
 database, so people and sign-ins come from the usual fixtures."""
 
+import threading
+
 import pytest
+from django.db import connection
 
 from realtime.consumers import database
 from tests.realtime.live import LiveServer, SocketClient
+
+
+def close_connections():
+    """Ends the threads of sockets and their connections: a test database cannot be dropped under them."""
+    pool = database._executor()
+    database._executor.cache_clear()
+    # Each thread takes one of these, as all wait for each other.
+    together = threading.Barrier(pool._max_workers)
+
+    def close():
+        together.wait(10)
+        connection.close()
+
+    for closed in [pool.submit(close) for _ in range(pool._max_workers)]:
+        closed.result(20)
+    pool.shutdown()
 
 
 @pytest.fixture
@@ -13,7 +32,7 @@ def live(transactional_db):
     server.start()
     yield server
     server.stop()
-    database.close_connections()
+    close_connections()
 
 
 @pytest.fixture
