@@ -8,9 +8,9 @@ the source of truth.
 
 import asyncio
 import logging
-import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from typing import Any, Literal, NotRequired, TypedDict, cast
 
 import redis
@@ -91,8 +91,6 @@ Deliver = Callable[[Message], None]
 
 # The hubs of this process, by their event loop.
 _hubs: dict[asyncio.AbstractEventLoop, Deliver] = {}
-_clients: list[redis.Redis] = []
-_client_lock = threading.Lock()
 # After a failure there is no attempt before this time (time.monotonic), so that an unreachable Redis
 # delays a request by half a second now and then, and not every request.
 _paused_until = 0.0
@@ -171,20 +169,17 @@ def published_form(message: Message) -> tuple[str, bytes]:
     return f"{prefix}__group__{group_of(message['user_id'])}", get_channel_layer().serialize(message)
 
 
+@cache
 def _redis_clients() -> list[redis.Redis]:
     """One for each shard, in the order of the channel layer's hosts."""
-    if not _clients:
-        with _client_lock:
-            if not _clients:
-                _clients.extend(
-                    server.client(
-                        socket_connect_timeout=conf.WAKE_TIMEOUT_SECONDS,
-                        socket_timeout=conf.WAKE_TIMEOUT_SECONDS,
-                        socket_keepalive=True,
-                        # Retry once on a new connection: the kept one may be from before a restart of Redis.
-                        retry=Retry(NoBackoff(), 1, supported_errors=(redis.ConnectionError,)),
-                        retry_on_timeout=False,
-                    )
-                    for server in redis_servers.configured()
-                )
-    return _clients
+    return [
+        server.client(
+            socket_connect_timeout=conf.WAKE_TIMEOUT_SECONDS,
+            socket_timeout=conf.WAKE_TIMEOUT_SECONDS,
+            socket_keepalive=True,
+            # Retry once on a new connection: the kept one may be from before a restart of Redis.
+            retry=Retry(NoBackoff(), 1, supported_errors=(redis.ConnectionError,)),
+            retry_on_timeout=False,
+        )
+        for server in redis_servers.configured()
+    ]

@@ -5,6 +5,7 @@ import shutil
 import socket
 import subprocess
 import time
+from functools import cache
 
 import pytest
 import redis
@@ -110,7 +111,7 @@ def use_redis(settings, monkeypatch):
         settings.CHANNEL_LAYERS = {
             "default": {"BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer", "CONFIG": config}
         }
-        monkeypatch.setattr(groups, "_clients", [])
+        monkeypatch.setattr(groups, "_redis_clients", cache(groups._redis_clients.__wrapped__))
         monkeypatch.setattr(groups, "_paused_until", 0.0)
         return RedisPubSubChannelLayer(**config)
 

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import cache
 
 import pytest
 import redis
@@ -67,7 +68,7 @@ async def test_a_wake_up_has_the_layers_own_form(own_redis, settings, monkeypatc
         "default": {"BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer", "CONFIG": config}
     }
     monkeypatch.setattr(channel_layers, "backends", {})
-    monkeypatch.setattr(groups, "_clients", [])
+    monkeypatch.setattr(groups, "_redis_clients", cache(groups._redis_clients.__wrapped__))
     monkeypatch.setattr(groups, "_paused_until", 0.0)
     layer = get_channel_layer()
     message = {"type": "new_events", "user_id": 7, "seq": 2**40}
