@@ -125,8 +125,7 @@ def start_new_epoch(user_ids: Iterable[int] | None) -> int:
 
 def forget(*, user_id: int) -> None:
     """Deletes a user's events when the account is erased: in the flush, which locks in order."""
-    with unit_of_work():
-        collect(_flush, PendingEvent(user_id, _FORGET, None, None, None))
+    collect(_flush, PendingEvent(user_id, _FORGET, None, None, None))
 
 
 def _delete_events(user_ids: Iterable[int]) -> None:

@@ -109,20 +109,6 @@ def open_sockets(participants: Iterable[CallParticipant]) -> set[str]:
     return set(fresh_sockets.values_list("id", flat=True))
 
 
-def _alive_until(participants: Iterable[CallParticipant]) -> datetime | None:
-    """The deadline of an active call: counted from the last time that a bound socket was seen open.
-
-    None if there is no such time.
-    """
-    participants = list(participants)
-    lost = timedelta(seconds=conf.CALL_LOST_SECONDS)
-    deadlines = [participant.gone_at + lost for participant in participants if participant.gone_at is not None]
-    # A process with a long sweep interval must not count as dead.
-    grace = max(lost, _dead_after())
-    seen_times = Socket.objects.filter(id__in=_not_closed(participants)).values_list("seen_at", flat=True)
-    return max([*deadlines, *(seen_at + grace for seen_at in seen_times)], default=None)
-
-
 def _not_closed(participants: Iterable[CallParticipant]) -> list[str]:
     return [
         participant.socket_id for participant in participants if participant.socket_id and participant.gone_at is None
@@ -215,11 +201,18 @@ def _end_overdue(ids: Iterable[int], *, wait: bool) -> int:
 
 
 def _extend_if_alive(call: Call) -> bool:
-    """Extends the deadline of an active call while a bound socket is open; returns whether it did."""
+    """Extends the deadline of an active call, counted from the last time that a bound socket was seen open; returns
+    whether it is in the future now."""
     if call.state != Call.State.ACTIVE:
         return False
-    until = _alive_until(call.participants.all())
-    if until is None or until <= timezone.now():
+    participants = list(call.participants.all())
+    lost = timedelta(seconds=conf.CALL_LOST_SECONDS)
+    deadlines = [participant.gone_at + lost for participant in participants if participant.gone_at is not None]
+    # A process with a long sweep interval must not count as dead.
+    grace = max(lost, _dead_after())
+    seen_times = Socket.objects.filter(id__in=_not_closed(participants)).values_list("seen_at", flat=True)
+    until = max([*deadlines, *(seen_at + grace for seen_at in seen_times)], default=call.expires_at)
+    if until <= timezone.now():
         return False
     call.expires_at = until
     call.save(update_fields=["expires_at"])
