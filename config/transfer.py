@@ -5,7 +5,6 @@ the reply is buffered until the client has read it.
 """
 
 import asyncio
-from collections import deque
 from collections.abc import Awaitable, Callable
 from functools import partial
 from io import SEEK_END, BytesIO
@@ -217,33 +216,28 @@ class _Reply:
 
     def __init__(self, send: Send) -> None:
         self._send = send
-        self._waiting: deque[Message] = deque()
+        # The messages that the client has not read yet; None after the last one.
+        self._waiting: asyncio.Queue[Message | None] = asyncio.Queue()
         self._bytes = 0
         self._file: Any = None
         self._sender: asyncio.Task[None] | None = None
-        self._changed = asyncio.Event()
-        self._is_complete = False
+        self._was_read = asyncio.Event()
 
     async def send(self, message: Message) -> None:
-        while self._bytes > MAX_BUFFERED_BYTES and self._is_being_read():
-            self._changed.clear()
-            await self._changed.wait()
-        if not self._is_being_read() and self._sender is not None:
-            return  # the client has disconnected
-        self._buffer(message)
         if self._sender is None:
             self._sender = asyncio.create_task(self._send_buffered())
-        self._changed.set()
+        while self._bytes > MAX_BUFFERED_BYTES and not self._sender.done():
+            self._was_read.clear()
+            await self._was_read.wait()
+        # It is done before the end when the client has disconnected.
+        if not self._sender.done():
+            self._buffer(message)
 
     async def finish(self) -> None:
         """Returns when the client has read everything, or has disconnected."""
-        self._is_complete = True
-        self._changed.set()
         if self._sender is not None:
+            self._waiting.put_nowait(None)
             await self._sender
-
-    def _is_being_read(self) -> bool:
-        return self._sender is not None and not self._sender.done()
 
     def _buffer(self, message: Message) -> None:
         piece = message.get("body", b"")
@@ -254,27 +248,21 @@ class _Reply:
             start = self._file.seek(0, SEEK_END)
             self._file.write(piece)
             message = message | {"body": (start, len(piece))}
-        self._waiting.append(message)
+        self._waiting.put_nowait(message)
 
     async def _send_buffered(self) -> None:
         try:
-            while True:
-                while self._waiting:
-                    message = self._waiting.popleft()
-                    piece = message.get("body", b"")
-                    if isinstance(piece, tuple):
-                        start, length = piece
-                        self._file.seek(start)
-                        message = message | {"body": self._file.read(length)}
-                    async with asyncio.timeout(READ_SECONDS):
-                        await self._send(message)
-                    self._bytes -= len(message.get("body", b""))
-                    self._changed.set()
-                if self._is_complete:
-                    return
-                self._changed.clear()
-                await self._changed.wait()
+            while (message := await self._waiting.get()) is not None:
+                piece = message.get("body", b"")
+                if isinstance(piece, tuple):
+                    start, length = piece
+                    self._file.seek(start)
+                    message = message | {"body": self._file.read(length)}
+                async with asyncio.timeout(READ_SECONDS):
+                    await self._send(message)
+                self._bytes -= len(message.get("body", b""))
+                self._was_read.set()
         except (OSError, TimeoutError):
             return
         finally:
-            self._changed.set()
+            self._was_read.set()
