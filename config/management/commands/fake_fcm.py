@@ -1,7 +1,6 @@
 """`manage.py fake_fcm`: a local push service that the real firebase-admin talks to."""
 
 import json
-import os
 import secrets
 import signal
 import threading
@@ -13,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from django.core.management.base import CommandError, CommandParser
 
 from core.conf import project
-from core.operator import PlainCommand, output_path, seconds
+from core.operator import PlainCommand, output_path, replace_file, seconds
 from devtools.fcm.server import Fake, FcmServer
 
 
@@ -57,9 +56,7 @@ class Command(PlainCommand):
             "token_uri": fake.token_uri,
         }
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.unlink(missing_ok=True)
-        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-            json.dump(account, file)
+        replace_file(path, json.dumps(account))
         self._announce(endpoint, path, as_json=options["json"])
 
         stopped = threading.Event()
