@@ -52,7 +52,7 @@ def _parser() -> MarkdownIt:
 
     # "js-default" escapes raw HTML and refuses javascript: links.
     parser = MarkdownIt("js-default", {"html": False, "linkify": False, "typographer": False})
-    parser.add_render_rule("fence", _fence)
+    parser.add_render_rule("fence", lambda _, tokens, at, *__: code_block(tokens[at].content, tokens[at].info))
     parser.add_render_rule("table_open", _table_open)
     parser.add_render_rule("table_close", lambda *_: "</table></div>\n")
     parser.add_render_rule("heading_close", _heading_close)
@@ -113,37 +113,23 @@ def _name_tables(tokens: Sequence[Token]) -> None:
 
 
 def _group_tabs(tokens: list[Token]) -> None:
-    at = 0
-    while at < len(tokens):
-        end = at
-        seen: set[str] = set()
-        while end < len(tokens) and tokens[end].type == "fence" and tokens[end].info in set(TABS) - seen:
-            seen.add(tokens[end].info)
-            end += 1
-        if end - at > 1:
-            tokens[at].meta["tabs"] = "first"
-            tokens[end - 1].meta["tabs"] = "last"
-            for token in tokens[at:end]:
-                token.meta["label"] = TABS[token.info]
-        at = max(end, at + 1)
+    for at, first in enumerate(tokens):
+        if first.type != "fence":
+            continue
+        blocks: dict[str, str] = {}
+        for token in takewhile(lambda token: token.type == "fence" and token.info in TABS, tokens[at:]):
+            if token.info in blocks:
+                break
+            blocks[token.info] = token.content
+        if len(blocks) > 1:
+            first.type, first.content = "html_block", tabs(list(blocks.items()))
+            del tokens[at + 1 : at + len(blocks)]
 
 
 def tabs(blocks: Sequence[tuple[str, str]]) -> SafeString:
     """(language, code) pairs as one set of tabs; without JavaScript, one block below the other."""
-    return mark_safe('<div class="tabs">' + "".join(_tab(*block) for block in blocks) + "</div>\n")
-
-
-def _tab(language: str, code: str) -> str:
-    return f'<div class="tab" data-label="{TABS[language]}">{code_block(code, language)}</div>'
-
-
-def _fence(renderer: Any, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
-    token = tokens[at]
-    if "label" not in token.meta:
-        return code_block(token.content, token.info)
-    before = '<div class="tabs">' if token.meta.get("tabs") == "first" else ""
-    after = "</div>\n" if token.meta.get("tabs") == "last" else ""
-    return before + _tab(token.info, token.content) + after
+    rows = [f'<div class="tab" data-label="{TABS[name]}">{code_block(code, name)}</div>' for name, code in blocks]
+    return mark_safe('<div class="tabs">' + "".join(rows) + "</div>\n")
 
 
 def _table_open(renderer: Any, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
