@@ -69,7 +69,6 @@ def document(text: str) -> Document:
     parser = _parser()
     tokens = parser.parse(text)
     headings = _name_headings(tokens)
-    _name_tables(tokens)
     _group_tabs(tokens)
     html = parser.renderer.render(tokens, parser.options, {})
     return Document(mark_safe(html), [heading for heading in headings if heading.level in (2, 3)])
@@ -103,15 +102,6 @@ def _name_headings(tokens: Sequence[Token]) -> list[Heading]:
     return headings
 
 
-def _name_tables(tokens: Sequence[Token]) -> None:
-    """Gives each table region an accessible name: its heading cells and its first cell."""
-    for at, token in enumerate(tokens):
-        if token.type == "table_open":
-            start = takewhile(lambda inner: inner.type not in ("td_close", "table_close"), tokens[at:])
-            cells = [_plain(inner) for inner in start if inner.type == "inline"]
-            token.meta["name"] = "Table: " + ", ".join(filter(None, cells))
-
-
 def _group_tabs(tokens: list[Token]) -> None:
     for at, first in enumerate(tokens):
         if first.type != "fence":
@@ -133,7 +123,10 @@ def tabs(blocks: Sequence[tuple[str, str]]) -> SafeString:
 
 
 def _table_open(renderer: Any, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
-    name = escape(tokens[at].meta["name"])
+    # The accessible name: the heading cells and the first cell.
+    start = takewhile(lambda token: token.type not in ("td_close", "table_close"), tokens[at:])
+    cells = [_plain(token) for token in start if token.type == "inline"]
+    name = escape("Table: " + ", ".join(filter(None, cells)))
     return f'<div class="scroll" role="region" aria-label="{name}" tabindex="0"><table>\n'
 
 
