@@ -9,6 +9,8 @@ from config.openapi import errors, texts
 
 JSON = "application/json"
 ERROR = {"$ref": "#/components/schemas/Error"}
+# drf-spectacular's enum of null alone.
+NULL_ENUM = {"$ref": "#/components/schemas/NullEnum"}
 STATUS_TEXTS = {
     "200": "Success.",
     "201": "Created.",
@@ -56,85 +58,69 @@ FIELDS: dict[str, dict[str, dict[str, Any]]] = {
     "RemovePushTokenRequest": {"token": {"pattern": "^[!-~]+$"}},
 }
 
+# The one shape of every error.
+ERROR_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "description": "Every error has this shape. Branch on `error`, never on `message`.",
+    "required": ["ok", "error", "message", "request_id"],
+    "properties": {
+        "ok": {"type": "boolean", "const": False},
+        "error": {"$ref": "#/components/schemas/ErrorCode"},
+        "message": {"type": "string", "description": "One sentence in the language of the reader."},
+        "fields": {
+            "type": "object",
+            "description": "With `validation_error` only: the problems of each field.",
+            "additionalProperties": {"type": "array", "items": {"type": "string"}},
+        },
+        "retry_after": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Seconds to wait, with 429 and 503. Also in the `Retry-After` header.",
+        },
+        "request_id": {"type": "string", "description": "Also in the `X-Request-Id` header."},
+    },
+}
+
 # --- The document -----------------------------------------------------------------------------------
 
 
 def complete(result: dict[str, Any], generator: Any, **kwargs: Any) -> dict[str, Any]:
     """drf-spectacular's POSTPROCESSING_HOOK: everything below, in order."""
-    result = plain_nulls(result)
     components = result["components"]
     schemas = components["schemas"]
-    schemas["Error"] = error_schema()
     describe_schemas(schemas)
     add_limits(schemas)
-    components.setdefault("securitySchemes", {})["webhook"] = WEBHOOK
-    result["tags"] = [
-        {"name": name, "description": text.description, "x-displayName": text.title}
-        for name, text in texts.tags().items()
-    ]
-    for path in result.get("paths", {}).values():
-        for operation in path.values():
-            if isinstance(operation, dict) and "operationId" in operation:
-                describe_operation(operation)
-    components["schemas"] = dict(sorted(schemas.items()))
-    return result
-
-
-NULL_ENUM = "#/components/schemas/NullEnum"
-
-
-def plain_nulls(node: Any) -> Any:
-    """The document with `type: null` where drf-spectacular refers to an enum of null alone."""
-    if isinstance(node, dict):
-        if node.get("$ref") == NULL_ENUM:
-            return {"type": "null"}
-        return {key: plain_nulls(value) for key, value in node.items() if key != "NullEnum"}
-    if isinstance(node, list):
-        return [plain_nulls(value) for value in node]
-    return node
-
-
-def error_schema() -> dict[str, Any]:
-    """The one shape of every error."""
-    return {
-        "type": "object",
-        "description": "Every error has this shape. Branch on `error`, never on `message`.",
-        "required": ["ok", "error", "message", "request_id"],
-        "properties": {
-            "ok": {"type": "boolean", "const": False},
-            "error": {"$ref": "#/components/schemas/ErrorCode"},
-            "message": {"type": "string", "description": "One sentence in the language of the reader."},
-            "fields": {
-                "type": "object",
-                "description": "With `validation_error` only: the problems of each field.",
-                "additionalProperties": {"type": "array", "items": {"type": "string"}},
-            },
-            "retry_after": {
-                "type": "integer",
-                "minimum": 0,
-                "description": "Seconds to wait, with 429 and 503. Also in the `Retry-After` header.",
-            },
-            "request_id": {"type": "string", "description": "Also in the `X-Request-Id` header."},
-        },
-    }
-
-
-def describe_schemas(schemas: dict[str, Any]) -> None:
-    """`ok` is a constant, error codes are an enum, and no schema carries the docstring of its class."""
+    schemas["Error"] = ERROR_SCHEMA
     schemas["ErrorCode"] = {
         "type": "string",
         "description": "The reason of an error. New codes may be added.",
         "enum": sorted(errors.statuses()),
     }
-    for name, schema in schemas.items():
-        if name not in ("Error", "ErrorCode"):
-            schema.pop("description", None)
+    components.setdefault("securitySchemes", {})["webhook"] = WEBHOOK
+    result["tags"] = [
+        {"name": name, "description": text.description, "x-displayName": text.title}
+        for name, text in texts.tags().items()
+    ]
+    for path in result["paths"].values():
+        for operation in path.values():
+            describe_operation(operation)
+    components["schemas"] = dict(sorted(schemas.items()))
+    return result
+
+
+def describe_schemas(schemas: dict[str, Any]) -> None:
+    """`ok` is a constant, ids have 64 bits, and no schema carries the docstring of its class."""
+    schemas.pop("NullEnum", None)
+    for schema in schemas.values():
+        schema.pop("description", None)
         properties = schema.get("properties", {})
-        for field in {"ok", "two_step_required"} & set(properties) - {"ok" if name == "Error" else ""}:
-            properties[field] = {"type": "boolean", "const": True}
         for field, inner in properties.items():
-            if inner.get("type") == "integer" and (field == "id" or field.endswith("_id")):
+            if field in ("ok", "two_step_required"):
+                properties[field] = {"type": "boolean", "const": True}
+            elif inner.get("type") == "integer" and (field == "id" or field.endswith("_id")):
                 inner.setdefault("format", "int64")
+            elif NULL_ENUM in inner.get("oneOf", []):
+                inner["oneOf"] = [{"type": "null"} if part == NULL_ENUM else part for part in inner["oneOf"]]
 
 
 def add_limits(schemas: dict[str, Any]) -> None:
