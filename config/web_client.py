@@ -52,11 +52,10 @@ def modules() -> list[str]:
     return sorted(path.relative_to(ROOT).as_posix() for path in paths)
 
 
-def sheets() -> tuple[list[str], list[str]]:
-    """Addresses of the style sheets of the first page, and of those for signed-in users."""
+def later_sheets() -> list[str]:
+    """Addresses of the style sheets for signed-in users."""
     names = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "app/css").glob("*.css"))
-    later = [name for name in names if name not in FIRST_SHEETS]
-    return [staticfiles_storage.url(name) for name in FIRST_SHEETS], [staticfiles_storage.url(name) for name in later]
+    return [staticfiles_storage.url(name) for name in names if name not in FIRST_SHEETS]
 
 
 def import_map() -> dict[str, dict[str, str]]:
@@ -91,7 +90,7 @@ def options(request: HttpRequest) -> dict[str, Any]:
             if login.title in DEMO_TITLES
         ],
         "catalogs": catalog_addresses(),
-        "sheets": sheets()[1],
+        "sheets": later_sheets(),
     }
 
 
@@ -110,9 +109,9 @@ def client(request: HttpRequest, path: str = "") -> HttpResponse:
         "app/index.html",
         {
             "import_map": json.dumps(import_map(), separators=(",", ":")),
-            "main": staticfiles_storage.url(MAIN),
-            "sheets": sheets()[0],
-            "preload": [staticfiles_storage.url(name) for name in imported(MAIN)],
+            "main": MAIN,
+            "sheets": FIRST_SHEETS,
+            "preload": imported(MAIN),
             "options": json.dumps(options(request)),
             "description": _("Messages and calls between two people."),
             "needs_javascript": _("This page needs JavaScript."),
