@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from config.openapi import texts
 from config.site import snippets
-from config.site.schema_fields import Field, fields, kind, resolved
+from config.site.schema_fields import Field, fields, kind, unwrapped
 
 JSON = "application/json"
 
@@ -148,7 +148,7 @@ def _content(part: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 
 
 def _fields(part: dict[str, Any]) -> list[Field]:
-    return fields(resolved(_content(part)[1].get("schema", {}), _schemas()), _schemas())
+    return fields(unwrapped(_content(part)[1].get("schema", {}), _schemas()), _schemas())
 
 
 def _schemas() -> dict[str, Any]:

@@ -6,8 +6,7 @@ import json
 from collections import Counter
 from dataclasses import dataclass, replace
 
-from core.json_schema import Components, Schema, is_nullable, parts, types
-from core.json_schema import resolved as behind_references
+from core.json_schema import Components, Schema, is_nullable, parts, resolved, types
 
 MAX_DEPTH = 4
 
@@ -24,10 +23,10 @@ class Field:
     example: str = ""
 
 
-def resolved(schema: Schema, components: Components) -> Schema:
+def unwrapped(schema: Schema, components: Components) -> Schema:
     """The schema behind references and unions of one part."""
     while True:
-        schema = behind_references(schema, components)
+        schema = resolved(schema, components)
         if len(alone := _shapes(schema)) != 1:
             return schema
         schema = {**alone[0], "description": schema.get("description", "")}
@@ -40,7 +39,7 @@ def _shapes(schema: Schema) -> list[Schema]:
 def kind(schema: Schema, components: Components) -> str:
     """The type in one line, with its limits."""
     nullable = is_nullable(schema)
-    schema = resolved(schema, components)
+    schema = unwrapped(schema, components)
     kinds = types(schema, default="any")
     text = " or ".join(kinds + (["null"] if nullable and "null" not in kinds else []))
     if "array" in kinds:
@@ -59,23 +58,23 @@ def kind(schema: Schema, components: Components) -> str:
 
 def fields(schema: Schema, components: Components, prefix: str = "", depth: int = 0) -> list[Field]:
     """The fields of an object and, below each, those of the objects in it."""
-    rows: list[Field] = []
-    choices = [resolved(part, components) for part in _shapes(schema)]
+    choices = [unwrapped(part, components) for part in _shapes(schema)]
     if not schema.get("properties") and len(choices) > 1:
         # One of several shapes: each field once, required where every shape has it.
-        every = [fields(choice, components, prefix, depth) for choice in choices]
-        counts = Counter(field.name for shape in every for field in shape if field.required)
-        for field in (field for shape in every for field in shape):
-            if all(field.name != other.name for other in rows):
-                rows.append(replace(field, required=counts[field.name] == len(every)))
-        return rows
+        every = [field for choice in choices for field in fields(choice, components, prefix, depth)]
+        counts = Counter(field.name for field in every if field.required)
+        merged: dict[str, Field] = {}
+        for field in every:
+            merged.setdefault(field.name, replace(field, required=counts[field.name] == len(choices)))
+        return list(merged.values())
+    rows: list[Field] = []
     required = set(schema.get("required", []))
     for name, inner in schema.get("properties", {}).items():
-        behind = resolved(inner, components)
+        behind = unwrapped(inner, components)
         description = inner.get("description") or behind.get("description") or ""
         rows.append(Field(prefix + name, kind(inner, components), name in required, description))
         if depth < MAX_DEPTH:
-            items = resolved(behind.get("items", {}), components)
+            items = unwrapped(behind.get("items", {}), components)
             deeper = f"{prefix}{name}[]." if items else f"{prefix}{name}."
             rows += fields(items or behind, components, deeper, depth + 1)
     return rows
