@@ -143,4 +143,4 @@ def opened_windows(make, server):
     complaints = [text for each in opened for text in each.complaints]
     for each in opened:
         each.close()
-    assert complaints == []
+    assert complaints == [], complaints

@@ -238,3 +238,44 @@ def test_a_second_call_of_one_person_is_refused_in_words(windows, chat):
     alice.page.get_by_role("button", name="Voice call", exact=True).click()
     expect(alice.page.locator(".notice")).to_contain_text("You are already in a call.")
     alice.page.get_by_role("button", name="Hang up").click()
+
+
+def test_notices_cover_neither_a_long_text_nor_the_buttons_of_a_call(windows, chat):
+    alice = windows("Alice").open_chat(chat)
+    alice.box.fill("line\n" * 6 + "x" * 4096)
+    alice.box.press("Enter")
+    notice = alice.page.locator(".notices > .notice")
+    expect(notice).to_contain_text("at most 4096 characters")
+    place, composer = notice.bounding_box(), alice.page.locator(".composer").bounding_box()
+    assert place["y"] + place["height"] <= composer["y"]
+    notice.hover()
+    alice.page.get_by_role("button", name="Voice call", exact=True).press("Enter")
+    call = alice.page.get_by_role("dialog", name="Call with Bob Baker")
+    place, controls = call.locator(".notice").bounding_box(), call.locator(".call-controls").bounding_box()
+    assert place["y"] + place["height"] <= controls["y"]
+    call.get_by_role("button", name="Hang up").click()
+    expect(call).to_have_count(0)
+    alice.box.fill("")
+
+
+def test_a_search_that_failed_offline_is_made_again_with_the_connection(windows, people):
+    alice = windows("Alice").open()
+    expect(alice.conversation("Bob Baker").get_by_role("link")).to_be_visible()
+    alice.context.set_offline(True)
+    alice.page.get_by_role("searchbox", name="Search people").fill("bak")
+    expect(alice.page.locator(".side").get_by_text("The server cannot be reached.")).to_be_visible()
+    alice.context.set_offline(False)
+    expect(alice.page.get_by_role("list", name="People").get_by_role("listitem")).to_have_count(1)
+    alice.complaints.clear()
+
+
+def test_without_a_connection_nobody_is_shown_as_online(windows, chat):
+    windows("Bob").open()
+    alice = windows("Alice").open_chat(chat)
+    online = alice.page.locator(".conversation-head").get_by_text("online")
+    expect(online).to_be_visible()
+    alice.context.set_offline(True)
+    expect(online).to_have_count(0)
+    alice.context.set_offline(False)
+    expect(online).to_be_visible()
+    alice.complaints.clear()

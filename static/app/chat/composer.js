@@ -48,11 +48,22 @@ export function Composer({ id, reply, editing, names, onEnd, onEditLast, onSent,
   const [text, setText] = useState(() => draftOf(id));
   const [files, setFiles] = useState(() => draftImages(id));
   const [picking, setPicking] = useState(false);
+  const self = useRef();
   const box = useRef();
   const picker = useRef();
   const smile = useRef();
   const before = useRef(null);
 
+  // Notices stand above it, however many lines it has.
+  useEffect(() => {
+    const { style } = document.documentElement;
+    const watcher = new ResizeObserver(([{ target }]) => style.setProperty("--notices-from", `${target.offsetHeight + 8}px`));
+    watcher.observe(self.current);
+    return () => {
+      watcher.disconnect();
+      style.removeProperty("--notices-from");
+    };
+  }, []);
   useLayoutEffect(() => {
     box.current.style.height = "auto";
     box.current.style.height = `${Math.min(TALLEST, box.current.scrollHeight + 2)}px`;
@@ -158,7 +169,7 @@ export function Composer({ id, reply, editing, names, onEnd, onEditLast, onSent,
     if (withFocus) smile.current?.focus();
   };
 
-  return html`<form class="composer" onSubmit=${(event) => event.preventDefault()}>
+  return html`<form ref=${self} class="composer" onSubmit=${(event) => event.preventDefault()}>
     <${Context} reply=${reply} editing=${editing} names=${names} onEnd=${onEnd} />
     ${files.length > 0 && html`<div class="stage">${files.map((file) => html`<${Staged} key=${file} file=${file} onRemove=${() => setFiles(files.filter((other) => other !== file))} />`)}</div>`}
     <div class="composer-line">

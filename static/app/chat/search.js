@@ -1,6 +1,6 @@
 // Search in a conversation: newest hit first, then older ones with "previous" and back with "next".
 import { parley } from "../client.js";
-import { html, useEffect, useRef, useState } from "../html.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "../html.js";
 import { t } from "../i18n.js";
 import { Icon } from "../ui/icon.js";
 import { failed } from "../ui/notices.js";
@@ -14,7 +14,8 @@ export function SearchBar({ id, onShow, onClose }) {
   const [at, setAt] = useState(0);
   const box = useRef();
   const wanted = useRef("");
-  useEffect(() => box.current.focus(), []);
+  const [tries, setTries] = useState(0);
+  useLayoutEffect(() => box.current.focus(), []);
 
   const load = (q, before) => parley.messages.searchInside({ conversation_id: id, q, limit: PAGE, ...(before ? { before } : {}) });
   useEffect(() => {
@@ -34,10 +35,11 @@ export function SearchBar({ id, onShow, onClose }) {
         onShow(reply.messages[0]?.id ?? null);
       } catch (error) {
         failed(error);
+        if (wanted.current === q) setFound(null);
       }
     }, WAIT_MS);
     return () => clearTimeout(timer);
-  }, [query, id]);
+  }, [query, id, tries]);
 
   const go = async (step) => {
     if (!found || found.messages.length === 0) return;
@@ -60,7 +62,9 @@ export function SearchBar({ id, onShow, onClose }) {
       onClose();
     } else if (event.key === "Enter") {
       event.preventDefault();
-      go(event.shiftKey ? -1 : 1);
+      if (found) go(event.shiftKey ? -1 : 1);
+      // After a failure it searches again.
+      else setTries(tries + 1);
     }
   };
   const total = found?.messages.length ?? 0;

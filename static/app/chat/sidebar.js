@@ -49,6 +49,9 @@ class Entry extends Pure {
 function People({ query }) {
   const [found, setFound] = useState(null);
   const [error, setError] = useState(null);
+  const [tries, setTries] = useState(0);
+  // What failed without a connection is tried again with the next one.
+  useEffect(() => error && parley.on("status", ({ status }) => status === "online" && setTries((count) => count + 1)), [error]);
   useEffect(() => {
     const abort = new AbortController();
     const timer = setTimeout(async () => {
@@ -64,7 +67,7 @@ function People({ query }) {
       clearTimeout(timer);
       abort.abort();
     };
-  }, [query]);
+  }, [query, tries]);
   if (error) return html`<p class="side-note danger-text">${errorText(error)}</p>`;
   if (!found) return html`<p class="side-note muted">${t("Searching…")}</p>`;
   const { people } = found;
