@@ -34,7 +34,10 @@ def blocks(people):
 
 
 def test_the_first_key_tells_the_blocked_user_before_a_text_is_written(windows, blocks, chat):
+    windows("Bob").open()
     alice = windows("Alice").open_chat(chat)
+    online = alice.page.get_by_text("online")
+    expect(online).to_be_visible()
     blocks("Bob", "Alice")
     alice.page.wait_for_timeout(1_000)
     expect(alice.box).to_be_visible()
@@ -42,6 +45,9 @@ def test_the_first_key_tells_the_blocked_user_before_a_text_is_written(windows, 
     expect(alice.page.get_by_text("You cannot write to each other.")).to_be_visible()
     expect(alice.box).to_have_count(0)
     expect(alice.page.get_by_role("heading", name="Bob Baker")).to_be_focused()
+    # Nobody is told across a block, so what was known before it is not shown any more.
+    expect(online).to_have_count(0)
+    expect(alice.page.get_by_title("online")).to_have_count(0)
 
 
 def test_a_refused_message_tells_the_blocked_user(windows, blocks, chat):
@@ -78,3 +84,14 @@ def test_the_blocked_user_is_not_offered_to_unblock_but_can_block_as_well(window
     alice.page.get_by_role("button", name="Unblock").click()
     expect(alice.page.get_by_text("You cannot write to each other.")).to_be_visible()
     unblock()
+
+
+def test_the_notice_of_a_block_covers_no_word_about_it_on_a_phone(windows, blocks, people, chat):
+    alice = windows("Alice", viewport={"width": 360, "height": 740}).open_chat(chat)
+    blocks("Alice", "Bob")()
+    alice.page.get_by_role("button", name="Conversation actions").click()
+    alice.page.get_by_role("menuitem", name="Block").click()
+    alice.page.get_by_role("alertdialog").get_by_role("button", name="Block").click()
+    expect(alice.page.get_by_text("You have blocked Bob Baker.")).to_be_visible()
+    notice, bar = (alice.page.locator(name).bounding_box() for name in (".notice", ".blocked-bar"))
+    assert notice["y"] + notice["height"] <= bar["y"]

@@ -279,3 +279,14 @@ def test_without_a_connection_nobody_is_shown_as_online(windows, chat):
     alice.context.set_offline(False)
     expect(online).to_be_visible()
     alice.complaints.clear()
+
+
+def test_a_letter_leads_to_the_next_entry_of_a_menu_that_begins_with_it(windows, people, chat):
+    people["Bob"].send(chat, "to choose for")
+    alice = windows("Alice").open_chat(chat)
+    alice.article("to choose for").last.focus()
+    alice.page.keyboard.press("Enter")
+    for name in ("Reply", "React", "Report", "Reply"):
+        expect(alice.page.get_by_role("menuitem", name=name)).to_be_focused()
+        alice.page.keyboard.press("r")
+    alice.page.keyboard.press("Escape")

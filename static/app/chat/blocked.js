@@ -1,8 +1,9 @@
 // In place of the text box while one of the two has blocked the other.
 import { parley } from "../client.js";
-import { html, useEffect, useState } from "../html.js";
+import { html, useEffect, useRef, useState } from "../html.js";
 import { t } from "../i18n.js";
 import { fetchChat, chats } from "../state/chats.js";
+import { useNoticesAbove } from "../ui/above.js";
 import { onReturn } from "../ui/focus.js";
 import { failed, notice } from "../ui/notices.js";
 import { nameOf } from "../ui/avatar.js";
@@ -37,8 +38,10 @@ export function useBlockedByMe({ other_user: user, is_blocked: isBlocked }) {
 }
 
 export function Blocked({ user, mine }) {
+  const self = useRef();
+  useNoticesAbove(self);
   // There is no event when the other one unblocks.
   useEffect(() => onReturn(() => fetchChat(conversationWith(user).id).catch(() => {})), [user.id]);
-  return html`<div class="blocked-bar"><span>${mine ? t("You have blocked {name}.", { name: nameOf(user) }) : t("You cannot write to each other.")}</span>
+  return html`<div ref=${self} class="blocked-bar"><span>${mine ? t("You have blocked {name}.", { name: nameOf(user) }) : t("You cannot write to each other.")}</span>
     ${mine && html`<button type="button" class="button" onClick=${() => unblock(user).catch(failed)}>${t("Unblock")}</button>`}</div>`;
 }

@@ -3,6 +3,7 @@ import { LIMITS } from "../../sdk/parley.js";
 import { parley } from "../client.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../html.js";
 import { bytes, t } from "../i18n.js";
+import { useNoticesAbove } from "../ui/above.js";
 import { Icon } from "../ui/icon.js";
 import { failed, notice } from "../ui/notices.js";
 import { draftImages, draftOf, keepDraft, keepDraftImages, onDraft } from "./drafts.js";
@@ -54,16 +55,7 @@ export function Composer({ id, reply, editing, names, onEnd, onEditLast, onSent,
   const smile = useRef();
   const before = useRef(null);
 
-  // Notices stand above it, however many lines it has.
-  useEffect(() => {
-    const { style } = document.documentElement;
-    const watcher = new ResizeObserver(([{ target }]) => style.setProperty("--notices-from", `${target.offsetHeight + 8}px`));
-    watcher.observe(self.current);
-    return () => {
-      watcher.disconnect();
-      style.removeProperty("--notices-from");
-    };
-  }, []);
+  useNoticesAbove(self);
   useLayoutEffect(() => {
     box.current.style.height = "auto";
     box.current.style.height = `${Math.min(TALLEST, box.current.scrollHeight + 2)}px`;

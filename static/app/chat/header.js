@@ -14,9 +14,9 @@ import { failed, notice } from "../ui/notices.js";
 import { block, unblock } from "./blocked.js";
 import { muted, setMuted } from "./muted.js";
 
-function Presence({ id, user }) {
+function Presence({ id, user, isBlocked }) {
   const typing = useStore(chats, (state) => state.typing[id]);
-  const presence = useStore(chats, (state) => state.presence[user.id]);
+  const presence = useStore(chats, (state) => !isBlocked && state.presence[user.id]);
   const [, tick] = useState(0);
   useEffect(() => {
     const timer = setInterval(() => tick((count) => count + 1), 60_000);
@@ -52,7 +52,7 @@ export function Header({ id, row, name, blockedByMe, searching, searchButton, on
   return html`<header class="conversation-head">
     <a class="icon-button back" href="/app/chats" aria-label=${t("Back to the chats")}><${Icon} name="back" /></a>
     <${Avatar} user=${user} size="small" />
-    <div class="conversation-who"><h1 tabindex="-1" dir="auto">${name}</h1><${Presence} id=${id} user=${user} /></div>
+    <div class="conversation-who"><h1 tabindex="-1" dir="auto">${name}</h1><${Presence} id=${id} user=${user} isBlocked=${row.is_blocked} /></div>
     <button ref=${searchButton} type="button" class="icon-button" aria-label=${t("Search in conversation")} aria-expanded=${searching ? "true" : "false"} onClick=${onSearch}><${Icon} name="search" /></button>
     <button type="button" class="icon-button" aria-label=${t("Voice call")} disabled=${row.is_blocked} onClick=${() => call("audio")}><${Icon} name="phone" /></button>
     <button type="button" class="icon-button" aria-label=${t("Video call")} disabled=${row.is_blocked} onClick=${() => call("video")}><${Icon} name="camera" /></button>

@@ -117,7 +117,7 @@ export function Sidebar({ id }) {
         ${!state.loaded && !state.failed && html`<div class="spinner" role="progressbar" aria-label=${t("Loading")}></div>`}
         ${state.loaded && rows.length === 0 && html`<p class="side-note muted">${t("No conversations yet. Search for a person to write to.")}</p>`}
         <ul class="entries" aria-label=${t("Conversations")}>${rows.map((row) => html`<${Entry} key=${row.id} row=${row} here=${row.id === id}
-          typing=${Boolean(state.typing[row.id])} online=${Boolean(state.presence[row.other_user.id]?.online)} draft=${draftOf(row.id)} isMuted=${mutedIds.includes(row.id)} />`)}</ul>`}
+          typing=${Boolean(state.typing[row.id])} online=${Boolean(!row.is_blocked && state.presence[row.other_user.id]?.online)} draft=${draftOf(row.id)} isMuted=${mutedIds.includes(row.id)} />`)}</ul>`}
     </div>
   </div>`;
 }

@@ -19,7 +19,8 @@ function Items({ items, label, onChoose }) {
       onChoose(null);
     } else if (event.key.length === 1) {
       const start = event.key.toLowerCase();
-      all.find((button) => button.textContent.trim().toLowerCase().startsWith(start))?.focus();
+      // The next one with this letter, so that a second press goes on.
+      [...all.slice(at + 1), ...all].find((button) => button.textContent.trim().toLowerCase().startsWith(start))?.focus();
     }
   };
   return html`<div role="menu" aria-label=${label} ref=${list} onKeyDown=${onKeyDown}>
