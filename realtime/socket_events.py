@@ -73,6 +73,7 @@ class MessageDeletedData(shapes.InConversation, EventData):
 class ReactionsData(shapes.InConversation, EventData):
     message_id = serializers.IntegerField()
     reactions = ReactionOutput(many=True)
+    unread_count = serializers.IntegerField(help_text="What the reader of this event has left unread here.")
 
     @classmethod
     def render_event(cls, event: LoggedEvent, context: EventContext) -> Data | None:
@@ -83,6 +84,7 @@ class ReactionsData(shapes.InConversation, EventData):
             "conversation_id": event.conversation_id,
             "message_id": event.object_id,
             "reactions": ReactionOutput.render(seen.message.reactions),
+            "unread_count": seen.unread_count,
         }
 
 

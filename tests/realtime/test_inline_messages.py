@@ -131,6 +131,15 @@ def test_a_message_that_changes_while_the_window_is_full_has_its_current_state(o
     assert len(frames[1]["data"]["message"]["reactions"]) == 1
 
 
+def test_reactions_come_with_what_their_reader_has_left_unread(open_socket, alice, bob, chat):
+    alices, bobs = open_socket(sign_in(alice)[1]), open_socket(sign_in(bob)[1])
+    message, _ = messages.send(sender=alice, conversation_id=chat, body="unread")
+    unread = bobs.expect("message.new")["data"]["unread_count"]
+    reactions.add(user=bob, message_id=message.id, emoji="👍")
+    assert bobs.expect("message.reactions")["data"]["unread_count"] == unread > 0
+    assert alices.expect("message.reactions")["data"]["unread_count"] == 0
+
+
 @pytest.mark.parametrize("resumes", [False, True])
 def test_what_waited_is_read_anew(open_socket, alice, bob, chat, settings, monkeypatch, resumes):
     # The message and the row of the feed fill the window.
