@@ -18,7 +18,7 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 from rest_framework.exceptions import APIException
 
 from accounts import emails
-from accounts.exceptions import InvalidCredentials
+from accounts.exceptions import AccountLocked, InvalidCredentials
 from accounts.models import User
 from accounts.services import audit, login, sessions, two_step
 from core import ratelimits, request_context
@@ -140,7 +140,7 @@ class StaffLoginForm(AuthenticationForm):
         try:
             user = self._checked_user(cleaned["username"], cleaned["password"])
         except APIException as error:
-            if isinstance(error, RateLimited):
+            if isinstance(error, RateLimited | AccountLocked):
                 self.retry_after = error.retry_after
             raise ValidationError(str(error.detail)) from error
         if not user.is_staff or not user.is_active:

@@ -71,7 +71,8 @@ def test_the_admin_has_the_lock_out_of_every_sign_in(db):
     user.refresh_from_db()
     assert user.locked_until is not None
     answer = Client().post("/admin/login/", {"username": user.email, "password": PASSWORD})
-    assert answer.status_code == 200
+    assert (answer.status_code, answer["Retry-After"]) == (429, "60")
+    assert b"Too many wrong attempts" in answer.content
 
 
 def test_people_who_are_not_staff_do_not_get_in(alice):
