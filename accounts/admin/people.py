@@ -69,13 +69,8 @@ class UserAdmin(UserActions, AuditedAdmin):
     )  # fmt: skip
     list_display_links = ("id", "email")
     list_filter = (
-        AccountStatusFilter,
-        TwoStepFilter,
-        "is_staff",
-        ("language", LanguageFilter),
-        "created_at",
-        "last_seen_at",
-    )
+        AccountStatusFilter, TwoStepFilter, "is_staff", ("language", LanguageFilter), "created_at", "last_seen_at",
+    )  # fmt: skip
     search_fields = ("email", "username", "first_name")  # shows the box; the search is our own
     search_help_text = _("Id, e-mail address, or the beginning of a username or name")  # type: ignore[assignment]
     fieldsets = (

@@ -2,6 +2,9 @@
 
 from enum import StrEnum, auto
 
+from django.utils.translation import gettext as _
+from rest_framework.exceptions import ValidationError
+
 from accounts.exceptions import ActionTokenInvalid, ActionTokenRequired, InvalidOtp
 from accounts.models import OneTimeToken, Session, User
 from accounts.services import codes, sessions
@@ -27,17 +30,16 @@ def _words(name: str) -> tuple[str, ...]:
 _BY_WORDS = {_words(action): action for action in Action} | {_words("regenerate_recovery_codes"): Action.RECOVERY_CODES}
 
 
-def action_named(name: str) -> Action | None:
-    """The action called `name` (dashes, case and word order are ignored), or None."""
-    return _BY_WORDS.get(_words(name))
+def challenge(*, user: User, session: Session, action: str) -> str:
+    """Returns a challenge token and mails its code, with a sentence that describes the action. In the name of the action
+    dashes, case and the order of words are ignored.
 
-
-def challenge(*, user: User, session: Session, action: Action) -> str:
-    """Returns a challenge token and mails its code, with a sentence that describes the action.
-
-    Beyond the limit of mails to the address nothing is sent, and the answer is the same. TokenRevoked when the session
-    has just ended.
+    Beyond the limit of mails to the address nothing is sent, and the answer is the same. ValidationError (`action`);
+    TokenRevoked when the session has just ended.
     """
+    known = _BY_WORDS.get(_words(action))
+    if known is None:
+        raise ValidationError({"action": [_("There is no such action.")]})
     may_be_sent = codes.may_be_mailed(address=user.email, asked_for=user, network=network_of(session.ip))
     with unit_of_work():
         # In turn with what ends the codes and sessions of the account. This session may have ended just now, and the
@@ -45,8 +47,8 @@ def challenge(*, user: User, session: Session, action: Action) -> str:
         user = User.objects.lock_active(user.id)
         sessions.lock_live(session_id=session.id)
         if may_be_sent:
-            codes.send(user=user, purpose=purpose_of(action), mail=purpose_of(action))
-        return OneTimeToken.objects.issue(kind=OneTimeToken.Kind.CHALLENGE, user=user, session=session, action=action)
+            codes.send(user=user, purpose=purpose_of(known), mail=purpose_of(known))
+        return OneTimeToken.objects.issue(kind=OneTimeToken.Kind.CHALLENGE, user=user, session=session, action=known)
 
 
 def verify(*, user: User, session: Session, challenge_token: str, code: str, network: str) -> str:

@@ -57,10 +57,7 @@ class ActionViewSet(ViewSet):
     @extend_schema(operation_id="auth_action_challenge", request=ChallengeInput, responses=ChallengeReply)
     def challenge(self, request: Request) -> Response:
         data = checked(ChallengeInput, request.data)
-        action = step_up.action_named(data["action"])
-        if action is None:
-            raise ValidationError({"action": [_("There is no such action.")]})
-        token = step_up.challenge(user=request.user, session=request.auth, action=action)
+        token = step_up.challenge(user=request.user, session=request.auth, **data)
         return Response({"challenge_token": token, "expires_in": conf.CHALLENGE_MINUTES * 60})
 
     @extend_schema(operation_id="auth_action_verify", request=ActionVerifyInput, responses=ActionReply)
