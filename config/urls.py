@@ -35,7 +35,7 @@ urlpatterns = [
     path("docs/realtime", site.realtime_protocol, name="realtime"),
     path("docs/reference", site.reference_index, name="reference"),
     path("docs/reference/<str:operation_id>", site.reference_operation, name="reference-operation"),
-    *[path(f"docs/{page.name}", site.guide, {"name": page.name}, name=page.name) for page in contents.guides()],
+    *[path(f"docs/{page.name}", site.guide, {"page": page}, name=page.name) for page in contents.guides()],
     path("docs/", RedirectView.as_view(pattern_name="documents", permanent=True)),
     path("api/docs/", RedirectView.as_view(pattern_name="api-docs", permanent=True)),
     path("docs/api", RedirectView.as_view(pattern_name="api-docs")),

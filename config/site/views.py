@@ -50,9 +50,8 @@ def changelog(request: HttpRequest) -> HttpResponse:
 
 
 @documentation
-def guide(request: HttpRequest, name: str) -> HttpResponse:
-    page = next(page for page in contents.guides() if page.name == name)
-    return document(request, name, title=page.title, text=page.text)
+def guide(request: HttpRequest, page: contents.Page) -> HttpResponse:
+    return document(request, page.name, title=page.title, text=page.text)
 
 
 @documentation
