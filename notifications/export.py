@@ -7,7 +7,6 @@ from notifications.models import Delivery, Device, Notification
 from notifications.selectors import preferences_of
 from notifications.serializers import NotificationSerializer, PreferencesInput
 
-LOG = ("channel", "kind", "state", "created_at", "finished_at")
 ROWS_AT_ONCE = 1000
 
 
@@ -17,8 +16,9 @@ def export_files(user_id: int) -> Iterator[tuple[str, Any]]:
     yield "feed.json", (NotificationSerializer.render(row) for row in rows.iterator(ROWS_AT_ONCE))
     yield "preferences.json", PreferencesInput.render(preferences_of(user_id))
     yield "devices.json", [_device(device) for device in Device.objects.filter(user_id=user_id).order_by("id")]
-    deliveries = Delivery.objects.filter(recipient_id=user_id).order_by("id").values(*LOG)
-    yield "deliveries.json", deliveries.iterator(ROWS_AT_ONCE)
+    deliveries = Delivery.objects.filter(recipient_id=user_id).order_by("id")
+    log = deliveries.values("channel", "kind", "state", "created_at", "finished_at")
+    yield "deliveries.json", log.iterator(ROWS_AT_ONCE)
 
 
 def _device(device: Device) -> dict[str, Any]:

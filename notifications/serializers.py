@@ -14,9 +14,6 @@ from notifications import kinds
 from notifications.conf import conf
 from notifications.models import Device, Preferences
 
-MAX_TOKEN_LENGTH = 4096
-
-
 # --- The feed --------------------------------------------------------------------------------------
 
 
@@ -110,7 +107,7 @@ class _TokenField(StrictCharField):
 
     default_error_messages = {"not_a_token": gettext_lazy("This push token is not valid.")}
 
-    defaults = {"max_length": MAX_TOKEN_LENGTH}
+    defaults = {"max_length": 4096}
 
     def to_internal_value(self, data: Any) -> str:
         token = super().to_internal_value(data)

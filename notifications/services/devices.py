@@ -102,12 +102,11 @@ def _own_or_moved(user_id: int, digest: str, device_id: str | None) -> Device | 
     beyond the limit are deleted next."""
     rows = list(Device.objects.select_for_update().filter(Q(token_digest=digest) | Q(user_id=user_id)).order_by("id"))
     by_token = next((row for row in rows if row.token_digest == digest), None)
-    same_phone = [row for row in rows if device_id and row.user_id == user_id and row.device_id == device_id]
-    for row in same_phone:
-        if by_token is not None and row.id != by_token.id:
-            delivery.cancel(reason="token replaced", device_ids=[row.id], before_deletion=True)
-            row.delete()
-    return by_token or next(iter(same_phone), None)
+    of_phone = next((row for row in rows if device_id and row.user_id == user_id and row.device_id == device_id), None)
+    if by_token is not None and of_phone is not None and by_token.id != of_phone.id:
+        delivery.cancel(reason="token replaced", device_ids=[of_phone.id], before_deletion=True)
+        of_phone.delete()
+    return by_token or of_phone
 
 
 def _keep_within_limit(user_id: int, newest_id: int) -> None:
