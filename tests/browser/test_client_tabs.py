@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.account_pages import Person
+from tests.browser.account_pages import SECOND_PASSWORD, Person
 from tests.browser.chromium import needs_chromium, watch
 from tests.browser.client_pages import Window, opened_windows
 
@@ -72,7 +72,7 @@ def test_a_draft_to_someone_never_written_to_is_found_again(windows, server):
     expect(alice.conversation("Zoe Example")).to_contain_text("to be thought over")
 
 
-def test_two_step_that_was_turned_on_elsewhere_is_shown_on_the_way_back_to_the_tab(windows, chromium, server):
+def test_two_step_and_sessions_that_changed_elsewhere_are_shown_on_the_way_back_to_the_tab(windows, chromium, server):
     person = Person(server, "Tom")
     tom = Window(chromium, server, {"email": person.email, "password": person.password}).open("settings/security")
     expect(tom.page.get_by_role("button", name="Turn on two-step verification")).to_be_visible()
@@ -81,5 +81,13 @@ def test_two_step_that_was_turned_on_elsewhere_is_shown_on_the_way_back_to_the_t
     tom.page.evaluate("() => document.dispatchEvent(new Event('visibilitychange'))")
     expect(tom.page.get_by_text("On. 10 recovery codes are left.")).to_be_visible()
     expect(tom.page.get_by_role("button", name="Turn on two-step verification")).to_have_count(0)
+    # So is a sign-in elsewhere.
+    sessions = tom.page.get_by_role("region", name="Devices and sessions")
+    expect(sessions.get_by_role("button", name="End the session")).to_have_count(1)
+    pending = person.api.post("/auth/login", json={"email": person.email, "password": person.password}).json()
+    headers = {"Authorization": f"Bearer {pending['two_step_token']}"}
+    person.api.post("/auth/two-step", json={"password": SECOND_PASSWORD}, headers=headers).raise_for_status()
+    tom.page.evaluate("() => document.dispatchEvent(new Event('visibilitychange'))")
+    expect(sessions.get_by_role("button", name="End the session")).to_have_count(2)
     assert tom.complaints == []
     tom.close()

@@ -1,20 +1,21 @@
 import { parley } from "../../client.js";
 import { html, useEffect, useState } from "../../html.js";
 import { ago, day, t, tn } from "../../i18n.js";
-import { focusAfter } from "../../ui/focus.js";
+import { focusAfter, onReturn } from "../../ui/focus.js";
 import { failed, notice } from "../../ui/notices.js";
 
 export function Devices() {
   const [sessions, setSessions] = useState(null);
   const [devices, setDevices] = useState(null);
-  const load = () => Promise.all([
+  const load = (onError = failed) => Promise.all([
     parley.auth.sessionsList().then((reply) => setSessions(currentFirst(reply.sessions))),
     parley.auth.devicesList().then((reply) => setDevices(reply.devices)),
-  ]).catch(failed);
+  ]).catch(onError);
   useEffect(() => {
     load();
     // A change of the password has ended the others.
-    return parley.on("session.renewed", load);
+    const offs = [parley.on("session.renewed", () => load()), onReturn(() => load(() => {}))];
+    return () => offs.forEach((off) => off());
   }, []);
   const run = (work) => ({ currentTarget }) => {
     const moveFocus = focusAfter(currentTarget);
