@@ -87,6 +87,13 @@ def test_no_machine_starts_a_hundred_thousand_workers(settings):
         call_command("serve", workers=100_000)
 
 
+@pytest.mark.parametrize("workers", [0, -1])
+def test_a_server_needs_a_worker(workers):
+    with pytest.raises(CommandError, match="--workers is a number from 1 to") as refused:
+        call_command("serve", workers=workers)
+    assert refused.value.returncode == 2
+
+
 @pytest.mark.once
 def test_a_question_without_an_answer_changes_nothing(tmp_path):
     environment = {"DATABASE_URL": "", "REDIS_URL": "", "VAR_DIR": str(tmp_path)}

@@ -99,7 +99,8 @@ def refuse_contradictions(options: dict[str, Any]) -> None:
         raise CommandError("--seed makes known passwords: only with DEBUG=1 and on 127.0.0.1.", returncode=2)
     if not options["prepare"] and (options["seed"] is not None or options["no_demo"]):
         raise CommandError("--seed and --no-demo are about the demo users of --prepare: add it.", returncode=2)
-    if not 1 <= options["workers"] <= (most := WORKERS_PER_CORE * (os.cpu_count() or 1)):
+    most = WORKERS_PER_CORE * (os.cpu_count() or 1)
+    if not 1 <= options["workers"] <= most:
         raise CommandError(f"--workers is a number from 1 to {most} on this machine.", returncode=2)
     if options["workers"] > 1 and not settings.REDIS_URL:
         raise CommandError("More than one worker needs REDIS_URL: they wake each other through it.", returncode=2)
