@@ -26,7 +26,7 @@ HOLD_DEVICES = """
 pytestmark = [pytest.mark.once, needs_chromium, pytest.mark.timeout(300)]
 
 # With Redis, the sockets of a dead process count as open for 50 seconds, without it for 12.5: see `_dead_after` in
-# realtime/calls/services/participants.py. What the pages do meanwhile is the same.
+# realtime/calls/services/state.py. What the pages do meanwhile is the same.
 kills_the_server = pytest.mark.once
 
 
