@@ -3,7 +3,8 @@
 from django.urls import include, path
 
 from accounts.viewsets.login import DeviceViewSet, LoginViewSet, OwnSessionViewSet, SessionListViewSet, TwoStepViewSet
-from accounts.viewsets.profile import AvatarViewSet, BlockViewSet, MediaViewSet, PrivacyViewSet, ProfileViewSet
+from accounts.viewsets.media import MediaViewSet
+from accounts.viewsets.profile import AvatarViewSet, BlockViewSet, PrivacyViewSet, ProfileViewSet
 from accounts.viewsets.security import (
     ActionViewSet,
     EmailUndoViewSet,

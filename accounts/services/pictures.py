@@ -5,7 +5,6 @@ import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
-from functools import partial
 from pathlib import PurePath
 from typing import IO, cast
 
@@ -76,9 +75,14 @@ def discard(picture_ids: Iterable[int]) -> None:
     with unit_of_work():
         pictures = list(Image.objects.filter(id__in=list(picture_ids)))
         Image.objects.filter(id__in=[picture.id for picture in pictures]).delete()
-        for picture in pictures:
-            # A file that cannot be removed now is an orphan, which the next purge removes.
-            transaction.on_commit(partial(_remove_files, picture), robust=True)
+
+        def remove_all_files() -> None:
+            for picture in pictures:
+                _remove_files(picture)
+
+        # A file that cannot be removed now is an orphan, which the next purge removes. No partial: Django names a
+        # robust function that failed, and a partial has no name.
+        transaction.on_commit(remove_all_files, robust=True)
 
 
 def set_avatar(*, user: User, upload: IO[bytes]) -> User:

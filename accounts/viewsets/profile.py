@@ -1,19 +1,11 @@
-"""The user's own profile, avatar, privacy settings and blocked users; and the images of all users, for those who may see
-them and for requests with a signed path.
-"""
+"""The user's own profile, avatar, privacy settings and blocked users."""
 
-from typing import Any
-
-from django.core.files.storage import FileSystemStorage, default_storage
-from django.http import FileResponse, HttpResponse, HttpResponseBase, HttpResponseRedirect
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
-from accounts import media, selectors
-from accounts.authentication import SignatureOrBearer
+from accounts import selectors
 from accounts.conf import conf
 from accounts.permissions import IsVerified
 from accounts.serializers.users import (
@@ -32,21 +24,13 @@ from accounts.serializers.users import (
     avatar_url,
 )
 from accounts.services import pictures, profile
-from core.conf import project
-from core.exceptions import NotFound, ServiceUnavailable
 from core.pagination import CURSOR, Limit, decode_cursor, page
 from core.parsers import PictureFormParser
-from core.renderers import FileNegotiation
 from core.serializers import OkReply, checked
 from core.text import parse_id
 from core.throttles import UPLOADS, Throttle, throttles, user
 
 BLOCKS = Limit(conf.BLOCKS_PAGE, conf.BLOCKS_PAGE_MAX)
-STORE_RETRY_SECONDS = 5
-IMAGE: dict[str, Any] = {
-    "parameters": [OpenApiParameter("e", str), OpenApiParameter("s", str)],
-    "responses": {(200, "image/*"): OpenApiTypes.BINARY},
-}
 
 
 class ProfileViewSet(ViewSet):
@@ -113,48 +97,3 @@ class AvatarViewSet(ViewSet):
     def remove(self, request: Request) -> Response:
         pictures.remove_avatar(user=request.user)
         return Response({"avatar_url": None})
-
-
-class MediaViewSet(ViewSet):
-    authentication_classes = [SignatureOrBearer]
-    permission_classes = []
-    content_negotiation_class = FileNegotiation
-
-    @extend_schema(operation_id="media_get", **IMAGE)
-    def full(self, request: Request, token: str) -> HttpResponseBase:
-        return self._bytes(request, token, thumb=False)
-
-    @extend_schema(operation_id="media_get_thumb", **IMAGE)
-    def thumb(self, request: Request, token: str) -> HttpResponseBase:
-        return self._bytes(request, token, thumb=True)
-
-    def _bytes(self, request: Request, token: str, *, thumb: bool) -> HttpResponseBase:
-        signed = media.signature_is_valid(token, thumb=thumb, query=request.query_params)
-        viewer_id = request.user.id if request.user else None
-        picture = selectors.image_by_token(token)
-        if picture is None or not media.is_visible(picture, viewer_id=viewer_id, signed=signed):
-            raise NotFound
-        name = pictures.file_name(picture.token, picture.mime, thumb=thumb)
-        response = _file(name, picture.mime)
-        # The link of a redirect is valid for a minute only.
-        response["Cache-Control"] = "no-store" if response.status_code == 302 else "private, max-age=86400"
-        response["X-Content-Type-Options"] = "nosniff"
-        response["Content-Security-Policy"] = "sandbox; default-src 'none'"
-        response["Content-Disposition"] = f'inline; filename="{name.rsplit("/", 1)[-1]}"'
-        return response
-
-
-def _file(name: str, mime: str) -> HttpResponseBase:
-    in_folder = isinstance(default_storage, FileSystemStorage)
-    if project.MEDIA_REDIRECT and not in_folder:
-        return HttpResponseRedirect(default_storage.url(name))
-    if project.MEDIA_SENDFILE and in_folder:
-        response = HttpResponse(content_type=mime)
-        response["X-Accel-Redirect"] = f"{project.MEDIA_SENDFILE.rstrip('/')}/{name}"
-        return response
-    try:
-        return FileResponse(default_storage.open(name), content_type=mime)
-    except FileNotFoundError as error:
-        raise NotFound from error
-    except OSError as error:
-        raise ServiceUnavailable(retry_after=STORE_RETRY_SECONDS) from error

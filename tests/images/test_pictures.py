@@ -154,6 +154,20 @@ def test_files_without_a_row_are_purged_after_an_hour(alice):
     assert files_on_disk() == set()
 
 
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("error", [OSError, RuntimeError])
+def test_a_file_that_cannot_be_removed_does_not_fail_the_request(as_alice, alice, monkeypatch, error, caplog):
+    set_avatar(as_alice, corpus.jpeg())
+
+    def fail(name):
+        raise error("the store is away")
+
+    monkeypatch.setattr(default_storage, "delete", fail)
+    as_alice.delete("/api/v1/profile/avatar")
+    assert not Image.objects.filter(owner=alice).exists()
+    assert "the store is away" in caplog.text
+
+
 def test_a_signature_ends_after_two_days_at_the_latest(as_alice, anonymous):
     path = set_avatar(as_alice, corpus.jpeg())["avatar_url"]
     with time_machine.travel(timezone.now() + timedelta(hours=23), tick=False):
