@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Any
 
 from django.db import transaction
@@ -136,9 +135,11 @@ def send_to_socket(participant: CallParticipant, type: str, data: dict[str, Any]
     """
     if not participant.socket_id:
         return
-    frame = {"type": type, "data": data}
-    send = partial(groups.send_frame, participant.user_id, frame, only=participant.socket_id, droppable=False)
-    transaction.on_commit(send, robust=True)
+    user_id, socket_id, frame = participant.user_id, participant.socket_id, {"type": type, "data": data}
+    transaction.on_commit(
+        lambda: groups.send_frame(user_id, frame, only=socket_id, droppable=False),
+        robust=True,
+    )
 
 
 def record(call: Call) -> None:
