@@ -45,7 +45,7 @@ def test_the_first_key_tells_the_blocked_user_before_a_text_is_written(windows, 
     expect(alice.page.get_by_text("You cannot write to each other.")).to_be_visible()
     expect(alice.box).to_have_count(0)
     expect(alice.page.get_by_role("heading", name="Bob Baker")).to_be_focused()
-    # Nobody is told across a block, so what was known before it is not shown any more.
+    # Presence is not sent across a block, so what was known before it is not shown any more.
     expect(online).to_have_count(0)
     expect(alice.page.get_by_title("online")).to_have_count(0)
 

@@ -269,7 +269,7 @@ def test_a_search_that_failed_offline_is_made_again_with_the_connection(windows,
     alice.complaints.clear()
 
 
-def test_without_a_connection_nobody_is_shown_as_online(windows, chat):
+def test_without_a_connection_no_user_is_shown_as_online(windows, chat):
     windows("Bob").open()
     alice = windows("Alice").open_chat(chat)
     online = alice.page.locator(".conversation-head").get_by_text("online")

@@ -39,7 +39,7 @@ export function Conversation({ id }) {
   }, [id]);
   useEffect(load, [load]);
   useEffect(() => parley.on("status", ({ status }) => status === "online" && store.get().failed && load()), [load]);
-  // Across a block nobody is told who is online; what was known is not shown.
+  // Across a block neither user is told whether the other is online; what was known is not shown.
   const other = row && !row.is_blocked && row.other_user.id;
   useEffect(() => (other ? parley.presence.watch([other]) : undefined), [other]);
 

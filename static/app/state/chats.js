@@ -135,7 +135,7 @@ export function listen() {
   on("typing.refused", refused);
   on("outbox.failed", refused);
   on("typing", ({ conversation_id, user_id, is_typing }) => typing(conversation_id, user_id, is_typing));
-  // Without a connection nobody knows who is online; with the next one it is asked for again.
+  // Without a connection it is unknown who is online; with the next one it is asked for again.
   on("status", ({ status }) => status === "offline" && chats.set({ presence: {} }));
   on("presence", (row) => chats.set(({ presence }) => ({ presence: { ...presence, [row.user_id]: row } })));
   on("reload", () => loadChats());
