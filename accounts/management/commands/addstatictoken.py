@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from accounts.management import find_user
+from accounts.management.user_commands import find_user
 from core.operator import PlainCommand, actor, not_blank
 
 

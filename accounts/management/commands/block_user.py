@@ -1,6 +1,6 @@
 from django.core.management.base import CommandParser
 
-from accounts.management import UserCommand
+from accounts.management.user_commands import UserCommand
 from accounts.services import account_status
 from core.operator import future_moment
 

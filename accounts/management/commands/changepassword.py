@@ -7,7 +7,7 @@ from django.core.management.base import CommandError, CommandParser
 from rest_framework.exceptions import ValidationError
 
 from accounts.exceptions import UserNotFound
-from accounts.management import find_user
+from accounts.management.user_commands import find_user
 from accounts.services import account_status
 from core.operator import NothingMatched, PlainCommand, actor
 

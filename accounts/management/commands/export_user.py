@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
-from accounts.management import find_user
+from accounts.management.user_commands import find_user
 from accounts.services import account_status, export
 from core.conf import project
 from core.operator import OperatorCommand, actor, output_path

@@ -1,4 +1,4 @@
-from accounts.management import UserCommand
+from accounts.management.user_commands import UserCommand
 from accounts.services import account_status
 
 

@@ -3,7 +3,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.utils import timezone
 
-from accounts.management import find_user
+from accounts.management.user_commands import find_user
 from accounts.services import login_lockout, two_step
 from core.operator import OperatorCommand
 from core.text import language_tag

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import CommandError, CommandParser
 
-from accounts.management import find_user
+from accounts.management.user_commands import find_user
 from core.operator import NothingMatched, OperatorCommand, actor, positive
 from core.text import supported_language
 from notifications.channels import Dead, Failed, push_channel

@@ -2,7 +2,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from accounts.management import find_user
+from accounts.management.user_commands import find_user
 from accounts.services import audit
 from core.operator import OperatorCommand, actor
 from realtime.models import Stream
