@@ -8,8 +8,8 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
-from accounts import management
 from accounts.admin_site.actions import ConfirmedAction
+from accounts.management import user_commands
 from accounts.management.commands import export_user
 from accounts.models import AuditEntry, Session, TrustedDevice, User
 from accounts.services import two_step
@@ -89,7 +89,7 @@ def test_an_action_on_what_was_removed_a_moment_ago_says_so(model, name, monkeyp
 def test_a_command_for_an_account_that_was_removed_a_moment_ago_says_so(name, monkeypatch, tmp_path):
     user = make_user("Vera", verified=name != "verify_user")
     row_of(Device, user, None)
-    find_user = management.find_user
+    find_user = user_commands.find_user
 
     def found_and_removed(text):
         found = find_user(text)
@@ -97,7 +97,7 @@ def test_a_command_for_an_account_that_was_removed_a_moment_ago_says_so(name, mo
         return found
 
     words = COMMANDS.get(name, ["--output", str(tmp_path / "vera.zip")] if name == "export_user" else [])
-    for module in (management, export_user, send_test_push):
+    for module in (user_commands, export_user, send_test_push):
         monkeypatch.setattr(module, "find_user", found_and_removed)
     with pytest.raises(CommandError) as refused:
         call_command(name, user.email, *words)
