@@ -4,18 +4,15 @@ return it, and an example body.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
-from django.apps import apps
 from django.utils import translation
-from rest_framework.exceptions import APIException
 
 from accounts.permissions import IsVerified
 from config.openapi import texts
 from core.errors import CODES
+from core.exceptions import ApiError
 
 WORDS: dict[str, tuple[str, str]] = {
     "validation_error": ("Some fields are missing, of the wrong type or out of range.", "Show each text of `fields` beside its field."),
@@ -63,26 +60,11 @@ class Row:
 
 def statuses() -> dict[str, int]:
     """Code → status, from the exception classes of the apps and of DRF."""
-    by_code = {"server_error": 500}  # the only code without an exception class
-    for kind, code in CODES.items():
-        by_code.setdefault(code, kind.status_code)
-    by_code |= {kind.default_code: kind.status_code for kind in error_classes()}
-    return by_code
-
-
-def error_classes() -> Iterator[type[APIException]]:
-    """The exception classes that our apps define, each once."""
-    for config in apps.get_app_configs():
-        if "/site-packages/" in config.path or config.name == "config":
-            continue
-        try:
-            module = import_module(f"{config.name}.exceptions")
-        except ModuleNotFoundError:
-            continue
-        for value in vars(module).values():
-            if isinstance(value, type) and issubclass(value, APIException) and value.__module__ == module.__name__:
-                if "default_code" in vars(value):
-                    yield value
+    return {
+        "server_error": 500,  # the only code without an exception class
+        **{code: kind.status_code for kind, code in CODES.items()},
+        **{kind.default_code: kind.status_code for kind in ApiError.__subclasses__()},
+    }
 
 
 def rows() -> list[Row]:
@@ -147,7 +129,5 @@ def example(code: str) -> dict[str, Any]:
 
 def _message(code: str) -> str:
     with translation.override("en"):
-        for kind in error_classes():
-            if kind.default_code == code:
-                return str(kind.default_detail)
-    return MESSAGES[code]
+        of_apps = {kind.default_code: str(kind.default_detail) for kind in ApiError.__subclasses__()}
+    return (MESSAGES | of_apps)[code]
