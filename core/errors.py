@@ -23,7 +23,6 @@ logger = logging.getLogger("parley.errors")
 DATABASE_RETRY_SECONDS = 2
 # A full disk or too many open files, which take longer to pass.
 DISK_RETRY_SECONDS = 60
-ADMIN_PREFIX = "/admin/"
 
 # DRF's own exceptions under the codes of the contract.
 CODES: dict[type[exceptions.APIException], str] = {
@@ -127,9 +126,14 @@ def plain_envelope(error: Exception) -> HttpResponse:
     return JsonResponse(response.data, status=response.status_code, headers=headers)
 
 
+def is_in_admin(request: HttpRequest) -> bool:
+    """Whether the request is for the support pages, whose errors are pages."""
+    return request.path_info.startswith("/admin/")
+
+
 def _for_staff(request: HttpRequest, code: int, reason: str) -> HttpResponse | None:
     """The error as an HTML page, for staff in the admin."""
-    if not request.path_info.startswith(ADMIN_PREFIX):
+    if not is_in_admin(request):
         return None
     context = {"reason": reason, "request_id": request_context.request_id(), "site_header": admin.site.site_header}
     return render(request, "admin/refused.html", context, status=code)

@@ -101,7 +101,7 @@ developers_only = shown_if(is_developer)
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """The page or the error body of an unknown path: HTML for browsers, the envelope for everything else."""
     accepts_html = request.method in ("GET", "HEAD") and "text/html" in request.headers.get("Accept", "")
-    if request.path_info.startswith("/admin/") or not accepts_html:
+    if errors.is_in_admin(request) or not accepts_html:
         return errors.not_found(request, exception)
     without_slash = request.path_info.rstrip("/")
     if without_slash == "/api/v1" and settings.DOCS:
