@@ -119,21 +119,27 @@ class AccessLogMiddleware:
         started = time.perf_counter()
         response = self.get_response(request)
         seconds = time.perf_counter() - started
-        match, error = request.resolver_match, _error_of(response)
+        route, error = _route_of(request), _error_of(response)
         method = request.method if request.method in METHODS else "other"
         access.info(
             "%s %s %s",
             method,
-            f"/{match.route}" if match else "/(none)",
+            "/(none)" if route is None else f"/{route}",
             response.status_code,
             extra={"status": response.status_code, "ms": round(seconds * 1000, 1), "error": error},
         )
-        route = (match.route if match else "") or ("/" if request.path_info == "/" else "none")
-        metrics.REQUESTS.labels(method, route, response.status_code).inc()
-        metrics.SECONDS.labels(route).observe(seconds)
+        label = "none" if route is None else route or "/"
+        metrics.REQUESTS.labels(method, label, response.status_code).inc()
+        metrics.SECONDS.labels(label).observe(seconds)
         if response.status_code == 429:
             metrics.LIMITS.labels(error or "other").inc()
         return response
+
+
+def _route_of(request: HttpRequest) -> str | None:
+    """The route without its first slash; None for an unknown path, which the last, empty pattern of the urls takes."""
+    match = request.resolver_match
+    return match.route if match and (match.route or request.path_info == "/") else None
 
 
 def _error_of(response: HttpResponse) -> str | None:

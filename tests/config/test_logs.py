@@ -104,6 +104,15 @@ def test_json_stays_json():
     assert "x y" not in line["message"]
 
 
+@pytest.mark.django_db
+def test_an_unknown_path_is_not_taken_for_the_first_page(anonymous, caplog):
+    caplog.set_level(logging.INFO, logger="parley.access")
+    for path in ("/", "/healthz", "/nowhere/7"):
+        anonymous.raw("GET", path)
+    lines = [record.getMessage() for record in caplog.records if record.name == "parley.access"]
+    assert lines == ["GET / 200", "GET /healthz 200", "GET /(none) 404"]
+
+
 def test_a_refused_host_leaves_a_line(anonymous, caplog):
     assert anonymous.raw("GET", "/api/v1/auth/me", headers={"Host": "chat.example.org"}).status_code == 400
     assert "refused: the host 'chat.example.org' is not in ALLOWED_HOSTS" in caplog.text
