@@ -82,7 +82,6 @@ REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "config.openapi.schema.EnvelopeSchema",
     "EXCEPTION_HANDLER": "core.errors.envelope",
     "UNAUTHENTICATED_USER": None,
-    "UNAUTHENTICATED_TOKEN": None,
 }
 SPECTACULAR_SETTINGS: dict[str, Any] = {
     "TITLE": "Parley",

@@ -82,5 +82,3 @@ LOCALE_PATHS = [BASE_DIR / "config" / "locale"]
 TIME_ZONE = "UTC"
 # Times with year first and zone, for the support pages.
 FORMAT_MODULE_PATH = ["config.formats"]
-USE_TZ = True
-USE_I18N = True
