@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, Any
 
@@ -74,8 +75,9 @@ def document(text: str) -> Document:
     return Document(mark_safe(html), [heading for heading in headings if heading.level in (2, 3)])
 
 
+@cache
 def inline(text: str) -> SafeString:
-    """One line of text with its code, emphasis and links."""
+    """One line of text with its code, emphasis and links. Cached: building a parser takes longer than the text."""
     return mark_safe(_parser().renderInline(text))
 
 
