@@ -6,16 +6,18 @@ names, and, for a browser on this machine, the logins of the demo users.
 
 from __future__ import annotations
 
-import gettext
 import json
 import posixpath
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from babel.messages.catalog import Message
+from babel.messages.mofile import read_mo
 from csp.constants import NONE
 from csp.decorators import csp_update
 from django.conf import settings
@@ -159,18 +161,15 @@ def catalog(language: str) -> ClientCatalog:
 
 @lru_cache(maxsize=2 * 16)
 def _read(language: str, _changed_at: int) -> ClientCatalog:
-    texts: dict[str, str | list[str]] = {}
     path = catalog_path(language)
+    messages: Iterable[Message] = ()
     if path.exists():
         with path.open("rb") as file:
-            # As in Django's own JSONCatalog: the standard library has no public way to list a catalog.
-            rows = gettext.GNUTranslations(file)._catalog  # type: ignore[attr-defined]
-        for key, text in sorted(rows.items(), key=str):
-            if not isinstance(key, tuple):
-                texts[key] = text
-            elif key[1] == 0:
-                texts[key[0]] = [rows.get((key[0], form), "") for form in range(len(plural_categories(language)))]
-    texts.pop("", None)
+            messages = read_mo(file)
+    # The first message is the header, whose id is empty.
+    texts = {
+        message.id[0] if message.pluralizable else message.id: message.string for message in messages if message.id
+    }
     data = {
         "language": language,
         "plural_locale": PLURAL_LOCALES.get(language, language),
