@@ -17,6 +17,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -126,12 +127,9 @@ class _Decoder:
         return Picture(**details, mime=mime, content=content, thumbnail=thumbnail, upload_digest=upload_digest)
 
     def end(self) -> None:
-        self._process.kill()
-        self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout):
-            with contextlib.suppress(OSError):
-                if pipe is not None:
-                    pipe.close()
+        # Leaving the block closes the pipes, which may fail to write the rest of a request, and waits for the end.
+        with contextlib.suppress(OSError), self._process:
+            self._process.kill()
 
 
 def _read(source: IO[bytes], length: int) -> bytes:
@@ -139,6 +137,16 @@ def _read(source: IO[bytes], length: int) -> bytes:
     if len(data) < length:
         raise _ProcessEnded
     return data
+
+
+@contextlib.contextmanager
+def _place_in(semaphore: threading.Semaphore, *, wait_seconds: float) -> Iterator[None]:
+    if not semaphore.acquire(timeout=wait_seconds):
+        raise ServiceUnavailable(retry_after=RETRY_SECONDS)
+    try:
+        yield
+    finally:
+        semaphore.release()
 
 
 class _Pool:
@@ -152,17 +160,8 @@ class _Pool:
 
     def convert(self, data: bytes, *, avatar: bool) -> Picture:
         """The image in `data`, decoded and re-encoded. InvalidImage, ServiceUnavailable (too many are waiting)."""
-        if not self.queue.acquire(blocking=False):
-            raise ServiceUnavailable(retry_after=RETRY_SECONDS)
-        try:
-            if not self.slots.acquire(timeout=WAIT_SECONDS):
-                raise ServiceUnavailable(retry_after=RETRY_SECONDS)
-            try:
-                return self._convert(data, avatar=avatar)
-            finally:
-                self.slots.release()
-        finally:
-            self.queue.release()
+        with _place_in(self.queue, wait_seconds=0), _place_in(self.slots, wait_seconds=WAIT_SECONDS):
+            return self._convert(data, avatar=avatar)
 
     def close(self) -> None:
         """Ends the idle processes."""
