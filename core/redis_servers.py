@@ -9,7 +9,8 @@ The channel layer, the wake-ups and the cache read the same setting.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -31,9 +32,9 @@ class RedisServer:
 
     address: str = ""
     service: str = ""
-    sentinels: tuple[tuple[str, int], ...] = ()
-    credentials: tuple[tuple[str, str], ...] = ()
-    database: int = 0
+    sentinels: Sequence[tuple[str, int]] = ()
+    # Of a service: the number of its database, and the credentials.
+    login: dict[str, Any] = field(default_factory=dict)
 
     def for_channel_layer(self, **options: Any) -> dict[str, Any]:
         """An entry of `hosts` of the channel layer."""
@@ -41,10 +42,9 @@ class RedisServer:
             return {"address": self.address, **options}
         return {
             "master_name": self.service,
-            "sentinels": list(self.sentinels),
+            "sentinels": self.sentinels,
             "sentinel_kwargs": _sentinel_options(options),
-            "db": self.database,
-            **dict(self.credentials),
+            **self.login,
             **options,
         }
 
@@ -52,8 +52,8 @@ class RedisServer:
         """A client with a pool of its own; with Sentinel every new connection asks for the current primary."""
         if self.address:
             return redis.Redis.from_url(self.address, **options)
-        sentinel = Sentinel(list(self.sentinels), sentinel_kwargs=_sentinel_options(options))
-        primary: redis.Redis = sentinel.master_for(self.service, db=self.database, **dict(self.credentials), **options)
+        sentinel = Sentinel(self.sentinels, sentinel_kwargs=_sentinel_options(options))
+        primary: redis.Redis = sentinel.master_for(self.service, **self.login, **options)
         return primary
 
 
@@ -100,9 +100,8 @@ def _sentinel_service(rest: str) -> RedisServer:
     credentials = {"username": unquote(username), "password": unquote(password)}
     return RedisServer(
         service=service,
-        sentinels=tuple(_host_and_port(host) for host in hosts.split(",")),
-        credentials=tuple((name, text) for name, text in credentials.items() if text),
-        database=int(database or "0"),
+        sentinels=[_host_and_port(host) for host in hosts.split(",")],
+        login={"db": int(database or "0")} | {name: text for name, text in credentials.items() if text},
     )
 
 
