@@ -9,13 +9,13 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from io import SEEK_END, BytesIO
 from tempfile import SpooledTemporaryFile
-from typing import Any
+from typing import IO, Any
 from urllib.parse import quote
 
 from django.conf import settings
-from django.core.exceptions import RequestDataTooBig
+from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
 from django.core.handlers.asgi import ASGIRequest
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from rest_framework.exceptions import MethodNotAllowed
 
 from config.middleware import RequestContextMiddleware, in_layers
@@ -38,8 +38,8 @@ IN_MEMORY = 262_144
 # A reply larger than this keeps its thread until the client has read it.
 MAX_BUFFERED_BYTES = 64 * 1024 * 1024
 
-TOO_LARGE = partial(errors.bad_request, HttpRequest(), RequestDataTooBig())
-UNREADABLE = partial(errors.bad_request, HttpRequest())
+TOO_LARGE = partial(errors.plain_envelope, RequestDataTooBig())
+UNREADABLE = partial(errors.plain_envelope, SuspiciousOperation())
 
 
 def with_rooted_path(scope: dict[str, Any]) -> dict[str, Any]:
@@ -70,11 +70,11 @@ class BodiesFirst:
     async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
         headers = dict(scope["headers"])
         limit = _limit_for(headers)
-        declared = _declared(headers)
+        declared = int(headers.get(b"content-length", 0))  # servers refuse what is no number
         if declared > limit:
             await _refuse(scope, receive, send, TOO_LARGE)
             return
-        body = None
+        body: IO[bytes] = BytesIO()
         if declared or b"transfer-encoding" in headers:
             body = SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115  (as long as the request)
             try:
@@ -135,12 +135,12 @@ def only_read(app: Application) -> Application:
         if scope["method"] not in ("GET", "HEAD"):
             await _refuse(scope, receive, send, lambda: _method_not_allowed(scope["method"]), read=False)
             return
-        await _answer(app, _with_length(scope, 0), None, send)
+        await _answer(app, _with_length(scope, 0), BytesIO(), send)
 
     return answer
 
 
-async def _answer(app: Application, scope: dict[str, Any], body: Any, send: Send) -> None:
+async def _answer(app: Application, scope: dict[str, Any], body: IO[bytes], send: Send) -> None:
     """Calls `app` with a body that has been received, and buffers its reply."""
     reply = _Reply(send)
     try:
@@ -153,7 +153,7 @@ class _ClientDisconnected(Exception):
     """The client closed before its body was complete."""
 
 
-async def _receive_into(body: Any, receive: Receive, limit: int) -> bool:
+async def _receive_into(body: IO[bytes], receive: Receive, limit: int) -> bool:
     """False when the body is longer than the limit."""
     more = True
     while more:
@@ -181,10 +181,8 @@ async def _read_the_rest(receive: Receive) -> None:
         return
 
 
-def _replay(body: Any) -> Receive:
+def _replay(body: IO[bytes]) -> Receive:
     async def receive() -> Message:
-        if body is None:
-            return {"type": "http.request", "body": b"", "more_body": False}
         piece = body.read(PIECE)
         return {"type": "http.request", "body": piece, "more_body": len(piece) == PIECE}
 
@@ -194,13 +192,6 @@ def _replay(body: Any) -> Receive:
 def _limit_for(headers: dict[bytes, bytes]) -> int:
     is_form = headers.get(b"content-type", b"").lower().startswith(b"multipart/")
     return MAX_FORM_BYTES if is_form else settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-
-
-def _declared(headers: dict[bytes, bytes]) -> int:
-    try:
-        return int(headers.get(b"content-length", b"0"))
-    except ValueError:
-        return 0  # servers refuse it before
 
 
 def _with_length(scope: dict[str, Any], length: int) -> dict[str, Any]:
