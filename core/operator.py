@@ -12,6 +12,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, time
 from http import HTTPStatus
 from pathlib import Path
@@ -38,17 +39,25 @@ class NothingMatched(CommandError):
         super().__init__(message, returncode=NOTHING_MATCHED)
 
 
-def refusal(error: DatabaseError | OSError | EOFError | APIException) -> CommandError:
-    """What the database, the operating system or a service says, in one line; also for a question without an answer."""
-    if isinstance(error, EOFError):  # Ctrl-D, or standard input is closed
-        return CommandError("No answer was given. Nothing was changed.")
-    if isinstance(error, APIException):
-        is_missing = error.status_code == HTTPStatus.NOT_FOUND
-        return (NothingMatched if is_missing else CommandError)(str(error.detail))
-    if isinstance(error, OSError):
-        return CommandError(f"{error.filename}: {error.strerror}" if error.filename else str(error))
-    reason = (str(error).splitlines() or [type(error).__name__])[0]
-    return CommandError(f"The database refuses: {reason}. See `manage.py doctor`.")
+@contextmanager
+def errors_in_one_line() -> Iterator[None]:
+    """Raises what the database, the operating system or a service says as a CommandError of one line."""
+    try:
+        yield
+    except BrokenPipeError:  # the reader of the output has left
+        raise
+    except EOFError as error:  # Ctrl-D, or standard input is closed
+        raise CommandError("No answer was given. Nothing was changed.") from error
+    except UnicodeEncodeError as error:
+        raise CommandError("The arguments hold bytes that are not UTF-8.", returncode=2) from error
+    except APIException as error:
+        kind = NothingMatched if error.status_code == HTTPStatus.NOT_FOUND else CommandError
+        raise kind(str(error.detail)) from error
+    except OSError as error:
+        raise CommandError(f"{error.filename}: {error.strerror}" if error.filename else str(error)) from error
+    except DatabaseError as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise CommandError(f"The database refuses: {reason}. See `manage.py doctor`.") from error
 
 
 class PlainCommand(BaseCommand):
@@ -56,18 +65,18 @@ class PlainCommand(BaseCommand):
 
     def execute(self, *args: Any, **options: Any) -> Any:
         try:
-            result = super().execute(*args, **self._converted(options))
-            sys.stdout.flush()
-            return result
+            with errors_in_one_line():
+                result = super().execute(*args, **self._converted(options))
+                sys.stdout.flush()
+                return result
         except BrokenPipeError:
             discard_output()
-        except (CommandError, DatabaseError, OSError, EOFError, APIException) as error:
+        except CommandError as error:
             if not getattr(self, "_called_from_command_line", False) or options.get("traceback"):
                 raise
-            problem = error if isinstance(error, CommandError) else refusal(error)
-            self.stderr.write(str(problem))
+            self.stderr.write(str(error))
             connections.close_all()
-            sys.exit(problem.returncode)
+            sys.exit(error.returncode)
 
     def _converted(self, options: dict[str, Any]) -> dict[str, Any]:
         """The options with texts converted by the types of the arguments: `call_command` passes on what it is given."""
@@ -108,15 +117,7 @@ class OperatorCommand(PlainCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if self.confirmed and not (options["dry_run"] or options["yes"]):
             self.confirm()
-        try:
-            result = self.act(**options)
-            self.show(result, as_json=options["json"])
-        except UnicodeEncodeError as error:
-            raise CommandError("The arguments hold bytes that are not UTF-8.", returncode=2) from error
-        except BrokenPipeError:
-            raise
-        except (DatabaseError, OSError, APIException) as error:
-            raise refusal(error) from error
+        self.show(self.act(**options), as_json=options["json"])
 
     def show(self, result: dict[str, Any], *, as_json: bool) -> None:
         if as_json:

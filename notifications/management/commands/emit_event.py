@@ -10,10 +10,10 @@ from contextlib import nullcontext
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
-from django.db import DatabaseError, transaction
+from django.db import transaction
 
 from accounts.services import audit
-from core.operator import PlainCommand, actor, discard_output, moment, refusal
+from core.operator import PlainCommand, actor, discard_output, moment
 from core.text import parse_id
 from notifications.conf import conf
 from notifications.kinds import EVENT_KINDS, KINDS
@@ -44,21 +44,18 @@ class Command(PlainCommand):
         values = {name: options[name] for name in names if options[name] is not None}
         events = [_event(values, retract=options["retract"])] if values or options["retract"] else _lines()
         counts: Counter[str] = Counter()
-        try:
-            # Each event is a transaction of its own; a dry run is one that is taken back.
-            with transaction.atomic() if options["dry_run"] else nullcontext():
-                for start in range(0, len(events), conf.EVENTS_PER_REQUEST):
-                    batch = events[start : start + conf.EVENTS_PER_REQUEST]
-                    results = ingestion.ingest(source=ingestion.LOCAL, events=batch)
-                    counts.update(str(result["result"]) for result in results)
-                    self.print_lines(json.dumps(result, ensure_ascii=False) for result in results)
-                if options["dry_run"]:
-                    transaction.set_rollback(True)
-            rejected = sum(count for result, count in counts.items() if result.startswith("rejected:"))
-            if not options["dry_run"] and rejected < len(events):
-                audit.record(action="emit_event", actor=actor(), results=dict(counts))
-        except DatabaseError as error:
-            raise refusal(error) from error
+        # Each event is a transaction of its own; a dry run is one that is taken back.
+        with transaction.atomic() if options["dry_run"] else nullcontext():
+            for start in range(0, len(events), conf.EVENTS_PER_REQUEST):
+                batch = events[start : start + conf.EVENTS_PER_REQUEST]
+                results = ingestion.ingest(source=ingestion.LOCAL, events=batch)
+                counts.update(str(result["result"]) for result in results)
+                self.print_lines(json.dumps(result, ensure_ascii=False) for result in results)
+            if options["dry_run"]:
+                transaction.set_rollback(True)
+        rejected = sum(count for result, count in counts.items() if result.startswith("rejected:"))
+        if not options["dry_run"] and rejected < len(events):
+            audit.record(action="emit_event", actor=actor(), results=dict(counts))
         if rejected:
             raise CommandError(f"{rejected} of {len(events)} events were rejected.")
 
