@@ -72,9 +72,8 @@ def envelope(error: Exception, context: dict[str, Any] | None = None) -> Respons
         fields = {str(name): _sentences(value) for name, value in detail.items()}
         return _response(400, body_of("validation_error", _("Some fields are invalid."), fields=fields))
     if isinstance(error, exceptions.APIException):
-        code = CODES.get(type(error)) or str(getattr(error, "code", None) or error.default_code)
-        retry_after = getattr(error, "retry_after", None)
-        body = body_of(code, str(error.detail), retry_after=retry_after)
+        code = CODES.get(type(error), error.default_code)
+        body = body_of(code, str(error.detail), retry_after=getattr(error, "retry_after", None))
         return _response(error.status_code, body)
     if isinstance(error, RequestDataTooBig):
         return _response(413, body_of("file_too_large", _("The request is too large.")))
@@ -131,47 +130,47 @@ def is_in_admin(request: HttpRequest) -> bool:
     return request.path_info.startswith("/admin/")
 
 
-def _for_staff(request: HttpRequest, code: int, reason: str) -> HttpResponse | None:
-    """The error as an HTML page, for staff in the admin."""
+def _as_page(request: HttpRequest, response: HttpResponse, reason: str) -> HttpResponse:
+    """This reply; for staff in the admin an HTML page with its status."""
     if not is_in_admin(request):
-        return None
+        return response
     context = {"reason": reason, "request_id": request_context.request_id(), "site_header": admin.site.site_header}
-    return render(request, "admin/refused.html", context, status=code)
+    return render(request, "admin/refused.html", context, status=response.status_code)
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """Django's handler400: requests that never reached a view."""
     if isinstance(exception, RequestDataTooBig):
-        return _for_staff(request, 413, "large") or plain_envelope(exception)
-    return _for_staff(request, 400, "unreadable") or plain_envelope(SuspiciousOperation())
+        return _as_page(request, plain_envelope(exception), "large")
+    return _as_page(request, plain_envelope(SuspiciousOperation()), "unreadable")
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    return _for_staff(request, 404, "absent") or plain_envelope(Http404())
+    return _as_page(request, plain_envelope(Http404()), "absent")
 
 
 def permission_denied(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    return _for_staff(request, 403, "denied") or plain_envelope(PermissionDenied())
+    return _as_page(request, plain_envelope(PermissionDenied()), "denied")
 
 
 def method_not_allowed(request: HttpRequest, allowed: str) -> HttpResponse:
-    response = _for_staff(request, 405, "unreadable")
-    response = response or plain_envelope(exceptions.MethodNotAllowed(request.method or ""))
+    refused = plain_envelope(exceptions.MethodNotAllowed(request.method or ""))
+    response = _as_page(request, refused, "unreadable")
     response["Allow"] = allowed
     return response
 
 
 def form_refused(request: HttpRequest, reason: str = "") -> HttpResponse:
     """Django's CSRF_FAILURE_VIEW; only the admin has forms that it guards."""
-    return _for_staff(request, 403, "stale") or plain_envelope(PermissionDenied())
+    return _as_page(request, plain_envelope(PermissionDenied()), "stale")
 
 
 def rate_limited(request: HttpRequest, error: RateLimited) -> HttpResponse:
     """The 429 reply of a view outside of the API."""
-    response = _for_staff(request, 429, "wait") or plain_envelope(error)
+    response = _as_page(request, plain_envelope(error), "wait")
     response["Retry-After"] = str(error.retry_after)
     return response
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    return _for_staff(request, 500, "broken") or JsonResponse(_server_error(), status=500)
+    return _as_page(request, JsonResponse(_server_error(), status=500), "broken")
