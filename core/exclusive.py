@@ -1,13 +1,13 @@
 """What only one process may do at a time (migrations, demo users): the others wait until it is done."""
 
 import contextlib
-import fcntl
 import time
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
+from django.core.files import locks
 from django.db import DatabaseError, connection
 
 from core.database import on_postgresql
@@ -70,18 +70,10 @@ def _lock(name: str) -> Iterator[Callable[[], bool]]:
         yield lambda: True
     else:
         with path.open("a") as file:
-            yield lambda: _try_flock(file)
+            yield lambda: locks.lock(file, locks.LOCK_EX | locks.LOCK_NB)
 
 
 def _selected(function: str, key: list[int]) -> bool:
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT {function}(%s, %s)", key)
         return bool(cursor.fetchone()[0])
-
-
-def _try_flock(file: Any) -> bool:
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
