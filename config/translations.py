@@ -89,14 +89,19 @@ def compile_catalogs(*, only_stale: bool = False) -> int:
         target = path.with_suffix(".mo")
         if only_stale and target.exists() and target.stat().st_mtime >= path.stat().st_mtime:
             continue
-        content = compiled(path)
-        if not target.exists() or target.read_bytes() != content:
-            target.write_bytes(content)
-            changed += 1
-        else:
-            # A checkout gives both files the same age or the wrong order.
-            target.touch()
+        changed += _replaced(target, compiled(path))
+        # A checkout gives both files the same age or the wrong order.
+        target.touch()
     return changed
+
+
+def _replaced(path: Path, content: bytes) -> bool:
+    """Writes the file if it has another content; whether it had."""
+    if path.exists() and path.read_bytes() == content:
+        return False
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return True
 
 
 def catalogs() -> Iterator[tuple[Path, Catalog, Catalog]]:
@@ -113,16 +118,10 @@ def states() -> Iterator[CatalogState]:
         target = path.with_suffix(".mo")
         up_to_date = path.exists() and target.exists() and target.read_bytes() == compiled(path)
         messages = [catalog.get(text.id, text.context) or text for text in template if text.id]
-        missing = tuple(_shown(message.id) for message in messages if not _translated(message.string))
-        yield CatalogState(path, up_to_date, missing)
-
-
-def _shown(message_id: object) -> str:
-    return str(message_id[0] if isinstance(message_id, list | tuple) else message_id)
-
-
-def _translated(text: object) -> bool:
-    return bool(text) and all(text) if isinstance(text, list | tuple) else bool(text)
+        # The forms of a plural are a tuple of texts.
+        missing = [message for message in messages if not message.string or not all(message.string)]
+        shown = tuple(str(message.id[0] if message.pluralizable else message.id) for message in missing)
+        yield CatalogState(path, up_to_date, shown)
 
 
 def collected(app: str) -> Catalog:
@@ -175,8 +174,5 @@ def update() -> int:
         catalog.obsolete.clear()
         buffer = io.BytesIO()
         write_po(buffer, catalog, width=100, omit_header=False, sort_output=True, no_location=True)
-        if not path.exists() or path.read_bytes() != buffer.getvalue():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(buffer.getvalue())
-            changed += 1
+        changed += _replaced(path, buffer.getvalue())
     return changed
