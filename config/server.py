@@ -196,25 +196,28 @@ class Server(uvicorn.Server):
 
 
 def configuration(*, host: str, port: int, workers: int, access_log: bool) -> uvicorn.Config:
-    options: dict[str, Any] = {
-        "http": "config.server:PromptHTTP",
-        "ws": "config.server:RestartingWebSocket",
-        "ws_per_message_deflate": False,
-        "ws_max_size": FRAME_BYTES,
-        "ws_max_queue": MESSAGES_WAITING,
-        "ws_ping_interval": HEARTBEAT_SECONDS,
-        "ws_ping_timeout": HEARTBEAT_SECONDS,
-        "timeout_graceful_shutdown": GRACE_SECONDS,
-        "timeout_keep_alive": 15,
+    return uvicorn.Config(
+        "config.asgi:application",
+        host=host,
+        port=port,
+        workers=workers,
+        http=PromptHTTP,
+        ws=RestartingWebSocket,
+        ws_per_message_deflate=False,
+        ws_max_size=FRAME_BYTES,
+        ws_max_queue=MESSAGES_WAITING,
+        ws_ping_interval=HEARTBEAT_SECONDS,
+        ws_ping_timeout=HEARTBEAT_SECONDS,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+        timeout_keep_alive=15,
         # The client's address is counted from the right of X-Forwarded-For by TRUSTED_PROXIES. uvicorn would believe
         # any process on loopback.
-        "proxy_headers": False,
-        "server_header": False,
-        "log_config": None,
-        "access_log": access_log,
-        "lifespan": "off",
-    }
-    return uvicorn.Config("config.asgi:application", host=host, port=port, workers=workers, **options)
+        proxy_headers=False,
+        server_header=False,
+        log_config=None,
+        access_log=access_log,
+        lifespan="off",
+    )
 
 
 def serve(*, host: str, port: int, workers: int, listener: socket.socket, access_log: bool) -> None:
