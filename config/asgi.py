@@ -5,7 +5,6 @@ crosses from the loop to a thread once costs a fraction of Django's own ASGI pat
 """
 
 import os
-from collections.abc import Callable
 from typing import Any
 
 from a2wsgi import WSGIMiddleware
@@ -23,7 +22,7 @@ django = get_wsgi_application()
 from django.conf import settings  # noqa: E402
 
 from config.concurrency_limit import ConcurrencyLimit  # noqa: E402  (needs the app registry)
-from config.transfer import BodiesFirst, only_read, with_rooted_path, without_underscores  # noqa: E402
+from config.transfer import BodiesFirst, Receive, Send, only_read, with_rooted_path, without_underscores  # noqa: E402
 from core.conf import refuse_unsafe_settings  # noqa: E402
 from core.database import leave_pool  # noqa: E402
 from realtime.consumers import Hub  # noqa: E402
@@ -48,14 +47,14 @@ watched = {
 }
 
 
-async def http(scope: dict[str, Any], receive: Callable[..., Any], send: Callable[..., Any]) -> None:
+async def http(scope: dict[str, Any], receive: Receive, send: Send) -> None:
     await watched.get(scope["path"], pages)(without_underscores(scope), receive, send)
 
 
 router = ProtocolTypeRouter({"http": http, "websocket": websocket_application("api/v1/")})
 
 
-async def application(scope: dict[str, Any], receive: Callable[..., Any], send: Callable[..., Any]) -> None:
+async def application(scope: dict[str, Any], receive: Receive, send: Send) -> None:
     # Starts the sweep of deadlines, which must run even when no socket has been opened since the process started.
     Hub.here().start()
     if not scope.get("path", "/").startswith("/"):

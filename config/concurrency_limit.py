@@ -6,15 +6,12 @@ without connections), the requests behind them would otherwise wait without a li
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 from prometheus_client import Gauge
 
-from config.transfer import reply_without_thread, start_of
+from config.transfer import Application, Receive, Send, reply_without_thread, start_of
 from core import errors
-
-Application = Callable[..., Awaitable[None]]
 
 WAIT_SECONDS = 3.0
 # A request whose turn is near waits a little longer.
@@ -31,7 +28,7 @@ class ConcurrencyLimit:
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._released = 0
 
-    async def __call__(self, scope: dict[str, Any], receive: Callable[..., Any], send: Callable[..., Any]) -> None:
+    async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
         if not await self._enter():
             response = reply_without_thread(scope, errors.busy)
             await send(start_of(response))
