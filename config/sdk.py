@@ -63,17 +63,16 @@ def is_current(name: str, text: str) -> bool:
 
 
 def operations() -> Iterator[Operation]:
-    document = texts.document()
-    for path, methods in document["paths"].items():
+    for path, methods in texts.document()["paths"].items():
         for method, operation in methods.items():
             if operation["operationId"] not in EXCLUDED:
-                yield _operation(document, path, method, operation)
+                yield _operation(path, method, operation)
 
 
-def _operation(document: dict[str, Any], path: str, method: str, operation: dict[str, Any]) -> Operation:
+def _operation(path: str, method: str, operation: dict[str, Any]) -> Operation:
     content = operation.get("requestBody", {}).get("content", {})
     kind = next(iter(content), "")
-    body = resolved(content[kind]["schema"], document["components"]["schemas"]) if kind else {}
+    body = resolved(content[kind]["schema"], texts.document()["components"]["schemas"]) if kind else {}
     # A parameter of both the query and the body is sent in the body.
     rows = [
         row
@@ -104,11 +103,9 @@ def _parameter(name: str, schema: dict[str, Any], required: bool, *, is_file: bo
 
 
 def _result(operation: dict[str, Any]) -> str:
-    for status, answer in operation["responses"].items():
-        if status.startswith("2"):
-            schema = answer.get("content", {}).get("application/json", {}).get("schema")
-            return typescript(schema) if schema else "Blob"
-    return "void"
+    success = next(answer for status, answer in operation["responses"].items() if status.startswith("2"))
+    schema = success.get("content", {}).get("application/json", {}).get("schema")
+    return typescript(schema) if schema else "Blob"
 
 
 # --- JavaScript ------------------------------------------------------------------------------------

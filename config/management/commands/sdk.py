@@ -71,9 +71,9 @@ class Command(PlainCommand):
 
     def models(self, folder: Path, language: str, *options: str) -> None:
         """The data classes of every request and reply. Options are those of quicktype."""
-        text = json.dumps(texts.document()["components"]["schemas"]).replace(REFERENCE, "#/definitions/")
+        text = json.dumps({"definitions": texts.document()["components"]["schemas"]})
         source = folder / "models.schema.json"
-        source.write_text(json.dumps({"definitions": json.loads(text)}))
+        source.write_text(text.replace(REFERENCE, "#/definitions/"))
         target = str(folder / QUICKTYPE[language])
         schema = ["--src-lang", "schema", "--lang", language, "--out", target, *options]
         self.run_tool("quicktype", *schema, f"{source.name}#/definitions/", cwd=folder)
