@@ -37,7 +37,7 @@ _SYSTEMS = (
 @dataclass(slots=True)
 class RequestContext:
     request_id: str
-    request: HttpRequest | None = None
+    request: HttpRequest
     user_id: int | None = None
     session_id: int | None = None
 
@@ -52,7 +52,7 @@ def id_for(sent_id: str) -> str:
     return sent_id if _ID.fullmatch(sent_id) else secrets.token_hex(8)
 
 
-def enter(*, request_id: str, request: HttpRequest | None = None) -> Token[RequestContext | None]:
+def enter(*, request_id: str, request: HttpRequest) -> Token[RequestContext | None]:
     return _current.set(RequestContext(request_id, request))
 
 
@@ -99,7 +99,7 @@ def prefer_language(code: str) -> None:
 def client_address() -> str | None:
     """The client address of the current request; None outside of a request."""
     context = _current.get()
-    return address_of(context.request) if context and context.request is not None else None
+    return address_of(context.request) if context else None
 
 
 def address_of(request: HttpRequest) -> str | None:
