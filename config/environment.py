@@ -141,7 +141,7 @@ def redis(name: str) -> str:
     """The address of Redis as `core.redis_servers` reads it, empty without one. No error repeats a password."""
     value = text(name)
     try:
-        redis_servers.parse(value) if value else []
+        redis_servers.parse(value)
     except ValueError as error:
         raise ImproperlyConfigured(
             f"{name} is redis://host:port/number, rediss:// (TLS) or unix://path, several of them separated by commas, "

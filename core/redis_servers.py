@@ -58,7 +58,9 @@ class RedisServer:
 
 
 def parse(value: str) -> list[RedisServer]:
-    """The servers that a REDIS_URL names. ValueError for anything else."""
+    """The servers that a REDIS_URL names, none if it is empty. ValueError for anything else."""
+    if not value:
+        return []
     if value.startswith(SENTINEL_SCHEME):
         return [_sentinel_service(value.removeprefix(SENTINEL_SCHEME))]
     addresses = [part.strip() for part in value.split(",")]
@@ -68,8 +70,8 @@ def parse(value: str) -> list[RedisServer]:
 
 
 def configured() -> list[RedisServer]:
-    """The servers of this deployment; empty without REDIS_URL."""
-    return parse(project.REDIS_URL) if project.REDIS_URL else []
+    """The servers of this deployment."""
+    return parse(project.REDIS_URL)
 
 
 def _is_address(address: str) -> bool:
