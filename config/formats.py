@@ -6,7 +6,6 @@ from django.conf import settings
 from django.utils.translation import to_locale
 
 DATETIME_FORMAT = "Y-m-d H:i T"
-SHORT_DATETIME_FORMAT = DATETIME_FORMAT
 
 # Below FORMAT_MODULE_PATH Django imports a module for each language; all of them are this one.
 for _code, _name in settings.LANGUAGES:

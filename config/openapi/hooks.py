@@ -141,9 +141,6 @@ def describe_operation(operation: dict[str, Any]) -> None:
     name = operation["operationId"]
     # An empty scheme is drf-spectacular's way to say that the view is open to everyone.
     operation["security"] = [scheme for scheme in operation.get("security", []) if scheme]
-    for parameter in operation.get("parameters", []):
-        if parameter["in"] == "path" and parameter["name"].endswith("_id"):
-            parameter["schema"] = dict(ID)
     if "requestBody" in operation and name != "messages_unreact":
         operation["requestBody"]["required"] = True
     recorded = texts.examples().get(name, {})
@@ -152,6 +149,8 @@ def describe_operation(operation: dict[str, Any]) -> None:
         _add_examples(response, recorded.get("responses", {}).get(status))
     _add_examples(operation.get("requestBody", {}), recorded.get("request"))
     for parameter in operation.get("parameters", []):
+        if parameter["in"] == "path" and parameter["name"].endswith("_id"):
+            parameter["schema"] = dict(ID)
         if parameter["name"] in recorded.get("parameters", {}):
             value = recorded["parameters"][parameter["name"]]
             parameter["example"] = str(value) if parameter["schema"].get("type") == "string" else value

@@ -133,7 +133,7 @@ LOGGING = {
     "handlers": {
         "console": {
             "class": "logging.StreamHandler",
-            "formatter": "json" if LOG_FORMAT == "json" else "text",
+            "formatter": LOG_FORMAT,
             "filters": ["context"],
         }
     },
