@@ -38,7 +38,6 @@ IN_MEMORY = 262_144
 # A reply larger than this keeps its thread until the client has read it.
 MAX_BUFFERED_BYTES = 64 * 1024 * 1024
 
-TOO_LARGE = partial(errors.plain_envelope, RequestDataTooBig())
 UNREADABLE = partial(errors.plain_envelope, SuspiciousOperation())
 
 
@@ -71,25 +70,21 @@ class BodiesFirst:
         headers = dict(scope["headers"])
         limit = _limit_for(headers)
         declared = int(headers.get(b"content-length", 0))  # servers refuse what is no number
-        if declared > limit:
-            await _refuse(scope, receive, send, TOO_LARGE)
-            return
         body: IO[bytes] = BytesIO()
         if declared or b"transfer-encoding" in headers:
             body = SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115  (as long as the request)
             try:
+                if declared > limit:
+                    raise RequestDataTooBig
                 async with asyncio.timeout(BODY_SECONDS):
-                    is_complete = await _receive_into(body, receive, limit)
+                    await _receive_into(body, receive, limit)
             except TimeoutError:
                 await _refuse(scope, receive, send, UNREADABLE, read=False)
                 return
-            except OSError as error:
+            except ConnectionError:
+                return
+            except (OSError, RequestDataTooBig) as error:
                 await _refuse(scope, receive, send, partial(errors.plain_envelope, error))
-                return
-            except _ClientDisconnected:
-                return
-            if not is_complete:
-                await _refuse(scope, receive, send, TOO_LARGE)
                 return
             scope = _with_length(scope, body.tell())
             body.seek(0)
@@ -149,23 +144,18 @@ async def _answer(app: Application, scope: dict[str, Any], body: IO[bytes], send
         await reply.finish()
 
 
-class _ClientDisconnected(Exception):
-    """The client closed before its body was complete."""
-
-
-async def _receive_into(body: IO[bytes], receive: Receive, limit: int) -> bool:
-    """False when the body is longer than the limit."""
+async def _receive_into(body: IO[bytes], receive: Receive, limit: int) -> None:
+    """ConnectionError when the client disconnects, RequestDataTooBig beyond the limit, OSError without room for it."""
     more = True
     while more:
         message = await receive()
         if message["type"] != "http.request":
-            raise _ClientDisconnected
+            raise ConnectionError
         body.write(message.get("body", b""))
         if body.tell() > limit:
-            return False
+            raise RequestDataTooBig
         more = message.get("more_body", False)
     body.flush()
-    return True
 
 
 async def _read_the_rest(receive: Receive) -> None:
