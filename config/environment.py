@@ -35,6 +35,7 @@ env = Environment()
 # A name, all names below it with a dot in front, an IPv6 address in brackets, or everything.
 HOST = re.compile(r"\.?[\w-]+(\.[\w-]+)*\.?|\[[0-9a-fA-F:.]+\]|\*", re.ASCII)
 SWITCH = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+SMTP_PORTS = {"smtp": 25, "smtps": 465, "smtp+tls": 587}
 
 
 def text(name: str) -> str:
@@ -235,8 +236,7 @@ def mail(name: str, *, default: str, timeout: float) -> dict[str, Any]:
     """The mail backend that the outbox uses, with its options."""
     form = f"{name} is smtp://host:port, smtp+tls://, smtps://, file:///folder or console://."
     parts = _parts(text(name) or default, form)
-    port = parts.port
-    if parts.scheme in ("smtp", "smtps", "smtp+tls"):
+    if parts.scheme in SMTP_PORTS:
         if not unquote(f"{parts.username or ''}{parts.password or ''}").isascii():
             raise ImproperlyConfigured(f"{name} has a user or password that SMTP cannot send: ASCII characters only.")
         if parts.query or parts.fragment or parts.path.strip("/"):
@@ -246,7 +246,7 @@ def mail(name: str, *, default: str, timeout: float) -> dict[str, Any]:
             "BACKEND": "django.core.mail.backends.smtp.EmailBackend",
             "OPTIONS": {
                 "host": parts.hostname or "localhost",
-                "port": port or {"smtp": 25, "smtps": 465, "smtp+tls": 587}[parts.scheme],
+                "port": parts.port or SMTP_PORTS[parts.scheme],
                 "username": unquote(parts.username or ""),
                 "password": unquote(parts.password or ""),
                 "use_ssl": parts.scheme == "smtps",
