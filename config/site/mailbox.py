@@ -67,12 +67,10 @@ def newest_files(folder: Path) -> Iterator[tuple[bytes, datetime]]:
 
 def mails(*, to: str = "") -> list[Mail]:
     """The newest mails first, at most 200; with `to`, only those to that address."""
-    address, mails = _as_sent(to.strip().casefold()), []
+    address = _as_sent(to.strip().casefold())
+    mails: list[Mail] = []
     for content, written_at in newest_files(settings.MAILBOX_DIR):
-        for mail in reversed(list(_mails_in(content, written_at, address))):
-            addresses = [address.casefold() for _, address in getaddresses([mail.to])]
-            if not address or address in addresses:
-                mails.append(mail)
+        mails += reversed(list(_mails_in(content, written_at, address)))
         if len(mails) >= SHOWN:
             break
     # Each sending thread writes its own file, so the files alone give no order.
@@ -89,6 +87,7 @@ def _as_sent(address: str) -> str:
 
 
 def _mails_in(content: bytes, written_at: datetime, address: str) -> Iterator[Mail]:
+    """The mails of a file; with an address, only those to it."""
     *_, unfinished = raws = _RULE.split(content)
     for raw in raws:
         # Parsing a mail costs more than this search. Addresses in other scripts are encoded, so they are not skipped.
@@ -97,6 +96,9 @@ def _mails_in(content: bytes, written_at: datetime, address: str) -> Iterator[Ma
         message = message_from_bytes(raw.lstrip(), _class=EmailMessage, policy=policy.default)
         if message.defects and raw is unfinished:
             continue  # The worker is still writing it.
+        to = str(message["To"] or "")
+        if address and address not in [recipient.casefold() for _, recipient in getaddresses([to])]:
+            continue
         body = message.get_body(("plain", "html"))
         text = body.get_content().strip() if body else ""
         code = _CODE.search(text)
@@ -106,7 +108,7 @@ def _mails_in(content: bytes, written_at: datetime, address: str) -> Iterator[Ma
         except (TypeError, ValueError):
             created_at = written_at
         yield Mail(
-            to=str(message["To"] or ""),
+            to=to,
             subject=str(message["Subject"] or ""),
             text=text,
             code=code[1] if code else "",
