@@ -108,13 +108,13 @@ def address_of(request: HttpRequest) -> str | None:
     Every trusted proxy appends the address of its client to X-Forwarded-For, so the n-th value from the right is the
     client's for n proxies. Values further left are set by the client and not trusted.
     """
-    peer = _address(request.META.get("REMOTE_ADDR", ""))
+    peer = plain_address(request.META.get("REMOTE_ADDR", ""))
     if conf.TRUSTED_PROXIES < 1:
         return peer
     forwarded = request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")
     if len(forwarded) < conf.TRUSTED_PROXIES:
         return peer
-    return _address(forwarded[-conf.TRUSTED_PROXIES]) or peer
+    return plain_address(forwarded[-conf.TRUSTED_PROXIES]) or peer
 
 
 def bearer_of(header: str) -> str:
@@ -137,7 +137,8 @@ def network_of_request(request: HttpRequest) -> str:
     return network_of(address_of(request))
 
 
-def _address(text: str) -> str | None:
+def plain_address(text: str) -> str | None:
+    """An IP address without brackets, port and zone, an IPv4-mapped one as IPv4; None for any other text."""
     text = text.strip()
     if text.startswith("["):  # [2001:db8::1]:443
         text = text[1:].partition("]")[0]

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_safe
 from config import demo
 from config.site import contents, markdown
 from core import errors
+from core.request_context import plain_address
 
 View = Callable[..., HttpResponse]
 API_PREFIX = "/api/"
@@ -31,12 +32,8 @@ SENT_BY_SCRIPTS = frozenset({"x-requested-with", "x-csrftoken", "x-request-id"})
 
 def is_loopback(request: HttpRequest) -> bool:
     """Whether the request comes from loopback and was not forwarded by a proxy."""
-    try:
-        address = ipaddress.ip_address(request.META.get("REMOTE_ADDR") or "")
-    except ValueError:
-        return False
-    mapped = getattr(address, "ipv4_mapped", None)
-    return (mapped or address).is_loopback and not was_forwarded(request)
+    address = plain_address(request.META.get("REMOTE_ADDR") or "")
+    return address is not None and ipaddress.ip_address(address).is_loopback and not was_forwarded(request)
 
 
 def was_forwarded(request: HttpRequest) -> bool:
