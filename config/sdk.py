@@ -195,7 +195,7 @@ def _kind(kind: str, schema: dict[str, Any]) -> str:
     if kind == "array":
         return f"Array<{typescript(schema.get('items', True))}>"
     if kind != "object":
-        return {"integer": "number", "number": "number", "null": "null"}.get(kind, kind)
+        return "number" if kind == "integer" else kind
     properties = schema.get("properties")
     if not properties:
         return f"Record<string, {typescript(schema.get('additionalProperties') or True)}>"

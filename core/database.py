@@ -91,9 +91,7 @@ def rows_unprepared(sql: str, params: Sequence[Any]) -> list[tuple[Any, ...]]:
 
 def row(sql: str, params: Sequence[Any]) -> tuple[Any, ...] | None:
     """The first row of a statement that stays prepared; None without one."""
-    with prepared() as cursor:
-        cursor.execute(sql, params)
-        return cursor.fetchone()
+    return next(iter(rows(sql, params)), None)
 
 
 def is_any(column: str) -> str:

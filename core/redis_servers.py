@@ -125,7 +125,7 @@ class ConfiguredRedisClient(RedisCacheClient):
 
     def __init__(self, servers: list[str], **options: Any) -> None:
         super().__init__(servers)
-        self._options = {name: value for name, value in options.items() if name.startswith("socket_")}
+        self._options = options
 
     @cached_property
     def _connected(self) -> redis.Redis:
