@@ -3,7 +3,6 @@
 import ipaddress
 import re
 import secrets
-from contextlib import suppress
 from contextvars import ContextVar, Token
 from dataclasses import dataclass
 
@@ -12,7 +11,7 @@ from django.utils import translation
 from django.utils.translation.trans_real import parse_accept_lang_header
 
 from core.conf import conf
-from core.text import clean_name
+from core.text import clean_name, first_supported_language
 
 _PROGRAMS = (
     ("Edg", "Edge"),
@@ -82,11 +81,8 @@ def requested_language(accept_language: str) -> str | None:
 
     A quality of 0 means that the language is not acceptable.
     """
-    accepted = [tag for tag, quality in parse_accept_lang_header(accept_language[:200]) if quality > 0]
-    for tag in accepted:
-        with suppress(LookupError):
-            return translation.get_supported_language_variant(tag)
-    return None
+    tags = parse_accept_lang_header(accept_language[:200])
+    return first_supported_language(tag for tag, quality in tags if quality > 0)
 
 
 def prefer_language(code: str) -> None:

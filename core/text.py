@@ -3,6 +3,7 @@
 import re
 import secrets
 import unicodedata
+from collections.abc import Iterable
 from contextlib import suppress
 from datetime import datetime
 from functools import lru_cache
@@ -111,13 +112,18 @@ def normalise_address(text: str) -> str:
     return address
 
 
-def supported_language(*tags: object) -> str:
-    """The supported language of the first of these BCP 47 tags that has one (`de-AT` is `de`), else the default."""
+def first_supported_language(tags: Iterable[str]) -> str | None:
+    """The supported language of the first of these BCP 47 tags that has one: `de-AT` is `de`."""
     for tag in tags:
-        if isinstance(tag, str) and len(tag) <= MAX_LANGUAGE_TAG:
-            with suppress(LookupError):
-                return get_supported_language_variant(tag.strip().lower().replace("_", "-"))
-    return str(settings.LANGUAGE_CODE)
+        with suppress(LookupError):
+            return get_supported_language_variant(tag.strip().lower().replace("_", "-"))
+    return None
+
+
+def supported_language(*tags: object) -> str:
+    """The first supported language of what may be language tags, else the default."""
+    plausible = (tag for tag in tags if isinstance(tag, str) and len(tag) <= MAX_LANGUAGE_TAG)
+    return first_supported_language(plausible) or settings.LANGUAGE_CODE
 
 
 def language_tag(code: str) -> str:
