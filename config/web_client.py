@@ -26,8 +26,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.cache import get_conditional_response
-from django.utils.translation import get_language, get_language_bidi, to_locale
 from django.utils.translation import gettext as _
+from django.utils.translation import to_locale
 from django.views.decorators.cache import never_cache
 from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_safe
@@ -117,8 +117,6 @@ def client(request: HttpRequest, path: str = "") -> HttpResponse:
             "options": json.dumps(options(request)),
             "description": _("Messages and calls between two people."),
             "needs_javascript": _("This page needs JavaScript."),
-            "language": get_language(),
-            "direction": "rtl" if get_language_bidi() else "ltr",
         },
     )
 
