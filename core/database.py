@@ -126,9 +126,8 @@ M = TypeVar("M", bound=Model)
 def insert(new: M) -> M:
     """Stores a new row and sets its id, by a statement that stays prepared. The ORM compiles each insert again, which takes
     longer than the insert."""
-    stored = row(f"{insert_into(type(new))} RETURNING id", column_values(new))
-    assert stored is not None
-    set_id(new, stored[0])
+    [(number,)] = rows(f"{insert_into(type(new))} RETURNING id", column_values(new))
+    set_id(new, number)
     return new
 
 

@@ -215,7 +215,7 @@ def _to_srgb(image: Pillow.Image, profile: bytes, mode: str) -> Pillow.Image:
 class _Frames(Pillow.Image):
     """The cleaned frames of an animation, one at a time, in the way in which Pillow saves sequences."""
 
-    def __init__(self, data: bytes, structure: Structure, *, is_halved: bool = False) -> None:
+    def __init__(self, data: bytes, structure: Structure, *, is_halved: bool) -> None:
         super().__init__()
         self._is_halved = is_halved
         self._source = Pillow.open(io.BytesIO(data), formats=FORMATS)
