@@ -3,7 +3,7 @@
 import logging
 import secrets
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from pathlib import PurePath
 from typing import IO, cast
@@ -111,9 +111,10 @@ def purge_orphans(*, now: datetime | None = None) -> int:
         tokens = {name: PurePath(name).stem.removesuffix("-thumb") for name in names}
         stored = set(Image.objects.filter(token__in=set(tokens.values())).values_list("token", flat=True))
         for name in names:
-            if tokens[name] not in stored and default_storage.get_modified_time(name) < before:
-                default_storage.delete(name)
-                removed += 1
+            with suppress(FileNotFoundError):  # another purge has just removed it
+                if tokens[name] not in stored and default_storage.get_modified_time(name) < before:
+                    default_storage.delete(name)
+                    removed += 1
     return removed
 
 

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 import time_machine
+from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
@@ -152,6 +153,18 @@ def test_files_without_a_row_are_purged_after_an_hour(alice):
     assert pictures.purge_orphans() == 0
     assert pictures.purge_orphans(now=timezone.now() + timedelta(hours=2)) == 2
     assert files_on_disk() == set()
+
+
+def test_a_file_that_another_purge_has_just_removed_is_skipped(db, monkeypatch):
+    default_storage.save(f"zz/{'z' * 22}.png", ContentFile(corpus.png()))
+    modified_time = default_storage.get_modified_time
+
+    def removed_before(name):
+        default_storage.delete(name)
+        return modified_time(name)
+
+    monkeypatch.setattr(default_storage, "get_modified_time", removed_before)
+    assert pictures.purge_orphans(now=timezone.now() + timedelta(hours=2)) == 0
 
 
 @pytest.mark.django_db(transaction=True)
