@@ -7,6 +7,7 @@ from typing import Any, Self
 from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.models import PermissionsMixin
+from django.core.exceptions import ValidationError
 from django.db import IntegrityError, models, transaction
 from django.db.models import Exists, F, Q
 from django.db.models.functions import Lower
@@ -85,10 +86,12 @@ class UserManager(BaseUserManager.from_queryset(UserQuerySet)):
         return self.select_for_update(no_key=True).filter(id=user_id, email=email).first()
 
     def create_superuser(self, email: str, password: str | None = None, **fields: Any) -> "User":
-        """Django's `createsuperuser`: a confirmed account that may enter the admin."""
-        user = self.model(
-            email=normalise_address(email), is_staff=True, is_superuser=True, email_verified_at=timezone.now(), **fields
-        )
+        """Django's `createsuperuser`: a confirmed account that may enter the admin. ValidationError, EmailTaken."""
+        try:
+            address = normalise_address(email)
+        except ValueError as error:  # Django's check takes `root@localhost`, too
+            raise ValidationError(f"{email} is not an e-mail address.") from error
+        user = self.model(email=address, is_staff=True, is_superuser=True, email_verified_at=timezone.now(), **fields)
         user.set_password(password)
         self.add(user)
         return user

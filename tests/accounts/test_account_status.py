@@ -87,6 +87,13 @@ def test_createsuperuser(db, anonymous, monkeypatch):
     assert row.actor_label.startswith("cli:")
 
 
+def test_createsuperuser_refuses_what_is_no_address_in_a_sentence(db, monkeypatch):
+    monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", PASSWORD)
+    with pytest.raises(CommandError, match=r"^root@localhost is not an e-mail address\.$"):
+        call_command("createsuperuser", email="root@localhost", first_name="Root", interactive=False, verbosity=0)
+    assert not User.objects.exists()
+
+
 def test_createsuperuser_that_creates_none_leaves_no_audit_row(alice, monkeypatch):
     monkeypatch.setenv("DJANGO_SUPERUSER_PASSWORD", PASSWORD)
     with pytest.raises(CommandError):
