@@ -6,7 +6,7 @@ Each session of the admin has a `Session` row behind its cookie: it is listed, a
 from collections.abc import Callable
 from datetime import timedelta
 from functools import wraps
-from typing import Any
+from typing import Any, cast
 
 import django_otp
 from django.conf import settings
@@ -14,12 +14,12 @@ from django.contrib.admin import AdminSite, ModelAdmin
 from django.contrib.auth import login as start_admin_session
 from django.contrib.auth import logout as end_admin_session
 from django.contrib.auth.signals import user_logged_in, user_logged_out
+from django.contrib.auth.views import LoginView
 from django.dispatch import receiver
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.decorators import method_decorator
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
@@ -50,9 +50,8 @@ def session_is_live(request: HttpRequest) -> bool:
     """Whether the session behind this cookie is still valid; read once per request."""
     attributes = vars(request)
     if _IS_LIVE not in attributes:
-        row_id, user_id = request.session.get(SESSION_KEY), request.user.pk
-        attributes[_IS_LIVE] = (
-            row_id is not None and user_id is not None and sessions.is_live_in_admin(session_id=row_id, user_id=user_id)
+        attributes[_IS_LIVE] = sessions.is_live_in_admin(
+            session_id=request.session.get(SESSION_KEY), user_id=request.user.pk
         )
     return bool(attributes[_IS_LIVE])
 
@@ -101,14 +100,32 @@ def writes_limited(view: View) -> View:
     return limited
 
 
+class StaffLoginView(LoginView):
+    """Django's sign-in with the form that checks password and code. Without a second factor it leads to adding one."""
+
+    form_class = StaffLoginForm
+    template_name = "admin/sign_in.html"
+    next_page = "admin:index"
+
+    def form_valid(self, form: StaffLoginForm) -> HttpResponse:  # type: ignore[override]
+        start_admin_session(self.request, form.get_user(), backend=BACKEND)
+        django_otp.login(self.request, form.device)
+        audit.record(action="admin.signed_in", actor=form.get_user())
+        return HttpResponseRedirect(reverse("admin:second_factor") if form.device is None else self.get_success_url())
+
+    def form_invalid(self, form: StaffLoginForm) -> HttpResponse:  # type: ignore[override]
+        response = super().form_invalid(form)
+        if form.retry_after is not None:
+            response.status_code, response["Retry-After"] = 429, str(form.retry_after)
+        return response
+
+
 class StaffSite(OTPAdminSite):
     """The admin site of django-otp with this project's sign-in and dashboard; every page requires a second factor."""
 
     site_header = site_title = format_lazy(_("{product} support"), product=project.PRODUCT_NAME)
     index_title = _("Overview")
     index_template = "admin/overview.html"
-    login_form = StaffLoginForm
-    login_template = "admin/sign_in.html"
     enable_nav_sidebar = True
 
     def __init__(self, name: str = "admin") -> None:
@@ -144,37 +161,11 @@ class StaffSite(OTPAdminSite):
 
     # Counted in the form, by the counters of the API's sign-in.
     @throttles(*by_address("login"))
-    @method_decorator(never_cache)
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         if request.method == "GET" and self.has_permission(request):
             return HttpResponseRedirect(reverse("admin:index", current_app=self.name))
-        form = StaffLoginForm(request, data=request.POST or None)
-        if request.method == "POST" and form.is_valid():
-            user = form.get_user()
-            start_admin_session(request, user, backend=BACKEND)
-            if form.device is not None:
-                django_otp.login(request, form.device)
-            audit.record(action="admin.signed_in", actor=user)
-            if form.device is None:
-                return HttpResponseRedirect(reverse("admin:second_factor", current_app=self.name))
-            return HttpResponseRedirect(self._next(request))
-        context = {
-            **self.each_context(request),
-            "title": _("Sign in"),
-            "form": form,
-            "next": request.GET.get("next", ""),
-            **(extra_context or {}),
-        }
-        if form.retry_after is None:
-            return TemplateResponse(request, self.login_template, context, status=200)
-        headers = {"Retry-After": str(form.retry_after)}
-        return TemplateResponse(request, self.login_template, context, status=429, headers=headers)
-
-    def _next(self, request: HttpRequest) -> str:
-        target = request.POST.get("next") or request.GET.get("next", "")
-        if url_has_allowed_host_and_scheme(target, {request.get_host()}, request.is_secure()):
-            return target
-        return reverse("admin:index", current_app=self.name)
+        context = {**self.each_context(request), "title": _("Sign in"), **(extra_context or {})}
+        return cast(HttpResponse, StaffLoginView.as_view(extra_context=context)(request))
 
     @method_decorator(never_cache)
     def second_factor_view(self, request: HttpRequest) -> HttpResponse:
@@ -201,11 +192,9 @@ class StaffSite(OTPAdminSite):
         if request.method == "POST" and form.is_valid():
             codes = sign_in.activate(device)
             django_otp.login(request, device)
-            return TemplateResponse(
-                request,
-                "admin/second_factor_done.html",
-                {**self.each_context(request), "title": _("Second factor added"), "codes": codes},
-            )
+            # Read again: the session has the permission from now on.
+            context = {**self.each_context(request), "title": _("Second factor added"), "codes": codes}
+            return TemplateResponse(request, "admin/second_factor_done.html", context)
         context |= {"form": form, "picture": sign_in.picture(device), "secret": sign_in.secret(device)}
         return TemplateResponse(request, "admin/second_factor.html", context)
 

@@ -46,8 +46,8 @@ def _create(user: User, client: Client, now: datetime, **fields: Any) -> Session
     return insert(Session(user=user, generation_used_at=now, created_at=now, last_used_at=now, **fields))
 
 
-def is_live_in_admin(*, session_id: int, user_id: int) -> bool:
-    """Whether this session of the admin is still valid; records its use."""
+def is_live_in_admin(*, session_id: int | None, user_id: int | None) -> bool:
+    """Whether this session of the admin is still valid; records its use. None is no session, or no user."""
     now = timezone.now()
     own = Session.objects.filter(id=session_id, user_id=user_id, kind=Session.Kind.ADMIN)
     session = own.live(now).first()
