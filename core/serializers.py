@@ -76,7 +76,7 @@ class AddressField(TextField):
 
 @extend_schema_field({"type": "string", "maxLength": 35})
 class LanguageField(serializers.CharField):
-    """A BCP 47 tag, mapped to a supported language; never an error."""
+    """A BCP 47 tag, mapped to a supported language; never an error. A missing one is left out, or the default."""
 
     def __init__(self, **kwargs: Any) -> None:
         codes = ", ".join(f"`{language_tag(code)}`" for code, _ in settings.LANGUAGES)
@@ -84,7 +84,7 @@ class LanguageField(serializers.CharField):
         super().__init__(required=False, allow_null=True, help_text=description, **kwargs)
 
     def run_validation(self, data: Any = empty) -> Any:
-        return supported_language(None if data is empty else data)
+        return super().run_validation() if data is empty else supported_language(data)
 
 
 class CodeField(TextField):

@@ -18,6 +18,7 @@ from core.serializers import (
     StrictBooleanField,
     TextField,
 )
+from core.text import supported_language
 
 # --- Sign-up, confirmation, password reset ---------------------------------------------------------
 
@@ -33,7 +34,7 @@ class SignUpInput(serializers.Serializer):
     last_name = NameField()
     email = AddressField()
     password = NewPasswordField()
-    language = LanguageField()
+    language = LanguageField(default=supported_language)
 
 
 class EmailInput(serializers.Serializer):
@@ -185,13 +186,7 @@ class TrustedDeviceSerializer(serializers.Serializer):
 
     @classmethod
     def render(cls, device: TrustedDevice) -> dict[str, Any]:
-        return {
-            "id": device.id,
-            "device_name": device.device_name,
-            "created_at": device.created_at,
-            "last_used_at": device.last_used_at,
-            "expires_at": device.expires_at,
-        }
+        return cls(device).data
 
 
 class TrustedDevicesReply(OkReply):

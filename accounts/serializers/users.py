@@ -3,7 +3,6 @@
 from typing import Any
 
 from rest_framework import serializers
-from rest_framework.fields import SkipField, empty
 
 from accounts.media import media_path
 from accounts.models import Block, User
@@ -109,21 +108,12 @@ class SignInReply(OkReply):
         return {"token": token, "user": AccountOutput.render(user), **more}
 
 
-class NewLanguageField(LanguageField):
-    """A new language; without the key nothing changes."""
-
-    def run_validation(self, data: Any = empty) -> Any:
-        if data is empty:
-            raise SkipField
-        return super().run_validation(data)
-
-
 class UpdateProfileInput(serializers.Serializer):
     username = TextField(required=False)
     first_name = NameField(required=False)
     last_name = NameField(required=False)
     bio = TextField(required=False, allow_null=True, allow_blank=True, max_length=500)
-    language = NewLanguageField()
+    language = LanguageField()
 
     def validate_bio(self, value: str | None) -> str | None:
         return None if value is None else value.strip()
@@ -150,12 +140,7 @@ class PrivacySerializer(serializers.Serializer):
 
     @classmethod
     def render(cls, user: User) -> dict[str, Any]:
-        return {
-            "who_can_message": user.who_can_message,
-            "read_receipts": user.read_receipts,
-            "show_last_seen": user.show_last_seen,
-            "relay_calls": user.relay_calls,
-        }
+        return cls(user).data
 
 
 class PrivacyReply(OkReply):
