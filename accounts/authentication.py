@@ -60,6 +60,3 @@ class TwoStepAuthentication(BaseAuthentication):
     def authenticate(self, request: Request) -> tuple[User, OneTimeToken]:
         pending = two_step.authenticate(bearer_token(request))
         return pending.user, pending
-
-    def authenticate_header(self, request: Request) -> str:
-        return 'Bearer realm="two-step"'

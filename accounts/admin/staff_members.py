@@ -60,11 +60,9 @@ class GroupAdmin(AuditedAdmin, DjangosGroupAdmin):
     )
     actions = ("remove",)
 
-    def has_add_permission(self, request: Any) -> bool:
-        return bool(request.user.has_perm("auth.add_group"))
-
-    def has_change_permission(self, request: Any, obj: Any = None) -> bool:
-        return bool(request.user.has_perm("auth.change_group"))
+    # Django's permissions of groups; other rows are read-only.
+    has_add_permission = admin.ModelAdmin.has_add_permission
+    has_change_permission = admin.ModelAdmin.has_change_permission
 
     def formfield_for_manytomany(
         self, db_field: ManyToManyField, request: HttpRequest | None = None, **kwargs: Any

@@ -44,7 +44,7 @@ def issue(*, user: User, purpose: str, address: str, digits: int = DIGITS) -> st
         user=user,
         purpose=purpose,
         address=address,
-        digest=keyed_digest("code", *_bound_to(user.id, purpose, address), text),
+        digest=keyed_digest("code", str(user.id), purpose, address, text),
         created_at=now,
         expires_at=now + timedelta(minutes=conf.CODE_MINUTES),
     )
@@ -127,7 +127,7 @@ def check(*, user: User | None, purpose: str, address: str, text: str, network: 
             login_lockout.record_unknown_address(address)
             login_lockout.record_unknown_address(address)
     if counted and code is not None and user is not None:
-        if keyed_digest_matches(code.digest, "code", *_bound_to(owner_id, purpose, address), text):
+        if keyed_digest_matches(code.digest, "code", str(user.id), purpose, address, text):
             code.user = user
             return code
     with transaction.atomic(durable=True):
@@ -152,10 +152,6 @@ def end_all(*, user_id: int) -> None:
 def delete(which: QuerySet[Code]) -> None:
     """Deletes codes, inside the caller's unit of work. Locked first: a guess of the same moment adds tries to its code."""
     Code.objects.filter(id__in=lock_in_order(which, no_key=False)).delete()
-
-
-def _bound_to(user_id: int, purpose: str, address: str) -> tuple[str, ...]:
-    return (str(user_id), purpose, address)
 
 
 def _digits_for(user: User) -> int:

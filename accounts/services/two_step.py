@@ -57,17 +57,10 @@ def with_password(*, pending: OneTimeToken, password: str, remember: bool, clien
     if not pending.count_try():
         raise TokenRevoked
     try:
-        _count_guess(user)
+        code = guess(user=user, password=password, network=network_of(client.ip))
     except AccountLocked:
         pending.uncount_try()
         raise
-    code: Code | None = None
-    if not matches(user, password):
-        code = _mailed_code(user, password, network_of(client.ip))
-        if code is None:
-            _report_wrong_guess(user)
-            raise InvalidTwoStep
-    _uncount_guess(user)
     device = device_token = None
     with unit_of_work():
         user = _consume_token(pending)
@@ -144,13 +137,20 @@ def _consume_token(pending: OneTimeToken) -> User:
 # --- Guesses at the second password: counted on the account, over all sign-ins and sessions ---
 
 
-def guess(*, user: User, password: str) -> None:
-    """Counts and checks a guess. InvalidTwoStep for a wrong one, AccountLocked when the day's guesses are used up."""
+def guess(*, user: User, password: str, network: str | None = None) -> Code | None:
+    """Counts and checks a guess. InvalidTwoStep for a wrong one, AccountLocked when the day's guesses are used up.
+
+    With the `network` of a sign-in the mailed code will do, too; it is returned and not consumed yet.
+    """
     _count_guess(user)
+    code = None
     if not matches(user, password):
-        _report_wrong_guess(user)
-        raise InvalidTwoStep
+        code = _mailed_code(user, password, network) if network is not None else None
+        if code is None:
+            _report_wrong_guess(user)
+            raise InvalidTwoStep
     _uncount_guess(user)
+    return code
 
 
 def matches(user: User, password: str) -> bool:
