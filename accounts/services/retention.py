@@ -13,6 +13,7 @@ from typing import Any
 from django.contrib.admin.models import LogEntry
 from django.db.models import Q, QuerySet
 from django.utils import timezone
+from django_otp import devices_for_user
 
 from accounts import emails
 from accounts.conf import conf
@@ -115,6 +116,8 @@ def _delete_rows(user_id: int) -> None:
     Block.objects.filter(blocker_id=user_id).delete()
     Block.objects.filter(blocked_id=user_id).delete()
     LogEntry.objects.filter(user_id=user_id).delete()
+    for device in devices_for_user(User(id=user_id), confirmed=None):  # of staff
+        device.delete()
 
 
 def _anonymise_audit(user_id: int) -> None:

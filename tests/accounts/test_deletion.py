@@ -10,6 +10,8 @@ from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.utils import timezone
+from django_otp.plugins.otp_static.models import StaticDevice, StaticToken
+from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from accounts.models import AuditEntry, Session, User
 from accounts.services import audit, retention
@@ -19,6 +21,7 @@ from tests.client import ApiClient
 from tests.factories import PASSWORD, sign_in
 from tests.images.corpus import jpeg
 from tests.parallel import parallel_outcomes
+from tests.staff import staff
 
 ME = "/api/v1/auth/me"
 
@@ -179,6 +182,16 @@ def test_pictures_go_from_the_disk_too(alice, bob, as_alice, as_bob, django_capt
     with django_capture_on_commit_callbacks(execute=True):
         retention.erase(user_id=alice.id)
     assert files() - before == set()
+
+
+def test_an_erased_staff_member_keeps_no_second_factor(db):
+    sam = staff()
+    for is_confirmed in (True, False):
+        TOTPDevice.objects.create(user=sam, confirmed=is_confirmed, name="app")
+    StaticDevice.objects.create(user=sam, name="static codes").token_set.create(token="a-code")
+    retention.erase(user_id=sam.id)
+    assert not TOTPDevice.objects.exists()
+    assert not StaticToken.objects.exists()
 
 
 def test_signals_are_sent_inside_the_transaction(alice):
