@@ -19,11 +19,13 @@ _TEN_MINUTES = _("The code is valid for 10 minutes and works once.")
 _NOT_YOU = _("If this was not you, you do not need to do anything.")
 _NEVER_SHARE = _("We will never ask you for this code.")
 _UNDO_NOW = _("If this was not you, change your password immediately. This ends all other sessions.")
-_ACTION = (
-    _TEN_MINUTES,
-    _NEVER_SHARE,
-    _("If you did not ask for this, someone else is signed in to your account: change your password."),
-)
+
+
+def _action_code(subject: Sentence, sentence: Sentence) -> EmailText:
+    """The mail with the code that confirms an action of a user who is signed in."""
+    stolen = _("If you did not ask for this, someone else is signed in to your account: change your password.")
+    return EmailText(subject, sentence, after=(_TEN_MINUTES, _NEVER_SHARE, stolen))
+
 
 # Each sentence stands on one line, however long it is.
 # fmt: off
@@ -171,45 +173,37 @@ EMAIL_TEXTS: dict[str, EmailText] = {
         _("You signed in, so your account will not be deleted."),
         after=(_("If this was not you, set a new password immediately with “Forgot password”."),),
     ),
-    "action:change_password": EmailText(
+    "action:change_password": _action_code(
         _("Code to change your password"),
         _("Enter this code to change the password of your account. All other devices will be signed out:"),
-        after=_ACTION,
     ),
-    "action:change_email": EmailText(
+    "action:change_email": _action_code(
         _("Code to change your e-mail address"),
         _("Enter this code to replace the e-mail address of your account, which is now this one:"),
-        after=_ACTION,
     ),
-    "action:two_step_enable": EmailText(
+    "action:two_step_enable": _action_code(
         _("Code to turn on two-step verification"),
         _("Enter this code to turn on two-step verification. Your account will then ask for a second password when you sign in:"),
-        after=_ACTION,
     ),
-    "action:two_step_change": EmailText(
+    "action:two_step_change": _action_code(
         _("Code to change your second password"),
         _("Enter this code to change the second password of your account:"),
-        after=_ACTION,
     ),
-    "action:two_step_disable": EmailText(
+    "action:two_step_disable": _action_code(
         _("Code to turn off two-step verification"),
         _("Enter this code to turn off two-step verification. Your account will then no longer ask for a second password when you sign in:"),
-        after=_ACTION,
     ),
-    "action:recovery_codes": EmailText(
+    "action:recovery_codes": _action_code(
         _("Code for new recovery codes"),
         _("Enter this code to create new recovery codes. Your old ones will stop working:"),
-        after=_ACTION,
     ),
-    "action:export_data": EmailText(
+    "action:export_data": _action_code(
         _("Code to download your data"),
         _("Enter this code to download all the data we hold about you as one file:"),
-        after=_ACTION,
     ),
-    "action:delete_account": EmailText(
+    "action:delete_account": _action_code(
         _("Code to delete your account"),
         _("Enter this code to delete your account. You will be signed out everywhere, and after 14 days everything in it will be permanently erased:"),
-        after=_ACTION,
     ),
 }
 # fmt: on
