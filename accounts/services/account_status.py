@@ -85,9 +85,7 @@ def set_password(*, user: User, actor: Actor, new_password: str, reason: str) ->
     password_hash = password.hashed(new_password, user)  # outside of the transaction: hashing takes its time
     details: dict[str, Any] = {}
     with _audited("user.signed_out", user, actor, reason, details) as account:
-        account.password, account.password_changed_at = password_hash, timezone.now()
-        account.save(update_fields=["password", "password_changed_at"])
-        details["sessions_ended"] = password.end_access(user_id=account.id, reason="staff")
+        details["sessions_ended"] = password.replace(account, password_hash, reason="staff")
 
 
 def end_session(*, session: Session, reason: str, actor: User) -> None:

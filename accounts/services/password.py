@@ -38,7 +38,7 @@ def reset(*, email: str, code: str, new_password: str, network: str) -> None:
         if user is None:
             raise InvalidOtp
         codes.consume(checked)
-        _set(user, password_hash)
+        _replace_by_mail(user, password_hash)
 
 
 def change(
@@ -64,10 +64,7 @@ def change(
         if locked.password != user.password:
             # Changed or reset since it was compared: the proof is no longer valid.
             raise InvalidCredentials
-        locked.password = password_hash
-        locked.password_changed_at = timezone.now()
-        locked.save(update_fields=["password", "password_changed_at"])
-        end_access(user_id=user.id, reason="password_changed", but=session)
+        replace(locked, password_hash, reason="password_changed", but=session)
         emails.send_to(locked, "password_changed_by_you")
         return sessions.rotate(session)
 
@@ -93,8 +90,17 @@ def choose(*, token: str, new_password: str) -> User:
         user = User.objects.lock(pending.user_id)
         if not pending.consume():
             raise NotFound
-        _set(user, password_hash)
+        _replace_by_mail(user, password_hash)
     return user
+
+
+def replace(user: User, password_hash: str, *, reason: str, but: Session | None = None) -> int:
+    """Sets the password of an account whose row the caller holds locked, and ends what the old one has opened, except the
+    session `but`. Returns how many sessions ended."""
+    user.password = password_hash
+    user.password_changed_at = timezone.now()
+    user.save(update_fields=["password", "password_changed_at"])
+    return end_access(user_id=user.id, reason=reason, but=but)
 
 
 def end_access(*, user_id: int, reason: str, but: Session | None = None) -> int:
@@ -115,18 +121,15 @@ def hashed(new_password: str, user: User) -> str:
     return make_password(new_password)
 
 
-def _set(user: User, password_hash: str) -> None:
-    """Sets a password proved by mail and ends what the old one opened. The caller has locked the row."""
-    now = timezone.now()
+def _replace_by_mail(user: User, password_hash: str) -> None:
+    """Replaces the password for a user who has proved the mailbox, which confirms the address and ends a lockout."""
     newly_verified = not user.has_verified_email
-    user.password = password_hash
-    user.password_changed_at = user.password_reset_at = now
-    user.email_verified_at = user.email_verified_at or now
+    user.password_reset_at = timezone.now()
+    user.email_verified_at = user.email_verified_at or user.password_reset_at
     user.contested_at = None
-    changed = ["password", "password_changed_at", "password_reset_at", "email_verified_at", "contested_at"]
-    user.save(update_fields=changed)
+    user.save(update_fields=["password_reset_at", "email_verified_at", "contested_at"])
     login_lockout.clear_all(user)
-    end_access(user_id=user.id, reason="password_reset")
+    replace(user, password_hash, reason="password_reset")
     emails.send_to(user, "password_changed")
     if newly_verified:
         account_verified.send(User, user=user)
