@@ -71,10 +71,8 @@ def live_devices(user_id: int) -> list[TrustedDevice]:
 
 def address_is_taken(email: str, *, asked_by: int | None = None) -> bool:
     """Registered, or reserved for another user who may still undo a change away from it."""
-    if User.objects.filter(email=email).exists():
-        return True
-    undoable = EmailChange.objects.undoable().filter(old_email=email)
-    return undoable.exclude(user_id=asked_by).exists() if asked_by else undoable.exists()
+    reserved = EmailChange.objects.undoable().filter(old_email=email).exclude(user_id=asked_by)
+    return User.objects.filter(email=email).exists() or reserved.exists()
 
 
 def blocked_either_way(a_id: int, b_id: int) -> bool:

@@ -67,7 +67,7 @@ def _signed_payload(token: str, key: str, audience: str, issuer: str) -> dict[st
 
 # One header per key of the ring, for as many tokens as there are sessions.
 @lru_cache(maxsize=64)
-def _kid_of(header: str) -> object:
+def _kid_of(header: str) -> Any:
     """The key that a header names; none for a header with a field that this service never sets, such as `jku`."""
     fields = jwt.get_unverified_header(f"{header}.e30.AA")
     return fields.get("kid") if fields.keys() <= {"alg", "kid", "typ"} else None
@@ -120,10 +120,7 @@ def encode_session_token(*, sid: str, user_id: int, generation: int, issued_at: 
 def decode_session_token(token: str) -> SessionClaims:
     """The claims of a session token. TokenInvalid, or TokenExpired for a genuine one that has expired."""
     try:
-        kid = _kid_of(token.partition(".")[0])
-        backend = key_ring().get(kid) if isinstance(kid, str) else None
-        if backend is None:
-            raise TokenInvalid
+        backend = key_ring()[_kid_of(token.partition(".")[0])]
         payload = backend.decode(token)
         user_id = parse_id(payload["sub"])
         if payload.get("typ") != SESSION or user_id is None:

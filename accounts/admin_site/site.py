@@ -90,9 +90,8 @@ def writes_limited(view: View) -> View:
     @wraps(view)
     def limited(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if request.method not in SAFE_METHODS:
-            user_id = request.user.pk
             try:
-                ratelimits.check(WRITES.scope, network_of_request(request) if user_id is None else user_id)
+                ratelimits.check(WRITES.scope, request.user.pk or network_of_request(request))
             except RateLimited as error:
                 return errors.rate_limited(request, error)
         return view(request, *args, **kwargs)

@@ -29,8 +29,6 @@ from core.transactions import lock_in_order, unit_of_work
 DIGITS = 6
 # Failed codes of an account on one day, and the digits of its codes from then on.
 LONGER_AFTER = ((100, 10), (20, 8))
-# No row has this id: for an address without account the statements are the same and find nothing.
-_NO_USER = 0
 # The network that is counted for calls outside of a request.
 NO_NETWORK = network_of(None)
 
@@ -98,7 +96,7 @@ def simulate_mail(*, email: str) -> None:
     For addresses that get no mail, so that response times do not reveal accounts.
     """
     with unit_of_work():
-        User.objects.lock_with_email(_NO_USER, email)
+        User.objects.lock_with_email(login_lockout.NO_USER, email)
         keyed_digest("code", email)
         login_lockout.record_unknown_address(email)
         mail = emails.render("reset_code", email, settings.LANGUAGE_CODE, {"name": "x", "code": "000000"})
@@ -115,7 +113,7 @@ def check(*, user: User | None, purpose: str, address: str, text: str, network: 
     Runs two commits and the same statements on every path to InvalidOtp, so that timing reveals nothing. Call it
     outside of any transaction: the counted try must stay when the caller fails.
     """
-    owner_id = _NO_USER if user is None else user.id
+    owner_id = login_lockout.NO_USER if user is None else user.id
     with transaction.atomic(durable=True):
         live = Code.objects.live().filter(
             user_id=owner_id, purpose=purpose, address=address, tries__lt=conf.CODE_TRIES_IN_ALL

@@ -131,8 +131,8 @@ def _key(email: str) -> str:
 
 # The newest sign-ins are enough to recognise a network.
 NEWEST_SESSIONS = 200
-# No row has this id: for an address without account the statement is the same and finds nothing.
-_NO_USER = 0
+# No row has this id: for an address without account the statements are the same and find nothing.
+NO_USER = 0
 # Sessions that ended in another way may have been stolen. A reset ends all of them: the owner, who has
 # just proved the mailbox, can still sign in from the usual networks while an attacker continues to guess.
 _KNOWN_AFTER = ("logout", "password_reset")
@@ -146,7 +146,7 @@ def knows_network(user: User | None, network: str) -> bool:
     those that ended in any other way (removed, reuse of a token) count only while their trusted device lives.
     """
     now = timezone.now()
-    user_id = user.id if user is not None else _NO_USER
+    user_id = user.id if user is not None else NO_USER
     addresses = _addresses(user_id, now, now - timedelta(days=conf.KNOWN_NETWORK_DAYS))
     return any(address is not None and network_of(address) == network for (address,) in addresses)
 

@@ -58,8 +58,7 @@ def set_privacy(*, user: User, **changes: Any) -> User:
         was_shown = user.show_last_seen
         for name, value in changes.items():
             setattr(user, name, value)
-        if changes:
-            user.save(update_fields=list(changes))
+        user.save(update_fields=list(changes))
         if user.show_last_seen != was_shown:
             presence_visibility_changed.send(User, user=user)
     return user

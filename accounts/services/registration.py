@@ -25,13 +25,12 @@ def sign_up(*, email: str, password: str, first_name: str, last_name: str, langu
 
     EmailTaken for every registered address, ValidationError (`password`) for a weak password.
     """
-    refuse_weak_password(password, User(email=email, first_name=first_name, last_name=last_name), field="password")
-    if address_is_taken(email):
-        _report_taken(email)
-        raise EmailTaken
     user = User(email=email, first_name=first_name, last_name=last_name, language=language)
-    user.set_password(password)  # outside of the transaction: hashing takes its time
+    refuse_weak_password(password, user, field="password")
     try:
+        if address_is_taken(email):
+            raise EmailTaken
+        user.set_password(password)  # outside of the transaction: hashing takes its time
         with unit_of_work():
             User.objects.add(user)
             # Counted here, so that parallel sign-ups that lose against this one use up nothing.
@@ -79,15 +78,12 @@ def verify_email(*, email: str, code: str, client: Client) -> tuple[User, str]:
 
 
 def confirm(user: User) -> None:
-    """Marks the address as confirmed. Runs in the caller's unit of work, with the row locked.
+    """Marks an unconfirmed address as confirmed. Runs in the caller's unit of work, with the row locked.
 
     If the address was used for several sign-ups, the password may not be the owner's: it stops working, its sessions
     end, and the owner is asked to choose a new one.
     """
-    if user.has_verified_email:
-        return
-    now = timezone.now()
-    user.email_verified_at = now
+    user.email_verified_at = timezone.now()
     changed = ["email_verified_at"]
     if user.contested_at is not None:
         user.contested_at = None

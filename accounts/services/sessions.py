@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from accounts import emails
@@ -19,9 +19,6 @@ from core.database import compiled, insert
 from core.exceptions import ApiError, NotFound
 from core.request_context import UNKNOWN, Client
 from core.transactions import unit_of_work
-
-# What a new token changes.
-_TOKEN_FIELDS = ("generation", "oldest_generation", "generation_used_at", "last_used_at", "token_expires_at")
 
 
 def start(*, user: User, client: Client = UNKNOWN, **fields: Any) -> tuple[Session, str]:
@@ -208,7 +205,8 @@ def _renew(session: Session, *, follows_newest: bool, now: datetime) -> None:
         session.generation_used_at = None
     session.last_used_at = now
     session.token_expires_at = _token_expiry(now, session.expires_at)
-    session.save(update_fields=_TOKEN_FIELDS)
+    changed = ["generation", "oldest_generation", "generation_used_at", "last_used_at", "token_expires_at"]
+    session.save(update_fields=changed)
 
 
 def _require_accepting(session: Session | None, generation: int, now: datetime) -> Session:
@@ -238,8 +236,7 @@ def _record_use(session: Session, *, is_newest: bool, now: datetime) -> None:
     if now - session.last_used_at >= timedelta(seconds=conf.LAST_USED_EVERY_SECONDS):
         changes["last_used_at"] = session.last_used_at = now
     if changes:
-        unchanged = Q(id=session.id, generation=session.generation)
-        Session.objects.filter(unchanged).update(**changes)
+        Session.objects.filter(id=session.id, generation=session.generation).update(**changes)
 
 
 def _token_expiry(now: datetime, expires_at: datetime) -> datetime:
