@@ -96,8 +96,7 @@ def end_session(*, session: Session, reason: str, actor: User) -> None:
 
 def remove_device(*, device: TrustedDevice, reason: str, actor: User) -> None:
     """Ends the trust in one device and the sign-ins that it opened. NotFound when it is trusted no longer."""
-    details = {"device": device.device_name}
-    with _audited("trusted_device.removed", device.user, actor, reason, details) as account:
+    with _audited("trusted_device.removed", device.user, actor, reason, {"device": device.device_name}) as account:
         two_step.remove_device(user=account, device_id=device.id)
 
 

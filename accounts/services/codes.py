@@ -153,11 +153,8 @@ def delete(which: QuerySet[Code]) -> None:
 
 
 def _digits_for(user: User) -> int:
-    if user.failed_codes_day == timezone.now().date():
-        for failures, digits in LONGER_AFTER:
-            if user.failed_codes >= failures:
-                return digits
-    return DIGITS
+    failed_today = user.failed_codes if user.failed_codes_day == timezone.now().date() else 0
+    return next((digits for failures, digits in LONGER_AFTER if failed_today >= failures), DIGITS)
 
 
 def _count_try(code: Code, network: str) -> bool:

@@ -123,13 +123,6 @@ def _account(user_id: int) -> Files:
             yield f"avatar-{picture.id}.{picture.mime.rsplit('/', 1)[-1]}", content
 
 
-class _Encoder(DjangoJSONEncoder):
-    def default(self, o: Any) -> Any:
-        if isinstance(o, datetime):
-            return json_time(o)
-        return super().default(o)
-
-
 def _write_rows(zipped: zipfile.ZipFile, name: str, items: Iterator[Any]) -> None:
     """Writes a JSON list in parts: a user may have a million rows."""
     # As `writestr` makes it; `open` with a name alone dates the file to 1980.
@@ -146,4 +139,8 @@ def _write_rows(zipped: zipfile.ZipFile, name: str, items: Iterator[Any]) -> Non
 
 
 def _json(value: Any) -> bytes:
-    return json.dumps(value, cls=_Encoder, ensure_ascii=False, indent=2).encode()
+    return json.dumps(value, default=_as_json, ensure_ascii=False, indent=2).encode()
+
+
+def _as_json(value: Any) -> Any:
+    return json_time(value) if isinstance(value, datetime) else DjangoJSONEncoder().default(value)

@@ -119,7 +119,7 @@ def _after_password(
     lock = login_lockout.row_for(email, user, network)
     wait = login_lockout.seconds_left(lock, timezone.now())
     exempt = bool(wait) and device is not None
-    if wait and not _may_try_while_locked(device):
+    if wait and (device is None or not _may_try_while_locked(device)):
         raise AccountLocked(retry_after=wait)
     is_right = _is_right(user, password)  # outside of the transaction: hashing takes its time
     now = timezone.now()
@@ -172,9 +172,7 @@ def _is_right(user: User | None, password: str) -> bool:
     return user.check_password(password)
 
 
-def _may_try_while_locked(device: TrustedDevice | None) -> bool:
-    if device is None:
-        return False
+def _may_try_while_locked(device: TrustedDevice) -> bool:
     tries, _left = RateCount.objects.count_use(key=keyed_digest("rate", "trusted_device", str(device.id)), seconds=3600)
     return tries <= conf.TRUSTED_DEVICE_TRIES
 

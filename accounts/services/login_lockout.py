@@ -97,11 +97,7 @@ def count_wrong(row: PasswordLock, now: datetime) -> bool:
     wait = _wait_after(row.wrong_passwords)
     if wait:
         row.locked_until = now + timedelta(seconds=wait)
-    changed = ["wrong_passwords", "wrong_password_at", "locked_until"]
-    if isinstance(row, UnknownAddress):
-        row.touched_at = now
-        changed.append("touched_at")
-    row.save(update_fields=changed if row.pk else None)
+    row.save(update_fields=["wrong_passwords", "wrong_password_at", "locked_until"] if row.pk else None)
     return wait > 0
 
 

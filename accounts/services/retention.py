@@ -60,7 +60,7 @@ def schedule_erasure(*, user: User, action_token: OneTimeToken) -> datetime:
 
 def erase(*, user_id: int) -> bool:
     """Erases all data of a user now. False when the account does not exist or is erased already."""
-    return again_after_deadlock(lambda: _erase(User.objects.not_erased().filter(id=user_id)))
+    return again_after_deadlock(partial(_erase, User.objects.not_erased().filter(id=user_id)))
 
 
 def _erase(users: QuerySet[User]) -> bool:
@@ -86,10 +86,10 @@ def erase_due(*, now: datetime, batch: int) -> int:
     erased = 0
     for user_id in list(due.values_list("id", flat=True)[:batch]):
         # Signing in at the last moment still cancels the deletion.
-        erased += again_after_deadlock(lambda user_id=user_id: _erase(due.filter(id=user_id)))
+        erased += again_after_deadlock(partial(_erase, due.filter(id=user_id)))
     recent = User.objects.filter(erased_at__gt=now - REPEATED_FOR).order_by("id")
     for user_id in list(recent.values_list("id", flat=True)[:batch]):
-        again_after_deadlock(lambda user_id=user_id: _erase_again(user_id))
+        again_after_deadlock(partial(_erase_again, user_id))
     return erased
 
 

@@ -153,12 +153,11 @@ class TwoStepViewSet(ViewSet):
     def verify(self, request: Request) -> Response:
         data = checked(TwoStepInput, request.data)
         done = two_step.with_password(pending=request.auth, **data, client=client_of(request._request))
-        if done.device_token is None:
-            return Response(SignInReply.render(done.user, done.token))
-        if "Origin" not in request.headers:
+        if done.device_token is not None and "Origin" not in request.headers:
             return Response(TwoStepReply.render(done.user, done.token, device_token=done.device_token))
         response = Response(SignInReply.render(done.user, done.token))
-        _set_cookie(response, done.device_token)  # a browser
+        if done.device_token is not None:  # of a browser
+            _set_cookie(response, done.device_token)
         return response
 
     @throttles(Throttle("resend_two_step_network", by=network), Throttle("resend_two_step", by=network_and_account))
