@@ -186,7 +186,7 @@ class TrustedDeviceSerializer(serializers.Serializer):
 
     @classmethod
     def render(cls, device: TrustedDevice) -> dict[str, Any]:
-        return cls(device).data
+        return {name: getattr(device, name) for name in cls().fields}
 
 
 class TrustedDevicesReply(OkReply):

@@ -140,7 +140,7 @@ class PrivacySerializer(serializers.Serializer):
 
     @classmethod
     def render(cls, user: User) -> dict[str, Any]:
-        return cls(user).data
+        return {name: getattr(user, name) for name in cls().fields}
 
 
 class PrivacyReply(OkReply):
