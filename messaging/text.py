@@ -1,4 +1,7 @@
-"""Validation of message bodies, client ids, emoji and search texts, the same for every entry point."""
+"""Validation of message bodies, client ids, emoji and search texts, the same for every entry point.
+
+Bodies are valid Unicode in composed form already: the fields of the serializers see to that.
+"""
 
 import re
 from functools import cache
@@ -22,16 +25,6 @@ _TEXT_STYLE = "\ufe0e"
 _EMOJI_STYLE = "\ufe0f"
 
 
-def _clean_text(field: str, value: object) -> str:
-    if not isinstance(value, str):
-        raise ValidationError({field: [_("This must be text.")]})
-    if "\x00" in value:
-        raise ValidationError({field: [_("Null characters are not allowed.")]})
-    if not is_encodable(value):
-        raise ValidationError({field: [_("This is not valid Unicode text.")]})
-    return normalise(value)
-
-
 def searchable(body: str | None) -> str:
     """The folded text that search reads, cut to a limit: a few characters become many when they are folded."""
     text = body or ""
@@ -46,40 +39,43 @@ def too_long(length: int) -> str:
     return sentence % {"length": length}
 
 
-def clean_body(value: object, *, may_be_empty: bool) -> str:
-    """The body as it is stored: composed and trimmed. ValidationError naming `body`."""
-    body = _clean_text("body", "" if value is None and may_be_empty else value).strip()
+def clean_body(value: str | None, *, may_be_empty: bool) -> str | None:
+    """The body as it is stored: trimmed, or None without a text. ValidationError naming `body`."""
+    if value is None and not may_be_empty:
+        raise ValidationError({"body": [_("This must be text.")]})
+    body = (value or "").strip()
     if _INVISIBLE.fullmatch(body):
         if may_be_empty:
-            return ""
+            return None
         raise ValidationError({"body": [_("This may not be blank.")]})
     if len(body) > conf.BODY_LENGTH:
         raise ValidationError({"body": [too_long(conf.BODY_LENGTH)]})
     return body
 
 
-def clean_client_id(value: object) -> str | None:
+def clean_client_id(value: str | None) -> str | None:
     """The client's own id of a message. ValidationError naming `client_id`."""
-    if value is None:
-        return None
-    if not isinstance(value, str) or not _CLIENT_ID.fullmatch(value):
-        text = _("Use 1 to 64 letters, digits, hyphens and underscores.")
-        raise ValidationError({"client_id": [text]})
+    if value is not None and not _CLIENT_ID.fullmatch(value):
+        raise ValidationError({"client_id": [_("Use 1 to 64 letters, digits, hyphens and underscores.")]})
     return value
 
 
-def clean_emoji(value: object) -> str:
+def clean_emoji(value: str) -> str:
     """Exactly one emoji, in its fully qualified spelling (❤ becomes ❤️). ValidationError naming `emoji`."""
-    if isinstance(value, str) and len(value) <= 32 and _TEXT_STYLE not in value:
+    if len(value) <= 32 and _TEXT_STYLE not in value:
         spelling = _spellings().get(value.replace(_EMOJI_STYLE, ""))
         if spelling is not None:
             return spelling
     raise ValidationError({"emoji": [_("This must be exactly one emoji.")]})
 
 
-def clean_query(value: object) -> str:
-    """A search text, folded as the bodies are. ValidationError naming `q`."""
-    query = _clean_text("q", value if value is not None else "").strip()
+def clean_query(value: str | None) -> str:
+    """A search text of a query string, folded as the bodies are. ValidationError naming `q`."""
+    query = normalise(value or "").strip()
+    if "\x00" in query:
+        raise ValidationError({"q": [_("Null characters are not allowed.")]})
+    if not is_encodable(query):
+        raise ValidationError({"q": [_("This is not valid Unicode text.")]})
     if len(query) > conf.SEARCH_QUERY_LENGTH:
         raise ValidationError({"q": [too_long(conf.SEARCH_QUERY_LENGTH)]})
     folded = fold(query)

@@ -29,9 +29,9 @@ def send(
     *,
     sender: "User",
     conversation_id: object,
-    body: object,
+    body: str | None,
     reply_to_id: int | None = None,
-    client_id: object = None,
+    client_id: str | None = None,
     image: "Image | None" = None,
     sent_at: datetime | None = None,
 ) -> tuple[MessageRow, bool]:
@@ -42,7 +42,7 @@ def send(
     ConversationNotFound, EmailNotVerified, UserBlocked, MessagePermissionDenied, MessageNotFound (the
     message replied to), IdempotencyConflict, ValidationError (body, client_id).
     """
-    text = clean_body(body, may_be_empty=image is not None) or None
+    text = clean_body(body, may_be_empty=image is not None)
     key = clean_client_id(client_id)
     with unit_of_work():
         locked = storage.lock(conversation_id, sender.id)
@@ -86,9 +86,9 @@ def send_image(
     sender: "User",
     conversation_id: object,
     upload: IO[bytes],
-    body: object = None,
+    body: str | None = None,
     reply_to_id: int | None = None,
-    client_id: object = None,
+    client_id: str | None = None,
 ) -> tuple[MessageRow, bool]:
     """Sends an image, with or without text. A repeat must upload the same bytes.
 
@@ -173,7 +173,7 @@ def send_call_message(
     return storage.row_of(Message.objects.get(call_id=call_id), None, None)
 
 
-def edit(*, editor: "User", message_id: object, body: object) -> MessageRow:
+def edit(*, editor: "User", message_id: object, body: str | None) -> MessageRow:
     """The message with its new text. The same text again changes nothing and sends no event.
 
     MessageNotFound, NotMessageOwner, EmailNotVerified, UserBlocked, MessagePermissionDenied,
@@ -186,7 +186,7 @@ def edit(*, editor: "User", message_id: object, body: object) -> MessageRow:
         locked.check_can_contact(editor)
         if message.kind == Message.Kind.CALL:
             raise ValidationError({"body": [_("Call entries cannot be edited.")]})
-        text = clean_body(body, may_be_empty=message.kind == Message.Kind.IMAGE) or None
+        text = clean_body(body, may_be_empty=message.kind == Message.Kind.IMAGE)
         if text != message.body:
             now = timezone.now()
             _keep_version(message, now)

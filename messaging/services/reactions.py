@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from accounts.models import User
 
 
-def add(*, user: "User", message_id: object, emoji: object) -> Uses:
+def add(*, user: "User", message_id: object, emoji: str) -> Uses:
     """Adds a reaction and returns all reactions of the message; the same one again changes nothing.
 
     MessageNotFound, EmailNotVerified, UserBlocked, MessagePermissionDenied,
@@ -42,7 +42,7 @@ def add(*, user: "User", message_id: object, emoji: object) -> Uses:
         return reactions_of(message.id)
 
 
-def remove(*, user: "User", message_id: object, emoji: object) -> Uses:
+def remove(*, user: "User", message_id: object, emoji: str) -> Uses:
     """Removes the user's reaction and returns all reactions of the message. Allowed after a block, as
     deleting is. MessageNotFound, ValidationError (not exactly one emoji)."""
     value = clean_emoji(emoji)
