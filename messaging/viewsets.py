@@ -88,10 +88,8 @@ class ConversationViewSet(MethodPermissions, ViewSet):
         operation_id="messages_mark_read", request=serializers.UpToMessageInput, responses=serializers.ReadReply
     )
     def read(self, request: Request, conversation_id: str) -> Response:
-        message_id = checked(serializers.UpToMessageInput, request.data).get("message_id")
-        return Response(
-            conversations.mark_read(reader_id=request.user.id, conversation_id=conversation_id, message_id=message_id)
-        )
+        data = checked(serializers.UpToMessageInput, request.data)
+        return Response(conversations.mark_read(reader_id=request.user.id, conversation_id=conversation_id, **data))
 
     @extend_schema(
         operation_id="messages_clear_conversation",
@@ -99,8 +97,8 @@ class ConversationViewSet(MethodPermissions, ViewSet):
         responses=serializers.ConversationClearedReply,
     )
     def clear(self, request: Request, conversation_id: str) -> Response:
-        message_id = checked(serializers.UpToMessageInput, request.data).get("message_id")
-        cleared = conversations.clear(user_id=request.user.id, conversation_id=conversation_id, message_id=message_id)
+        data = checked(serializers.UpToMessageInput, request.data)
+        cleared = conversations.clear(user_id=request.user.id, conversation_id=conversation_id, **data)
         return Response({"cleared_up_to_id": cleared})
 
 
@@ -108,8 +106,9 @@ def _messages(rows: Iterable[selectors.MessageRow], request: Request) -> list[di
     return [serializers.MessageOutput.render(row, request.user.id) for row in rows]
 
 
-def _sent(row: selectors.MessageRow, created: bool, request: Request) -> Response:
-    return Response({"message": serializers.MessageOutput.render(row, request.user.id)}, status=201 if created else 200)
+def _message(row: selectors.MessageRow, request: Request, *, created: bool = False) -> Response:
+    message = serializers.MessageOutput.render(row, request.user.id)
+    return Response({"message": message}, status=201 if created else 200)
 
 
 class MessageViewSet(MethodPermissions, ViewSet):
@@ -147,7 +146,7 @@ class MessageViewSet(MethodPermissions, ViewSet):
     def create(self, request: Request, conversation_id: str) -> Response:
         data = checked(serializers.SendMessageInput, request.data)
         message, created = messages.send(sender=request.user, conversation_id=conversation_id, **data)
-        return _sent(message, created, request)
+        return _message(message, request, created=created)
 
     @permission_classes([IsVerified])
     @throttles(Throttle("edit", by=user))
@@ -155,9 +154,8 @@ class MessageViewSet(MethodPermissions, ViewSet):
         operation_id="messages_edit", request=serializers.EditMessageInput, responses=serializers.MessageReply
     )
     def partial_update(self, request: Request, message_id: str) -> Response:
-        body = checked(serializers.EditMessageInput, request.data)["body"]
-        message = messages.edit(editor=request.user, message_id=message_id, body=body)
-        return Response({"message": serializers.MessageOutput.render(message, request.user.id)})
+        data = checked(serializers.EditMessageInput, request.data)
+        return _message(messages.edit(editor=request.user, message_id=message_id, **data), request)
 
     @extend_schema(operation_id="messages_delete", request=None, responses=serializers.DeletedReply)
     def destroy(self, request: Request, message_id: str) -> Response:
@@ -198,7 +196,7 @@ class ImageMessageViewSet(ViewSet):
         message, created = messages.send_image(
             sender=request.user, conversation_id=conversation_id, upload=data.pop("file"), **data
         )
-        return _sent(message, created, request)
+        return _message(message, request, created=created)
 
 
 REACT = Throttle("react", by=user)
@@ -212,9 +210,9 @@ class ReactionViewSet(ViewSet):
         operation_id="messages_react", request=serializers.ReactionInput, responses=serializers.ReactionsReply
     )
     def create(self, request: Request, message_id: str) -> Response:
-        emoji = checked(serializers.ReactionInput, request.data)["emoji"]
-        result = reactions.add(user=request.user, message_id=message_id, emoji=emoji)
-        return Response({"reactions": serializers.ReactionOutput.render(result)})
+        data = checked(serializers.ReactionInput, request.data)
+        uses = reactions.add(user=request.user, message_id=message_id, **data)
+        return Response({"reactions": serializers.ReactionOutput.render(uses)})
 
     @throttles(REACT)
     @extend_schema(
@@ -224,11 +222,10 @@ class ReactionViewSet(ViewSet):
         responses=serializers.ReactionsReply,
     )
     def destroy(self, request: Request, message_id: str) -> Response:
-        emoji: Any = request.query_params.get("emoji")
-        if emoji is None:
-            emoji = checked(serializers.ReactionInput, request.data)["emoji"]
-        result = reactions.remove(user=request.user, message_id=message_id, emoji=emoji)
-        return Response({"reactions": serializers.ReactionOutput.render(result)})
+        emoji = request.query_params.get("emoji")
+        data = checked(serializers.ReactionInput, request.data) if emoji is None else {"emoji": emoji}
+        uses = reactions.remove(user=request.user, message_id=message_id, **data)
+        return Response({"reactions": serializers.ReactionOutput.render(uses)})
 
 
 class ReportViewSet(ViewSet):
@@ -237,7 +234,5 @@ class ReportViewSet(ViewSet):
     )
     def create(self, request: Request, message_id: str) -> Response:
         data = checked(serializers.ReportInput, request.data)
-        made = reports.report(
-            reporter=request.user, message_id=message_id, reason=data["reason"], comment=data.get("comment") or ""
-        )
+        made = reports.report(reporter=request.user, message_id=message_id, **data)
         return Response({"report_id": made.id}, status=201)

@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 REASON_LENGTH = 100
 
 
-def report(*, reporter: "User", message_id: object, reason: str, comment: str = "") -> Report:
+def report(*, reporter: "User", message_id: object, reason: str, comment: str | None = None) -> Report:
     """A report with a snapshot of the message. One per user and message: a second one replaces reason and
     comment of the first while that is open. MessageNotFound, ValidationError (reason, comment)."""
     with unit_of_work():
         # Locked: otherwise a message that is erased or purged at this moment would leave its text, or fail the insert.
         _locked, message = storage.lock_message(message_id, reporter.id)
-        reason, comment = reason.strip(), comment.strip()
+        reason, comment = reason.strip(), (comment or "").strip()
         if not reason:
             raise ValidationError({"reason": [_("This may not be blank.")]})
-        limits = (("reason", reason, REASON_LENGTH), ("comment", comment, conf.REPORT_COMMENT_LENGTH))
-        for name, text, max_length in limits:
-            if len(text) > max_length:
-                raise ValidationError({name: [too_long(max_length)]})
+        if len(reason) > REASON_LENGTH:
+            raise ValidationError({"reason": [too_long(REASON_LENGTH)]})
+        if len(comment) > conf.REPORT_COMMENT_LENGTH:
+            raise ValidationError({"comment": [too_long(conf.REPORT_COMMENT_LENGTH)]})
         row, created = Report.objects.get_or_create(
             message=message,
             reporter_id=reporter.id,
@@ -49,9 +49,8 @@ def report(*, reporter: "User", message_id: object, reason: str, comment: str = 
                 },
             },
         )
-        still_open = Report.objects.filter(id=row.id, state=Report.State.OPEN)
-        if not created and still_open.update(reason=reason, comment=comment):
-            row.reason, row.comment = reason, comment
+        if not created:
+            Report.objects.filter(id=row.id, state=Report.State.OPEN).update(reason=reason, comment=comment)
     return row
 
 
@@ -64,7 +63,7 @@ def close(*, report: Report, staff: "User", state: str, resolution: str = "") ->
         report = Report.objects.select_for_update().get(id=report.id)
         if report.state == state:
             raise PermissionDenied(_("This report has already been closed like this."))
-        report.state, report.resolution = state, resolution[:500]
+        report.state, report.resolution = state, resolution
         report.resolved_by_id, report.resolved_at = staff.id, timezone.now()
         report.save(update_fields=["state", "resolution", "resolved_by", "resolved_at"])
         audit.record(
