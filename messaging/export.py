@@ -10,13 +10,12 @@ from messaging.models import Conversation, Message, Reaction, Report
 from messaging.selectors import conversations_for, message_page
 from messaging.serializers import ConversationOutput, MessageOutput
 
-PAGE = 100
-PAGES_A_FILE = 20
+MESSAGES_PER_FILE = 2000
 
 
 def export_files(user_id: int) -> Iterator[tuple[str, Any]]:
-    """Files for the archive: each conversation as the user sees it, in parts of 2,000 messages, newest
-    first; the images the user sent; the user's reactions and reports."""
+    """Files for the archive: each conversation as the user sees it, its messages newest first, 2,000 per file;
+    the images the user sent; the user's reactions and reports."""
     conversations = Conversation.objects.filter(participants__user_id=user_id, participants__is_shown=True)
     for conversation_id in list(conversations.order_by("id").values_list("id", flat=True)):
         folder = f"conversation-{conversation_id}"
@@ -41,10 +40,9 @@ def export_files(user_id: int) -> Iterator[tuple[str, Any]]:
 def _parts(user_id: int, conversation_id: int) -> Iterator[list[dict[str, Any]]]:
     before, has_more = None, True
     while has_more:
-        part: list[dict[str, Any]] = []
-        while has_more and len(part) < PAGE * PAGES_A_FILE:
-            page, has_more = message_page(user_id=user_id, conversation_id=conversation_id, limit=PAGE, before=before)
-            part += [MessageOutput.render(row, user_id) for row in page]
-            before = page[-1].id if page else None
-        if part:
-            yield part
+        page, has_more = message_page(
+            user_id=user_id, conversation_id=conversation_id, limit=MESSAGES_PER_FILE, before=before
+        )
+        if page:
+            before = page[-1].id
+            yield [MessageOutput.render(row, user_id) for row in page]
