@@ -63,7 +63,7 @@ def mark_read(*, reader_id: int, conversation_id: object, message_id: int | None
         if message_id is None:
             target = participant.last_message_id or 0
         else:
-            target = storage.visible(locked, message_id).id
+            target = locked.visible_message(message_id).id
         if target > participant.last_read_id:
             participant.last_read_id = target
             participant.unread_count = storage.count_unread(participant)
@@ -144,4 +144,4 @@ def _clear_target(locked: storage.LockedConversation, participant: Participant, 
         if Message.objects.filter(id=message_id, conversation=locked.conversation).exists():
             return message_id
         raise MessageNotFound
-    return storage.visible(locked, message_id).id
+    return locked.visible_message(message_id).id

@@ -52,7 +52,7 @@ def send(
             digest = storage.digest_of(locked.conversation.id, text, reply_to_id, upload_digest)
         try:
             locked.check_can_contact(sender)
-            replied = storage.visible(locked, reply_to_id) if reply_to_id is not None else None
+            replied = locked.visible_message(reply_to_id) if reply_to_id is not None else None
         except ApiError:
             # An accepted message stays accepted: a repeat returns it, even if permissions have changed since.
             with suppress(ApiError):
@@ -78,7 +78,7 @@ def send(
             if image is not None:
                 pictures.discard([image.id])
             return repeated, False
-        return _announce(message, locked, storage.row_of(message, replied, image), unread_counts), True
+        return _announce(message, locked, storage.row_of(message, image=image, replied=replied), unread_counts), True
 
 
 def send_image(
@@ -169,8 +169,8 @@ def send_call_message(
         )
         unread_counts = storage.insert(message, locked)
         if unread_counts:
-            return _announce(message, locked, storage.row_of(message, None, None), unread_counts)
-    return storage.row_of(Message.objects.get(call_id=call_id), None, None)
+            return _announce(message, locked, storage.row_of(message), unread_counts)
+    return storage.row_of(Message.objects.get(call_id=call_id))
 
 
 def edit(*, editor: "User", message_id: object, body: str | None) -> MessageRow:
@@ -213,5 +213,5 @@ def delete(*, user: "User", message_id: object) -> int:
         locked, message = storage.lock_message(message_id, user.id)
         if message.sender_id != user.id:
             raise NotMessageOwner
-        storage.erase(message, locked, now=timezone.now())
+        storage.erase(message, locked)
     return message.id

@@ -7,8 +7,9 @@ and counters agree with the messages. Participants are locked after the conversa
 import hashlib
 import json
 from dataclasses import dataclass
-from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from django.utils import timezone
 
 from accounts import sql
 from accounts.services import pictures
@@ -37,7 +38,7 @@ from messaging.selectors.conversations import contact_columns, contact_refusal, 
 from messaging.selectors.messages import MessageRow, messages_for
 
 if TYPE_CHECKING:
-    from accounts.models import User
+    from accounts.models import Image, User
 
 
 @dataclass(slots=True)
@@ -61,6 +62,14 @@ class LockedConversation:
         rows = Participant.objects.filter(conversation=self.conversation)
         by_user = {participant.user_id: participant for participant in rows}
         return by_user[self.user_id], by_user[self.other_id]
+
+    def visible_message(self, message_id: int) -> Message:
+        """The message of this conversation if the participant can see it. MessageNotFound."""
+        messages = Message.objects.visible_to(self.user_id)
+        message = messages.filter(id=message_id, conversation_id=self.conversation.id).first()
+        if message is None:
+            raise MessageNotFound
+        return message
 
 
 _LOCK = (
@@ -108,16 +117,7 @@ def lock_message(message_id: object, user_id: int) -> tuple[LockedConversation, 
         locked = lock(columns[0], user_id)
     except ConversationNotFound as error:
         raise MessageNotFound from error
-    return locked, visible(locked, number)
-
-
-def visible(locked: LockedConversation, message_id: int) -> Message:
-    """The message inside the locked conversation if this participant can see it. MessageNotFound."""
-    messages = Message.objects.visible_to(locked.user_id)
-    message = messages.filter(id=message_id, conversation_id=locked.conversation.id).first()
-    if message is None:
-        raise MessageNotFound
-    return message
+    return locked, locked.visible_message(number)
 
 
 def newest_visible_id(conversation_id: int, cleared_up_to_id: int) -> int | None:
@@ -202,14 +202,14 @@ def original_of(sender_id: int, client_id: str | None, digest: str) -> MessageRo
     if message.request_digest != digest:
         raise IdempotencyConflict
     shown = messages_for(sender_id, [message.id]).get(message.id)
-    return shown or row_of(message, None, message.image)
+    return shown or row_of(message, image=message.image)
 
 
 # The fields that a row has in common with the message itself; the others are of its image and of the quoted message.
 _OF_MESSAGE = MessageRow._fields[: MessageRow._fields.index("image_token")]
 
 
-def row_of(message: Message, replied: Message | None, image: Any) -> MessageRow:
+def row_of(message: Message, *, image: "Image | None" = None, replied: Message | None = None) -> MessageRow:
     """The row of a new message, without a query."""
     row = MessageRow(*(getattr(message, name) for name in _OF_MESSAGE))
     if image is not None:
@@ -231,14 +231,14 @@ def row_of(message: Message, replied: Message | None, image: Any) -> MessageRow:
     return row
 
 
-def erase(message: Message, locked: LockedConversation, *, now: datetime) -> None:
+def erase(message: Message, locked: LockedConversation) -> None:
     """Empties a message that the lock's user has sent, and corrects both participants' counters. Needs a unit of work."""
     participants = locked.participants()
     was_unread = participants[1].is_unread(message)
     MessageRevision.objects.filter(message=message).delete()
     Reaction.objects.filter(message=message).delete()
     image_id = message.image_id
-    message.erase(now)
+    message.erase(timezone.now())
     message.save(update_fields=[*Message.ERASED, "deleted_at"])
     if image_id is not None:
         pictures.discard([image_id])
