@@ -45,17 +45,15 @@ def _ids(
     while True:
         hits, lowest = _scan(conversation_id, folded, cleared, before)
         ids += hits
+        read += conf.SEARCH_SCAN
+        if lowest is not None and len(ids) <= limit and indexable and on_postgresql():
+            ids += _look_up(conversation_id, folded, cleared, lowest, limit + 1 - len(ids))
+            lowest = None
         if len(ids) > limit:
             return ids[:limit], ids[limit - 1]
-        if lowest is None:
-            return ids, None
+        if lowest is None or (not indexable and read >= conf.SEARCH_SCAN_MAX):
+            return ids, lowest
         before = lowest
-        read += conf.SEARCH_SCAN
-        if indexable and on_postgresql():
-            ids += _look_up(conversation_id, folded, cleared, before, limit + 1 - len(ids))
-            return ids[:limit], ids[limit - 1] if len(ids) > limit else None
-        if not indexable and read >= conf.SEARCH_SCAN_MAX:
-            return ids, before
 
 
 def _scan(conversation_id: int, folded: str, cleared: int, before: int | None) -> tuple[list[int], int | None]:

@@ -5,8 +5,7 @@ without a message.
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from django.db.models import Exists, Min, OuterRef, Q
-from django.db.models.functions import Greatest
+from django.db.models import Exists, F, Min, OuterRef, Q
 from django.utils import timezone
 
 from accounts.selectors import message_images
@@ -109,7 +108,7 @@ def _cleared_conversations(batch: int) -> Iterator[tuple[int, int]]:
     outdated = (
         Participant.objects.values("conversation_id")
         .annotate(cleared_by_both=Min("cleared_up_to_id"))
-        .filter(cleared_by_both__gt=Greatest("conversation__purged_up_to_id", 0))
+        .filter(cleared_by_both__gt=F("conversation__purged_up_to_id"))
         .order_by("conversation_id")
         .values_list("conversation_id", "cleared_by_both")
     )
@@ -147,6 +146,5 @@ def _purge_images(now: datetime, batch: int) -> int:
         .order_by("id")
         .values_list("id", flat=True)[:batch]
     )
-    if abandoned:
-        pictures.discard(abandoned)
+    pictures.discard(abandoned)
     return len(abandoned)

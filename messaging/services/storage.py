@@ -196,8 +196,8 @@ def original_of(sender_id: int, client_id: str | None, digest: str) -> MessageRo
     """The message first sent with this client_id. MessageNotFound, IdempotencyConflict for a request that does not match."""
     message = None
     if client_id is not None:
-        message = Message.objects.filter(sender_id=sender_id, client_id=client_id).first()
-    if message is None or message.deleted_at is not None:
+        message = Message.objects.not_deleted().filter(sender_id=sender_id, client_id=client_id).first()
+    if message is None:
         raise MessageNotFound
     if message.request_digest != digest:
         raise IdempotencyConflict
