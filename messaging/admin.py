@@ -38,10 +38,13 @@ class RevealForm(ReasonForm):
     around = forms.BooleanField(label=_("Show the messages before and after, too"), required=False)
 
 
-def _reveal(by: "User", message: Message, data: dict[str, Any]) -> None:
-    details: dict[str, Any] = {"message_id": message.id}
+def _reveal(by: "User", message: Any, data: dict[str, Any]) -> None:
+    details = {"message_id": message.id}
+    # Read once: the page shows what the audit log names, even if a message arrives meanwhile.
+    message.shown = [message]
     if data["around"]:
-        details["shown"] = [shown.id for shown in messages_around(message)]
+        message.shown = messages_around(message)
+        details["shown"] = [shown.id for shown in message.shown]
     audit.record(action="message.revealed", actor=by, target=message.sender, reason=data["reason"], **details)
 
 
@@ -57,13 +60,13 @@ def _page_with(page: admin.ModelAdmin, request: HttpRequest, **revealed: Any) ->
     return response
 
 
-def _show(page: admin.ModelAdmin, request: HttpRequest, rows: list[Message], data: dict[str, Any]) -> HttpResponse:
+def _show(page: admin.ModelAdmin, request: HttpRequest, rows: list[Any], data: dict[str, Any]) -> HttpResponse:
     """The messages, each with its conversation, the messages around it when they were asked for, and its reports."""
     may_view_reports = request.user.has_perm("messaging.view_report")
     revealed = [
         {
             "message": message,
-            "shown": messages_around(message) if data["around"] else [message],
+            "shown": message.shown,
             "reports": message.reports.select_related("reporter") if may_view_reports else (),
         }
         for message in rows

@@ -1,6 +1,7 @@
 """The support pages of messaging, notifications and calls."""
 
 import re
+from functools import partial
 
 import pytest
 from django.utils import timezone
@@ -129,6 +130,23 @@ def test_the_messages_around_are_shown_on_request_and_audited(alice, bob, modera
     assert f"/admin/messaging/conversation/{conversation.id}/change/" in around
     details = AuditEntry.objects.filter(action="message.revealed").order_by("id").values_list("details", flat=True)
     assert list(details) == [{"message_id": sent[4]}, {"message_id": sent[4], "shown": sent[1:8]}]
+
+
+def test_a_message_that_arrives_meanwhile_is_not_shown(alice, bob, moderator, monkeypatch):
+    conversation, _ = conversations.start(starter=alice, user_id=bob.id)
+    send = partial(messages.send, sender=alice, conversation_id=conversation.id)
+    first = send(body="<sentence 0>")[0].id
+    record = audit.record
+
+    def record_and_send(**values):
+        record(**values)
+        send(body="<sentence 1>")
+
+    monkeypatch.setattr(audit, "record", record_and_send)
+    form = {"action": "reveal", "_selected_action": [first], "confirmed": "1", "reason": "reported", "around": "on"}
+    page = moderator.post("/admin/messaging/message/", form).content.decode()
+    assert re.findall(r"&lt;sentence (\d)&gt;", page) == ["0"]
+    assert AuditEntry.objects.get(action="message.revealed").details == {"message_id": first, "shown": [first]}
 
 
 @pytest.mark.django_db
