@@ -102,52 +102,42 @@ class PreferencesReply(OkReply):
 # --- Push tokens -----------------------------------------------------------------------------------
 
 
-class _TokenField(StrictCharField):
-    """An opaque token exactly as sent: printable ASCII, as FCM's are."""
+class _PatternField(StrictCharField):
+    """Text exactly as sent, which matches the pattern as a whole."""
 
-    default_error_messages = {"not_a_token": gettext_lazy("This push token is not valid.")}
-
-    defaults = {"max_length": 4096}
-
-    def to_internal_value(self, data: Any) -> str:
-        token = super().to_internal_value(data)
-        if not re.fullmatch(r"[\x21-\x7e]+", token):
-            self.fail("not_a_token")
-        return token
-
-
-class _PlatformField(TextField):
-    default_error_messages = {"unknown": gettext_lazy("This must be android, ios or web.")}
+    def __init__(self, pattern: str, error: Any, **kwargs: Any) -> None:
+        super().__init__(error_messages={"invalid": error}, **kwargs)
+        self._pattern = pattern
 
     def to_internal_value(self, data: Any) -> str:
-        name = super().to_internal_value(data)
-        if name not in Device.Platform.values:
-            self.fail("unknown")
-        return name
-
-
-class _LocaleField(TextField):
-    """A language tag, as the device names it."""
-
-    default_error_messages = {"not_a_language": gettext_lazy("This is not a valid language code.")}
-
-    def to_internal_value(self, data: Any) -> str:
-        locale = super().to_internal_value(data)
-        if locale and not re.fullmatch(r"[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*", locale):
-            self.fail("not_a_language")
-        return locale
-
-
-class PushTokenInput(serializers.Serializer):
-    token = _TokenField()
-    platform = _PlatformField(default=Device.Platform.ANDROID)
-    device_id = TextField(max_length=255, allow_null=True, allow_blank=True, default=None)
-    locale = _LocaleField(max_length=35, allow_null=True, allow_blank=True, default="")
-    app_version = TextField(max_length=50, allow_null=True, allow_blank=True, default="")
+        text = super().to_internal_value(data)
+        if not re.fullmatch(self._pattern, text):
+            self.fail("invalid")
+        return text
 
 
 class RemovePushTokenInput(serializers.Serializer):
-    token = _TokenField()
+    # Opaque; printable ASCII, as FCM's are.
+    token = _PatternField(r"[\x21-\x7e]+", gettext_lazy("This push token is not valid."), max_length=4096)
+
+
+class PushTokenInput(RemovePushTokenInput):
+    platform = _PatternField(
+        "|".join(Device.Platform.values),
+        gettext_lazy("This must be android, ios or web."),
+        default=Device.Platform.ANDROID,
+    )
+    device_id = TextField(max_length=255, allow_null=True, allow_blank=True, default=None)
+    # A language tag, as the device names it.
+    locale = _PatternField(
+        r"[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*",
+        gettext_lazy("This is not a valid language code."),
+        max_length=35,
+        allow_null=True,
+        allow_blank=True,
+        default="",
+    )
+    app_version = TextField(max_length=50, allow_null=True, allow_blank=True, default="")
 
 
 class TestPushReply(OkReply):
