@@ -1,7 +1,5 @@
 """The REST entry points of notifications: the feed, preferences, push devices, and events of other services."""
 
-from typing import Any, cast
-
 from django.http import HttpResponseNotModified
 from django.utils import timezone
 from django.utils.http import parse_etags
@@ -189,7 +187,7 @@ class EventViewSet(ViewSet):
             message_id=request.META.get("HTTP_WEBHOOK_ID", ""),
             timestamp=request.META.get("HTTP_WEBHOOK_TIMESTAMP", ""),
             signature=request.META.get("HTTP_WEBHOOK_SIGNATURE", ""),
-            body=request._request.body,
+            body=request.body,
         )
-        results = ingestion.ingest(source=source, events=events_of(cast("dict[str, Any]", request.data)))
+        results = ingestion.ingest(source=source, events=events_of(request.data))
         return Response({"results": results}, status=202)

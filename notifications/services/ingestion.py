@@ -8,7 +8,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
@@ -19,7 +18,7 @@ from django.utils.dateparse import parse_datetime
 from accounts.exceptions import TokenInvalid
 from accounts.selectors import existing_user_ids
 from core.database import as_parameter
-from core.text import MAX_ID, clean_name, is_encodable
+from core.text import clean_name, is_encodable, parse_id
 from core.transactions import unit_of_work
 from notifications.conf import conf
 from notifications.kinds import ACTIONS, EVENT_ID_LENGTH, EVENT_KINDS, KINDS, TITLE_LENGTH
@@ -52,21 +51,16 @@ class Source:
 LOCAL = Source(name="manage.py", key="", kinds=EVENT_KINDS)
 
 
-def sources() -> tuple[Source, ...]:
+def sources() -> list[Source]:
     """The configured services. ImproperlyConfigured for a setting that cannot be parsed."""
-    return _sources(conf.EVENT_SOURCES)
-
-
-@lru_cache(maxsize=4)
-def _sources(setting: str) -> tuple[Source, ...]:
     entries: list[str] = []
-    for word in re.split(r"[\s,;]+", setting.strip()):
+    for word in re.split(r"[\s,;]+", conf.EVENT_SOURCES.strip()):
         # `name:key:post_like,comment` continues its types after a comma; another entry has a colon.
         if ":" in word or not entries:
             entries.append(word)
         elif word:
             entries[-1] += f"|{word}"
-    return tuple(_source(entry) for entry in entries if entry)
+    return [_source(entry) for entry in entries if entry]
 
 
 def _source(entry: str) -> Source:
@@ -163,8 +157,9 @@ def _validated(raw: object) -> dict[str, Any]:
     event_id, kind, action = _event_id(raw), raw.get("type"), raw.get("action", "create")
     if event_id is None or not isinstance(kind, str) or kind not in KINDS or action not in ACTIONS:
         raise ValueError
-    target = raw.get("target") if KINDS[kind].has_target else None
-    if KINDS[kind].has_target and not isinstance(target, dict):
+    has_target = KINDS[kind].has_target
+    target = raw.get("target") if has_target else {}
+    if not isinstance(target, dict):
         raise ValueError
     return {
         "event_id": event_id,
@@ -172,8 +167,8 @@ def _validated(raw: object) -> dict[str, Any]:
         "action": action,
         "recipient_id": _id(raw.get("recipient_id")),
         "actor_id": _id(raw.get("actor_id")),
-        "target_id": _id(target.get("id")) if target is not None else None,
-        "title": _title(target.get("title")) if target is not None else "",
+        "target_id": _id(target.get("id")) if has_target else None,
+        "title": _title(target.get("title")),
         "comment_id": None if raw.get("comment_id") is None else _id(raw["comment_id"]),
         "occurred_at": _moment(raw.get("occurred_at")),
     }
@@ -188,9 +183,10 @@ def _event_id(raw: object) -> str | None:
 
 
 def _id(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MAX_ID:
+    number = parse_id(value) if isinstance(value, int) else None
+    if number is None:
         raise ValueError
-    return value
+    return number
 
 
 def _title(value: object) -> str:

@@ -55,6 +55,7 @@ def notify(
     kind_row = KINDS[kind]
     if recipient_id == actor_id:
         return EventResult.SUPPRESSED_SELF
+    title = title[:TITLE_LENGTH] if kind_row.has_target else ""
     now = timezone.now()
     at = min(occurred_at or now, now)
     with unit_of_work():
@@ -72,7 +73,7 @@ def notify(
             is_open=kind_row.grouping is not Grouping.NONE,
             actor_id=actor_id,
             target_id=target_id if kind_row.has_target else None,
-            target_title=title[:TITLE_LENGTH] if kind_row.has_target else "",
+            target_title=title,
             count=0,
             first_at=at,
             created_at=at,
@@ -187,7 +188,6 @@ def _add(
     if at >= row.created_at:
         row.actor_id = actor_id
         row.created_at = at
-        if kind_row.has_target and title:
-            row.target_title = title[:TITLE_LENGTH]
+        row.target_title = title or row.target_title
     row.save(update_fields=["count", "actor", "created_at", "target_title"])
     return is_new

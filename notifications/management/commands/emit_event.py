@@ -70,20 +70,20 @@ class Command(PlainCommand):
 
 
 def _event(values: dict[str, Any], *, retract: bool) -> dict[str, Any]:
+    for name in ("type", "recipient_id", "actor_id"):
+        if name not in values:
+            raise CommandError(f"--{name.replace('_', '-')} is needed.", returncode=2)
     event: dict[str, Any] = {
         "event_id": values.get("event_id", str(uuid.uuid4())),
+        "type": values["type"],
         "action": "retract" if retract else "create",
+        "recipient_id": _number("recipient_id", values["recipient_id"]),
+        "actor_id": _number("actor_id", values["actor_id"]),
     }
-    if "type" in values:
-        event["type"] = values["type"]
+    if "comment_id" in values:
+        event["comment_id"] = _number("comment_id", values["comment_id"])
     if "occurred_at" in values:
         event["occurred_at"] = _occurred_at(values["occurred_at"])
-    for name in ("recipient_id", "actor_id", "comment_id"):
-        if name in values:
-            event[name] = _number(name, values[name])
-    for name in ("type", "recipient_id", "actor_id"):
-        if name not in event:
-            raise CommandError(f"--{name.replace('_', '-')} is needed.", returncode=2)
     if "target_id" in values:
         event["target"] = {"id": _number("target_id", values["target_id"]), "title": values.get("target_title", "")}
     return event
