@@ -26,12 +26,10 @@ class Kind:
     grouping: Grouping
     # What opens on a tap: post, user (the actor) or conversation.
     target_type: str
-    # FCM keeps few collapse keys per device, so there are three for all kinds.
-    collapse_key: str
     # The push of a single occurrence (None: `many` says that, too), and of several: `%(count)d` is
     # the number of occurrences, or of the other people besides the actor where people are counted.
-    one: Any
-    many: Any
+    one: Any = None
+    many: Any = None
     # Requires an action: stored even when its preference is off, but silently.
     is_always_stored: bool = False
     is_urgent: bool = False
@@ -43,6 +41,11 @@ class Kind:
         """An event of this kind names its target; otherwise the actor is the target."""
         return self.target_type != "user"
 
+    @property
+    def collapse_key(self) -> str:
+        """FCM keeps few of them per device, so there is one for each type of target."""
+        return {"post": "activity", "user": "follow", "conversation": "message"}[self.target_type]
+
 
 _KINDS = (
     Kind(
@@ -51,7 +54,6 @@ _KINDS = (
         grouping=Grouping.TARGET,
         counts_people=True,
         target_type="post",
-        collapse_key="activity",
         one=_("Liked your post"),
         many=ngettext_lazy(
             "and %(count)d more person liked your post",
@@ -64,7 +66,6 @@ _KINDS = (
         switch="comments",
         grouping=Grouping.TARGET,
         target_type="post",
-        collapse_key="activity",
         one=_("Commented on your post"),
         many=ngettext_lazy("%(count)d new comment on your post", "%(count)d new comments on your post", "count"),
     ),
@@ -73,7 +74,6 @@ _KINDS = (
         switch="comments",
         grouping=Grouping.TARGET,
         target_type="post",
-        collapse_key="activity",
         one=_("Replied to your comment"),
         many=ngettext_lazy("%(count)d new reply to your comments", "%(count)d new replies to your comments", "count"),
     ),
@@ -83,7 +83,6 @@ _KINDS = (
         grouping=Grouping.ALL,
         counts_people=True,
         target_type="user",
-        collapse_key="follow",
         one=_("Started following you"),
         many=ngettext_lazy(
             "and %(count)d more person started following you",
@@ -97,9 +96,7 @@ _KINDS = (
         grouping=Grouping.NONE,
         counts_people=True,
         target_type="user",
-        collapse_key="follow",
         one=_("Wants to follow you"),
-        many=None,
         is_always_stored=True,
         is_urgent=True,
     ),
@@ -109,17 +106,13 @@ _KINDS = (
         grouping=Grouping.NONE,
         counts_people=True,
         target_type="user",
-        collapse_key="follow",
         one=_("Accepted your follow request"),
-        many=None,
     ),
     Kind(
         name="message",
         switch="messages",
         grouping=Grouping.TARGET,
         target_type="conversation",
-        collapse_key="message",
-        one=None,
         many=ngettext_lazy("%(count)d new message", "%(count)d new messages", "count"),
         is_urgent=True,
     ),
