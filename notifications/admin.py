@@ -35,8 +35,7 @@ def _retry(by: "User", row: Delivery, data: dict[str, Any]) -> None:
 
 
 def _can_be_retried(row: Delivery) -> bool:
-    waits = row.state in (Delivery.State.DEAD, Delivery.State.PENDING)
-    return waits and Delivery.objects.retriable(row.state).filter(id=row.id).exists()
+    return Delivery.objects.retriable().filter(id=row.id).exists()
 
 
 def _test_push(by: "User", device: Device, data: dict[str, Any]) -> None:

@@ -197,13 +197,12 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         """Pending deliveries that should have left by `now` and have not expired."""
         return self.pending().filter(due_at__lte=now, expires_at__gt=now)
 
-    def retriable(self, state: str) -> Self:
-        """Deliveries in this state, failed or waiting for their next attempt, that can be sent again: not those about
-        calls, which are over, nor failed mails, whose content is deleted."""
-        rows = self.filter(state=state).exclude(kind__in=kinds.CALL_KINDS)
-        if state == Delivery.State.PENDING:
-            return rows.filter(due_at__gt=timezone.now())
-        return rows.exclude(channel=Delivery.Channel.MAIL)
+    def retriable(self) -> Self:
+        """Deliveries, failed or waiting for their next attempt, that can be sent again: not those about calls, which are
+        over, nor failed mails, whose content is deleted."""
+        waiting = Q(state=Delivery.State.PENDING, due_at__gt=timezone.now())
+        failed = Q(state=Delivery.State.DEAD, channel=Delivery.Channel.PUSH)
+        return self.filter(waiting | failed).exclude(kind__in=kinds.CALL_KINDS)
 
 
 class Delivery(models.Model):

@@ -21,7 +21,7 @@ class Command(OperatorCommand):
         parser.add_argument("--reason", default="", help="kept in the audit log")
 
     def act(self, **options: Any) -> dict[str, Any]:
-        rows = Delivery.objects.retriable(options["state"])
+        rows = Delivery.objects.retriable().filter(state=options["state"])
         if options["channel"]:
             rows = rows.filter(channel=options["channel"])
         if options["ids"]:

@@ -16,6 +16,7 @@ from django.db.models.functions import Greatest
 from django.utils import timezone
 
 from core.database import as_parameter, is_any, moment, on_postgresql
+from core.text import encodable
 from notifications.conf import conf
 from notifications.models import Delivery
 
@@ -175,8 +176,7 @@ def finish(results: Sequence[DeliveryResult]) -> None:
         )
         values.append([result.id for result in results])
     else:
-        names = ("id", "lease", "state", "error", "due_at", "back", "provider_id", "payload")
-        columns = ", ".join(f"json_extract(value, '$.{name}') AS {name}" for name in names)
+        columns = ", ".join(f"json_extract(value, '$.{name}') AS {name}" for name in rows[0])
         source = f"SELECT {columns} FROM json_each(%s)"
     with connection.cursor() as cursor:
         cursor.execute(
@@ -218,4 +218,4 @@ def _release(rows: QuerySet[Delivery]) -> int:
 
 def _storable(text: object) -> str:
     """Remove characters that PostgreSQL refuses: the text may come from a faulty service."""
-    return str(text).encode("utf-8", "replace").decode().replace("\x00", "")
+    return encodable(str(text)).replace("\x00", "")

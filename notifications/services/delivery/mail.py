@@ -91,10 +91,7 @@ def _mail_row(message: EmailMessage) -> Delivery:
         priority=Delivery.Priority.CODE if is_code else Delivery.Priority.REST,
         recipient_id=Subquery(owner),
         payload=encrypt(content),
-        due_at=now,
         expires_at=now + timedelta(seconds=seconds),
-        created_at=now,
-        touched_at=now,
     )
 
 

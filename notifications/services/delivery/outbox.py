@@ -14,7 +14,6 @@ from accounts.services import audit
 from core.database import as_parameter, on_postgresql, prepared
 from core.transactions import lock_in_order, unit_of_work
 from notifications.conf import conf
-from notifications.kinds import KINDS
 from notifications.models import Delivery, DeliveryQuerySet, Device
 from notifications.services.delivery.wakeups import wake_on_commit
 
@@ -57,11 +56,10 @@ def enqueue_call_push(*, recipient_id: int, data: Mapping[str, str], expires_at:
     sent to the devices that were rung. Returns how many rows. Part of the caller's transaction.
     """
     kind, group = data["type"], f"call:{data['call_id']}"
-    now = timezone.now()
     devices = Device.objects.active().filter(user_id=recipient_id)
     with unit_of_work(savepoint=False):
         if kind == "call_ended":
-            expires_at = max(expires_at, now + timedelta(seconds=_CALL_ENDED_SECONDS))
+            expires_at = max(expires_at, timezone.now() + timedelta(seconds=_CALL_ENDED_SECONDS))
             rings = Delivery.objects.filter(group_key=group, kind="incoming_call", recipient_id=recipient_id)
             # Devices before their deliveries, as a registration locks them.
             lock_in_order(devices)
@@ -70,7 +68,6 @@ def enqueue_call_push(*, recipient_id: int, data: Mapping[str, str], expires_at:
             devices = devices.filter(id__in=rung.values("device_id"))
         return _enqueue(
             devices,
-            now,
             kind=kind,
             group_key=group,
             key=f"{group}:{kind}",
@@ -89,13 +86,11 @@ def enqueue_test_push(*, recipient_id: int, device_ids: Iterable[int] | None = N
         devices = devices.filter(id__in=list(device_ids))
     return _enqueue(
         devices,
-        now,
         kind="test",
         group_key="test",
         key=f"test:{now.timestamp()}",
         priority=Delivery.Priority.MESSAGE,
         recipient_id=recipient_id,
-        payload={},
         expires_at=now + timedelta(minutes=10),
     )
 
@@ -163,8 +158,9 @@ def retry(*, ids: Iterable[int], actor: "User | str", reason: str) -> int:
         delivery_ids = list(ids)
         rows = Delivery.objects.filter(id__in=delivery_ids)
         lock_in_order(rows)
-        pending = rows.retriable(State.PENDING).update(due_at=now)
-        failed = rows.retriable(State.DEAD).update(
+        retriable = rows.retriable()
+        pending = retriable.filter(state=State.PENDING).update(due_at=now)
+        failed = retriable.filter(state=State.DEAD).update(
             state=State.PENDING,
             due_at=now,
             tries=0,
@@ -183,13 +179,14 @@ def retry(*, ids: Iterable[int], actor: "User | str", reason: str) -> int:
     return pending + failed
 
 
-def _enqueue(devices: QuerySet[Device], now: datetime, *, key: str, **values: Any) -> int:
+def _enqueue(devices: QuerySet[Device], *, key: str, **values: Any) -> int:
     """Queues a row for each device, unless it has one with this key already."""
-    values |= {"channel": Delivery.Channel.PUSH, "due_at": now, "created_at": now, "touched_at": now}
     with unit_of_work(savepoint=False):
         # A device that is removed meanwhile must not fail this.
-        device_ids = lock_in_order(devices)
-        rows = [Delivery(device_id=device_id, dedupe_key=f"{key}:{device_id}", **values) for device_id in device_ids]
+        rows = [
+            Delivery(channel=Delivery.Channel.PUSH, device_id=device_id, dedupe_key=f"{key}:{device_id}", **values)
+            for device_id in lock_in_order(devices)
+        ]
         Delivery.objects.bulk_create(rows, ignore_conflicts=True)
         if rows:
             wake_on_commit()
@@ -204,7 +201,6 @@ def _notification_statement() -> str:
     at once; after a withdrawal it is not, so liking and unliking in turns sends one push a minute.
     """
     group = "(n.kind || ':' || CASE n.group_key WHEN '' THEN CAST(n.id AS text) ELSE n.group_key END)"
-    urgent = ", ".join(f"'{kind.name}'" for kind in KINDS.values() if kind.collapse_key == "message")
     last_at, seconds = "coalesce(p.finished_at, p.due_at)", int(conf.PUSH_GROUP_SECONDS)
     if on_postgresql():
         greatest, a_minute_later = "greatest", f"{last_at} + interval '{seconds} seconds'"
@@ -220,7 +216,7 @@ def _notification_statement() -> str:
             payload, state, due_at, expires_at, tries, last_error, provider_id, created_at, touched_at
         )
         SELECT 'push', n.kind, {group} || ':' || CAST(d.id AS text) || ':open', {group},
-            CASE WHEN n.kind IN ({urgent}) THEN {Delivery.Priority.MESSAGE:d} ELSE {Delivery.Priority.REST:d} END,
+            CASE WHEN n.kind = 'message' THEN {Delivery.Priority.MESSAGE:d} ELSE {Delivery.Priority.REST:d} END,
             d.user_id, d.id, n.id, '{{}}', 'pending',
             {greatest}(%(now)s, coalesce((
                 SELECT max({a_minute_later}) FROM notifications_delivery AS p

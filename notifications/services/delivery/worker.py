@@ -260,10 +260,9 @@ class ChannelWorker(threading.Thread):
             self._wake_at = at
 
     def _write_results(self) -> None:
-        if self._results:
-            # Kept until it succeeded: the record of what was sent must survive while the database is unavailable.
-            claims.finish(self._results)
-            self._results = []
+        # Kept until it succeeded: the record of what was sent must survive while the database is unavailable.
+        claims.finish(self._results)
+        self._results = []
 
     def _shut_down(self) -> None:
         """Release rows that no thread has started, wait for the others, store their results."""
