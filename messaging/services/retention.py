@@ -10,15 +10,13 @@ from django.utils import timezone
 
 from accounts.selectors import message_images
 from accounts.services import pictures
-from core.database import DeletionJobs, rows, rows_unprepared
+from core.database import DeletionJobs, rows_unprepared
 from core.transactions import unit_of_work
 from messaging import signals
 from messaging.conf import conf
 from messaging.models import (
     BETWEEN,
     MESSAGE,
-    NEWEST_FIRST,
-    NOT_DELETED,
     OLDEST_FIRST,
     Conversation,
     Message,
@@ -49,12 +47,9 @@ def erase_user(user_id: int) -> None:
 def _erase_in(locked: storage.LockedConversation, user_id: int) -> None:
     now = timezone.now()
     messages = Message.objects.not_deleted().filter(conversation=locked.conversation, sender_id=user_id)
-    newest = rows(
-        f"SELECT m.id FROM {MESSAGE} m WHERE m.sender_id = %s AND {NOT_DELETED} AND {BETWEEN} {NEWEST_FIRST}"
-        f" LIMIT {conf.ERASURE_ANNOUNCED:d}",
-        [user_id, *between(locked.conversation.id)],
-    )
-    announced_messages = list(messages.filter(id__in=[columns[0] for columns in newest]).order_by("id"))
+    # By the negative id: the order of the index message_keyset.
+    newest_first = messages.order_by(F("id") * -1)
+    announced_messages = list(newest_first[: conf.ERASURE_ANNOUNCED])[::-1]
     reactions = Reaction.objects.filter(message__conversation=locked.conversation)
     reacted_to = set(
         reactions.filter(user_id=user_id).exclude(message__sender_id=user_id).values_list("message_id", flat=True)
