@@ -30,6 +30,9 @@ CONVERSATIONS = Limit(conf.CONVERSATIONS_PAGE, conf.CONVERSATIONS_PAGE_MAX)
 MESSAGES = Limit(conf.MESSAGES_PAGE, conf.MESSAGES_PAGE_MAX)
 SEARCH_RESULTS = Limit(conf.SEARCH_PAGE, conf.SEARCH_PAGE_MAX)
 BEFORE = OpenApiParameter("before", int, description="Only messages with lower ids.")
+AFTER = OpenApiParameter(
+    "after", int, description="Only messages with higher ids, the lowest of them first picked. Not with `before`."
+)
 
 
 class PeopleViewSet(ViewSet):
@@ -114,15 +117,7 @@ def _message(row: selectors.MessageRow, request: Request, *, created: bool = Fal
 class MessageViewSet(MethodPermissions, ViewSet):
     @extend_schema(
         operation_id="messages_list",
-        parameters=[
-            MESSAGES.parameter,
-            BEFORE,
-            OpenApiParameter(
-                "after",
-                int,
-                description="Only messages with higher ids, the lowest of them first picked. Not with `before`.",
-            ),
-        ],
+        parameters=[MESSAGES.parameter, BEFORE, AFTER],
         responses=serializers.MessagesReply,
     )
     def list(self, request: Request, conversation_id: str) -> Response:

@@ -153,17 +153,12 @@ class TestPushViewSet(ViewSet):
 
 
 _SIGNATURE_HEADERS = [
-    OpenApiParameter("webhook-id", str, OpenApiParameter.HEADER, required=True),
-    OpenApiParameter(
-        "webhook-timestamp", str, OpenApiParameter.HEADER, required=True, description="Seconds since 1970."
-    ),
-    OpenApiParameter(
-        "webhook-signature",
-        str,
-        OpenApiParameter.HEADER,
-        required=True,
-        description="`v1,` and the base64 of HMAC-SHA256 over `id.timestamp.body`; several split by spaces.",
-    ),
+    OpenApiParameter(name, str, OpenApiParameter.HEADER, required=True, description=description)
+    for name, description in (
+        ("webhook-id", ""),
+        ("webhook-timestamp", "Seconds since 1970."),
+        ("webhook-signature", "`v1,` and the base64 of HMAC-SHA256 over `id.timestamp.body`; several split by spaces."),
+    )
 ]
 
 
