@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
+from django.utils import translation
 from django.utils.translation import gettext_lazy as _
 
 from accounts.exceptions import TokenInvalid
@@ -87,7 +88,7 @@ class Authentication:
                 return False
             async with Hub.here().sign_ins:
                 self._signing_in = asyncio.ensure_future(
-                    in_database(_sign_in, token, claims.generation, socket.id, is_first)
+                    in_database(_sign_in, token, claims.generation, socket.id, is_first, socket.language)
                 )
                 # Its thread ends the work also when the socket closes meanwhile.
                 signed_in = await asyncio.shield(self._signing_in)
@@ -189,9 +190,11 @@ class SignedIn(NamedTuple):
     ready: dict[str, Any] | None
 
 
-def _sign_in(token: str, generation: int, socket_id: str, is_first: bool) -> SignedIn:
+def _sign_in(token: str, generation: int, socket_id: str, is_first: bool, language: str) -> SignedIn:
     """Checks the token and records the socket. Runs in a thread of `in_database`."""
-    user, session = sessions.authenticate(token)
+    # The message of an error is translated when the error is created.
+    with translation.override(language):
+        user, session = sessions.authenticate(token)
     identity = Identity(user.id, session.id, session.sid, generation, socket_id)
     if not is_first:
         sockets.renewed(socket_id=socket_id, session_id=session.id)

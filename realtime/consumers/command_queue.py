@@ -164,7 +164,9 @@ class CommandQueue:
 
     def _acknowledge(self, frame: CommandFrame) -> None:
         try:
-            self._outbox.log.acknowledge(checked(AckInput, frame.data)["seq"])
+            with translation.override(self._socket.language):
+                seq = checked(AckInput, frame.data)["seq"]
+            self._outbox.log.acknowledge(seq)
             if frame.ref is not None:
                 self._outbox.send_reply(frame.ref, {})
         except ValidationError as error:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from accounts.services import account_status
+from accounts.services import account_status, sessions
 from messaging.services import conversations, messages
 from tests.client import ApiClient
 from tests.factories import make_user, sign_in
@@ -240,7 +240,19 @@ def test_errors_speak_the_readers_language(open_socket, alice, token_of):
     client.raw("no JSON")
     assert client.expect("reply")["message"] == "Der Frame ist kein JSON."
     assert client.command("resume", epoch="e", seq="x")["fields"]["seq"] == ["Eine gültige Ganzzahl ist erforderlich."]
+    assert client.command("ack", seq="x")["fields"] == {"seq": ["Eine gültige Ganzzahl ist erforderlich."]}
     assert client.command("auth", token="nonsense")["message"] == "Ein gültiges Token ist nötig."
+
+
+def test_a_refused_sign_in_speaks_the_clients_language(open_socket, alice):
+    session, token = sign_in(alice)
+    sessions.end(user=alice, session_id=session.id)
+    client = open_socket(headers={"Accept-Language": "de"})
+    reply = client.command("auth", token=token)
+    assert (reply["error"], reply["message"]) == (
+        "token_revoked",
+        "Diese Sitzung ist beendet. Bitte melde dich neu an.",
+    )
 
 
 @pytest.mark.parametrize(
