@@ -151,9 +151,9 @@ class LogReader:
     def __post_init__(self) -> None:
         self.window = Window(self._socket)
 
-    def start_at(self, seq: int) -> None:
-        """Starts with the event after `seq`, which is the last one as far as is known."""
-        self.sent = self.head = seq
+    def start_at(self, seq: int, head: int = 0) -> None:
+        """Starts with the event after `seq`, which is the last one as far as is known, unless that is `head`."""
+        self.sent, self.head = seq, max(seq, head)
         self._copy = None
         self.window.restart(seq)
         self.blocked_at = None
@@ -264,13 +264,12 @@ class LogReader:
         if reason := position.reset_reason(seq, epoch):
             await self._resync(reason, position.head_seq)
         else:
-            head = max(self.head, position.head_seq)
-            self.start_at(seq)
-            self.head = head
+            self.start_at(seq, max(self.head, position.head_seq))
             self._sync_target = position.head_seq
 
     async def _resync(self, reason: str, seq: int) -> None:
-        self.start_at(seq)
+        # A wake-up may have come while the position was read.
+        self.start_at(seq, self.head)
         self._sync_target = None
         await self._transmit(protocol.write({"type": "resync", "data": {"reason": reason, "seq": seq}}))
 

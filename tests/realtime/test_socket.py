@@ -163,6 +163,24 @@ def test_what_cannot_be_resumed_is_said(open_socket, as_bob, alice, bob, convers
     phone.expect("synced")
 
 
+def test_what_is_written_while_a_resume_fails_is_sent(open_socket, as_bob, alice, conversation, monkeypatch):
+    from realtime.services import log
+
+    phone = open_socket(as_bob.token)
+    positions = log.positions
+
+    def positions_before_a_message(user_ids):
+        read = positions(user_ids)
+        send_message(alice, conversation, "meanwhile")
+        return read
+
+    monkeypatch.setattr(log, "positions", positions_before_a_message)
+    phone.send("resume", {"epoch": "other", "seq": 1})
+    assert phone.expect("resync")["data"]["seq"] == phone.ready["seq"]
+    # Before the sweep and the next ping, which read the position again.
+    assert phone.expect("message.new", timeout=2)["data"]["message"]["body"] == "meanwhile"
+
+
 def test_changes_come_in_pages(as_bob, alice, bob, conversation):
     for n in range(7):
         send_message(alice, conversation, f"{n}")
