@@ -132,6 +132,8 @@ class Hub:
         else:
             return
         self._joined.add(user_id)
+        if user_id not in self.sockets:  # the last one has closed meanwhile
+            keep_until_done(self._unsubscribe(user_id))
         if time.monotonic() - started > JOIN_SECONDS / 2:
             self.deliver(groups.PollPosition(type="poll_position", user_id=user_id))
 

@@ -1,5 +1,6 @@
 """Sockets that close together are recorded together, each as it would be alone."""
 
+import asyncio
 import threading
 import time
 
@@ -9,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
 from realtime import groups, selectors
-from realtime.consumers import authentication
+from realtime.consumers import authentication, hub
 from realtime.consumers.consumer import ClosedSocket, RealtimeConsumer, record_closed
 from realtime.models import Socket
 from realtime.services import log
@@ -120,3 +121,26 @@ def test_a_client_that_disappears_is_no_error_of_the_server(open_socket, alice, 
     assert has_failed.wait(5)
     time.sleep(0.2)
     assert "a socket could not send" not in caplog.text
+
+
+async def test_no_subscription_is_left_when_the_last_socket_closes_while_it_begins(settings, monkeypatch):
+    class Layer:
+        subscribed = set()
+
+        async def group_add(self, group, channel):
+            here.leave(7, socket)
+            self.subscribed.add(group)
+
+        async def group_discard(self, group, channel):
+            self.subscribed.discard(group)
+
+    settings.REDIS_URL = "redis://127.0.0.1:1/0"
+    monkeypatch.setattr(hub, "get_channel_layer", Layer)
+    monkeypatch.setattr(hub, "LINGER_SECONDS", 0)
+    here, socket = hub.Hub(), object()
+    here.sockets = {7: {socket}}
+    here._has_channel.set()
+    here.rejoin(7)
+    await asyncio.sleep(0.1)
+    assert here.sockets == {}
+    assert Layer.subscribed == set()
