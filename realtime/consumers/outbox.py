@@ -111,7 +111,7 @@ class Outbox:
             logger.exception("a socket could not send; once more in a moment")
             asyncio.get_running_loop().call_later(RETRY_SECONDS, self._ensure_running_if_open)
         finally:
-            if self.log.blocked_at is None:
+            if self.log.blocked_at is None or self._socket.is_closing:
                 sending.discard(self.check_stuck)
 
     async def _step(self) -> bool:

@@ -144,3 +144,13 @@ async def test_no_subscription_is_left_when_the_last_socket_closes_while_it_begi
     await asyncio.sleep(0.1)
     assert here.sockets == {}
     assert Layer.subscribed == set()
+
+
+async def test_what_arrives_after_the_close_does_not_keep_a_socket_whose_client_lagged_behind():
+    consumer = RealtimeConsumer()
+    consumer.is_closing = True
+    consumer.outbox.log.blocked_at = 1.0
+    # The position of the log was being read when the socket closed.
+    consumer.outbox.log.advance_head(5)
+    await asyncio.sleep(0.05)
+    assert hub.Hub.here().sending == set()
