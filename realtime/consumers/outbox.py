@@ -135,7 +135,11 @@ class Outbox:
             return False
         self.log.is_badge_due = False
         self._badge_at = loop.time()
-        badge = await in_database(notifications.counts, identity.user_id)
+        try:
+            badge = await in_database(notifications.counts, identity.user_id)
+        except Exception:
+            self.log.is_badge_due = True
+            raise
         if badge != self._badge:
             self._badge = badge
             await self._transmit(protocol.write({"type": "badge", "data": badge}))

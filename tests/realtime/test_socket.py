@@ -3,9 +3,11 @@
 import json
 
 import pytest
+from django.db import OperationalError
 
 from accounts.services import account_status, sessions
 from messaging.services import conversations, messages
+from notifications import selectors
 from tests.client import ApiClient
 from tests.factories import make_user, sign_in
 
@@ -63,6 +65,21 @@ def test_what_was_read_is_not_announced_as_delivered_again(open_socket, alice, b
     assert [frame for frame in alices.silence(1) if frame["type"] == "conversation.delivered"] == []
     bobs.send("ack", {"seq": second["seq"]})
     assert alices.expect("conversation.delivered")["data"]["delivered_id"] == sent[1].id
+
+
+def test_counters_that_could_not_be_read_follow(open_socket, token_of, alice, bob, conversation, monkeypatch):
+    counts, failures = selectors.counts, [OperationalError("the database restarts")]
+
+    def fails_once(user_id):
+        if failures:
+            raise failures.pop()
+        return counts(user_id)
+
+    monkeypatch.setattr(selectors, "counts", fails_once)
+    phone = open_socket(token_of(bob))
+    send_message(alice, conversation, "hi")
+    assert phone.expect("badge", timeout=5)["data"]["message_unread_count"] == 1
+    assert failures == []
 
 
 def test_an_acknowledgement_just_before_the_close_counts(open_socket, alice, bob, conversation):
