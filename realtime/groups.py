@@ -9,7 +9,7 @@ the source of truth.
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any, Literal, NotRequired, TypedDict, cast
 
@@ -101,17 +101,12 @@ def group_of(user_id: int) -> str:
     return f"u.{user_id}"
 
 
-def send_frame(user_id: int, frame: Mapping[str, Any], *, only: str | None = None, droppable: bool = True) -> None:
-    """Sends an ephemeral frame (`type`, `data`) to all sockets of a user, or `only` to one (its id).
+def frame_message(user_id: int, frame: dict[str, Any], *, only: str | None = None, droppable: bool = True) -> Frame:
+    """An ephemeral frame (`type`, `data`) for all sockets of a user, or `only` for one (its id).
 
     A droppable one is skipped for a socket whose client lags behind.
     """
-    publish([frame_message(user_id, frame, only=only, droppable=droppable)])
-
-
-def frame_message(user_id: int, frame: Mapping[str, Any], *, only: str | None = None, droppable: bool = True) -> Frame:
-    """The message that `send_frame` publishes; one `publish` takes several of them."""
-    message = Frame(type="frame", user_id=user_id, frame=dict(frame), droppable=droppable)
+    message = Frame(type="frame", user_id=user_id, frame=frame, droppable=droppable)
     if only is not None:
         message["only"] = only
     return message
@@ -146,16 +141,12 @@ def _publish_to_redis(messages: Iterable[Message]) -> bool:
     if time.monotonic() < _paused_until:
         return False
     try:
-        clients = _redis_clients()
-        by_shard: dict[int, list[tuple[str, bytes]]] = {}
+        pipelines = [client.pipeline(transaction=False) for client in _redis_clients()]
         for message in messages:
             channel, content = published_form(message)
-            by_shard.setdefault(_consistent_hash(channel, len(clients)), []).append((channel, content))
-        for shard, published in by_shard.items():
-            with clients[shard].pipeline(transaction=False) as pipeline:
-                for channel, content in published:
-                    pipeline.publish(channel, content)
-                pipeline.execute()
+            pipelines[_consistent_hash(channel, len(pipelines))].publish(channel, content)
+        for pipeline in pipelines:
+            pipeline.execute()  # an empty one does nothing
     except (redis.RedisError, OSError) as error:
         _paused_until = time.monotonic() + conf.WAKE_PAUSE_SECONDS
         logger.warning("wake-ups pause: Redis does not answer (%s)", error.__class__.__name__)

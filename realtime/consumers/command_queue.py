@@ -129,7 +129,7 @@ class CommandQueue:
         elif (identity := self._socket.identity) is None:
             raise TokenInvalid
         elif frame.type == "ping":
-            seq = await self._outbox.log.poll_position(identity.user_id)
+            seq = await self._outbox.log.poll_position()
             self._outbox.send_frame({"type": "pong", "data": {"seq": seq}})
         elif frame.type == "resume":
             data = checked(PositionInput, frame.data)

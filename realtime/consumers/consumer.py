@@ -11,7 +11,7 @@ import logging
 import secrets
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any
 
 from channels.consumer import get_handler_name
 from channels.exceptions import StopConsumer
@@ -138,8 +138,7 @@ class RealtimeConsumer(AsyncWebsocketConsumer):
         keep_until_done(self.authentication.recheck())
 
     def on_poll_position(self, _message: groups.PollPosition) -> None:
-        if self.identity is not None:
-            keep_until_done(self.outbox.log.poll_position(self.identity.user_id))
+        keep_until_done(self.outbox.log.poll_position())
 
     # --- The end -------------------------------------------------------------------------------
 
@@ -173,17 +172,12 @@ class RealtimeConsumer(AsyncWebsocketConsumer):
             return
         try:
             # Many may close one after the other: a few statements record all of them.
-            await Hub.here().batched(record_closed, ClosedSocket(identity.user_id, self.id), pause=RECORD_SECONDS)
+            await Hub.here().batched(record_closed, identity, pause=RECORD_SECONDS)
         except Exception as error:
             logger.info("a closed socket stays listed until the next purge: %s", error.__class__.__name__)
 
 
-class ClosedSocket(NamedTuple):
-    user_id: int
-    socket_id: str
-
-
-def record_closed(batch: Sequence[ClosedSocket]) -> list[None]:
+def record_closed(batch: Sequence[Identity]) -> list[None]:
     """Sockets closed: deletes their rows, then notes the loss for their calls and for those who watch their users."""
     socket_ids = [closed.socket_id for closed in batch]
     sockets.closed(socket_ids=socket_ids)

@@ -177,10 +177,10 @@ class LogReader:
         self.head = head
         self._wake()
 
-    async def poll_position(self, user_id: int) -> int:
+    async def poll_position(self) -> int:
         """Reads the end of the log, as a wake-up may have been missed."""
-        Hub.here().rejoin(user_id)
-        position = await Hub.here().batched(log.positions, user_id)
+        Hub.here().rejoin(self._identity.user_id)
+        position = await self._read_position()
         self.advance_head(position.head_seq)
         return position.head_seq
 
@@ -251,14 +251,14 @@ class LogReader:
 
     async def _find_position(self) -> None:
         """The next event is missing: it was pruned, or the log has a new epoch."""
-        position = await Hub.here().batched(log.positions, self._identity.user_id)
+        position = await self._read_position()
         if reason := position.reset_reason(self.sent):
             await self._resync(reason, position.head_seq)
         else:
             self.head = position.head_seq
 
     async def _go_back(self, epoch: str | None, seq: int) -> None:
-        position = await Hub.here().batched(log.positions, self._identity.user_id)
+        position = await self._read_position()
         if self._resume == (epoch, seq):  # else the client has asked for another position meanwhile, which follows
             self._resume = None
         if reason := position.reset_reason(seq, epoch):
@@ -272,6 +272,9 @@ class LogReader:
         self.start_at(seq, self.head)
         self._sync_target = None
         await self._transmit(protocol.write({"type": "resync", "data": {"reason": reason, "seq": seq}}))
+
+    def _read_position(self) -> Awaitable[log.Position]:
+        return Hub.here().batched(log.positions, self._identity.user_id)
 
     @property
     def _identity(self) -> Identity:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 from django.utils import translation
@@ -28,19 +29,20 @@ FRAMES = 256
 RETRY_SECONDS = 1.0
 
 
+@dataclass(slots=True, eq=False)
 class Outbox:
-    __slots__ = ("_badge", "_badge_at", "_frames", "_socket", "_task", "_transmitting_at", "log")
+    _socket: OpenSocket
+    log: LogReader = field(init=False)
+    _task: asyncio.Task[None] | None = None
+    # A list, as it is nearly always empty: an empty deque takes ten times the memory.
+    _frames: list[str] = field(default_factory=list)
+    # When the frame that is being sent began, by the clock of the event loop.
+    _transmitting_at: float | None = None
+    _badge: dict[str, int] | None = None
+    _badge_at: float = 0
 
-    def __init__(self, socket: OpenSocket) -> None:
-        self._socket = socket
-        self.log = LogReader(socket, self._transmit, self._ensure_running)
-        self._task: asyncio.Task[None] | None = None
-        # A list, as it is nearly always empty: an empty deque takes ten times the memory.
-        self._frames: list[str] = []
-        # When the frame that is being sent began, by the clock of the event loop.
-        self._transmitting_at: float | None = None
-        self._badge: dict[str, int] | None = None
-        self._badge_at = 0.0
+    def __post_init__(self) -> None:
+        self.log = LogReader(self._socket, self._transmit, self._ensure_running)
 
     # --- Interface for the other parts of the socket -------------------------------------------
 
@@ -95,10 +97,6 @@ class Outbox:
         if self._task is None or self._task.done():
             self._task = asyncio.ensure_future(self._run())
 
-    def _ensure_running_if_open(self) -> None:
-        if not self._socket.is_closing:
-            self._ensure_running()
-
     async def _run(self) -> None:
         sending = Hub.here().sending
         sending.add(self.check_stuck)
@@ -109,7 +107,7 @@ class Outbox:
             pass  # the client has disconnected; the consumer is notified
         except Exception:
             logger.exception("a socket could not send; once more in a moment")
-            asyncio.get_running_loop().call_later(RETRY_SECONDS, self._ensure_running_if_open)
+            asyncio.get_running_loop().call_later(RETRY_SECONDS, self._ensure_running)
         finally:
             if self.log.blocked_at is None or self._socket.is_closing:
                 sending.discard(self.check_stuck)
@@ -131,7 +129,7 @@ class Outbox:
         loop = asyncio.get_running_loop()
         wait = self._badge_at + conf.BADGE_SECONDS - loop.time()
         if wait > 0:
-            loop.call_later(wait, self._ensure_running_if_open)
+            loop.call_later(wait, self._ensure_running)
             return False
         self.log.is_badge_due = False
         self._badge_at = loop.time()

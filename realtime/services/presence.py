@@ -41,17 +41,10 @@ def watch(*, viewer: "User", device: SocketRef, user_ids: list[int]) -> list[dic
         for user_id in allowed
         if user_id in people and people[user_id].show_last_seen
     ]
+    watch = groups.Watch(type="watch", user_id=viewer.id, only=device.socket_id, watched_ids=user_ids)
+    current = [_presence_message(viewer.id, state, only=device.socket_id) for state in states if state["online"]]
     # In one publish and in this order: the socket must know whom it watches before the current state arrives.
-    groups.publish(
-        [
-            groups.Watch(type="watch", user_id=viewer.id, only=device.socket_id, watched_ids=user_ids),
-            *(
-                groups.frame_message(viewer.id, {"type": "presence", "data": state}, only=device.socket_id)
-                for state in states
-                if state["online"]
-            ),
-        ]
-    )
+    groups.publish([watch, *current])
     return states
 
 
@@ -84,8 +77,12 @@ def _to_watchers(person: "User", *, online: bool) -> list[groups.Frame]:
     if not peers:
         return []
     peers -= ids_blocked_either_way(person.id, peers)
-    frame = {"type": "presence", "data": _state(person, online=online)}
-    return [groups.frame_message(peer, frame) for peer in sorted(peers)]
+    state = _state(person, online=online)
+    return [_presence_message(peer, state) for peer in sorted(peers)]
+
+
+def _presence_message(user_id: int, state: dict[str, Any], only: str | None = None) -> groups.Frame:
+    return groups.frame_message(user_id, {"type": "presence", "data": state}, only=only)
 
 
 def _state(person: "User", *, online: bool) -> dict[str, Any]:
@@ -108,7 +105,7 @@ def typing(*, actor: "User", conversation_id: object, is_typing: bool) -> None:
     """
     conversation = conversation_for(actor, conversation_id)
     check_can_contact(actor, conversation)
-    groups.send_frame(conversation.other_id(actor.id), _typing_frame(conversation.id, actor.id, is_typing))
+    groups.publish([_typing_message(conversation.other_id(actor.id), conversation.id, actor.id, is_typing)])
 
 
 class TypingNotice(NamedTuple):
@@ -127,21 +124,16 @@ def relay_typing_batch(notices: Sequence[TypingNotice]) -> list[bool]:
     """
     owners = active_verified_sessions(notice.session_id for notice in notices)
     peers = reachable_peers((notice.conversation_id, notice.user_id) for notice in notices)
-    passed = [
-        owners.get(notice.session_id) == notice.user_id and (notice.conversation_id, notice.user_id) in peers
-        for notice in notices
-    ]
-    groups.publish(
-        groups.frame_message(
-            peers[notice.conversation_id, notice.user_id],
-            _typing_frame(notice.conversation_id, notice.user_id, notice.is_typing),
-        )
-        for notice, is_passed in zip(notices, passed, strict=True)
-        if is_passed
-    )
+    messages, passed = [], []
+    for session_id, user_id, conversation_id, is_typing in notices:
+        peer_id = peers.get((conversation_id, user_id)) if owners.get(session_id) == user_id else None
+        if peer_id is not None:
+            messages.append(_typing_message(peer_id, conversation_id, user_id, is_typing))
+        passed.append(peer_id is not None)
+    groups.publish(messages)
     return passed
 
 
-def _typing_frame(conversation_id: int, user_id: int, is_typing: bool) -> dict[str, Any]:
+def _typing_message(peer_id: int, conversation_id: int, user_id: int, is_typing: bool) -> groups.Frame:
     data = {"conversation_id": conversation_id, "user_id": user_id, "is_typing": is_typing}
-    return {"type": "typing", "data": data}
+    return groups.frame_message(peer_id, {"type": "typing", "data": data})

@@ -167,5 +167,5 @@ def send_delivered(*, conversation: Any, user_id: int, delivered_id: int) -> Non
     if seen_by_peer is None or seen_by_peer.delivery_receipt != delivered_id:
         return
     data = {"conversation_id": conversation.id, "user_id": user_id, "delivered_id": delivered_id}
-    frame = {"type": "conversation.delivered", "data": data}
-    transaction.on_commit(lambda: groups.send_frame(peer_id, frame), robust=True)
+    message = groups.frame_message(peer_id, {"type": "conversation.delivered", "data": data})
+    transaction.on_commit(lambda: groups.publish([message]), robust=True)

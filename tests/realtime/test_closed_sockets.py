@@ -3,6 +3,7 @@
 import asyncio
 import threading
 import time
+from uuid import uuid4
 
 import pytest
 from django.db import connection
@@ -11,7 +12,8 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import User
 from realtime import groups, selectors
 from realtime.consumers import authentication, hub
-from realtime.consumers.consumer import ClosedSocket, RealtimeConsumer, record_closed
+from realtime.consumers.consumer import RealtimeConsumer, record_closed
+from realtime.consumers.protocol import Identity
 from realtime.models import Socket
 from realtime.services import log
 from tests.factories import make_user, sign_in
@@ -21,7 +23,7 @@ from tests.realtime.phones import conversation_of, phone_of, start_call
 
 
 def closed(*phones):
-    return [ClosedSocket(phone.user.id, phone.device.socket_id) for phone in phones]
+    return [Identity(phone.user.id, phone.device.session_id, uuid4(), 0, phone.device.socket_id) for phone in phones]
 
 
 def test_each_socket_of_a_batch_is_recorded(db, alice, bob, charlie):

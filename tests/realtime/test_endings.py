@@ -281,7 +281,7 @@ def test_a_client_that_never_acknowledges_gets_one_window_and_is_closed(open_soc
         messages.send(sender=bob, conversation_id=conversation, body=f"{n}")
     while len(phone.events) < 20:
         phone.read()
-    groups.send_frame(alice.id, {"type": "typing", "data": {"dropped": True}})
+    groups.publish([groups.frame_message(alice.id, {"type": "typing", "data": {"dropped": True}})])
     assert phone.closed(10) == (4408, "slow")
     assert len(phone.events) == 20
     assert [frame for frame in phone.frames if frame["type"] == "typing"] == []

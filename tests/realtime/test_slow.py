@@ -51,7 +51,7 @@ def test_a_client_that_never_reads_is_cut_off(live, open_socket, alice, bob, set
     for _ in range(60):
         messages.send(sender=bob, conversation_id=conversation, body="日" * 4096)
         for _ in range(20):
-            groups.send_frame(alice.id, {"type": "typing", "data": {"pad": "x" * 8000}})
+            groups.publish([groups.frame_message(alice.id, {"type": "typing", "data": {"pad": "x" * 8000}})])
     deadline = time.monotonic() + 20
     while only_protocol(live) and time.monotonic() < deadline:
         time.sleep(0.1)

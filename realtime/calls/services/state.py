@@ -135,11 +135,9 @@ def send_to_socket(participant: CallParticipant, type: str, data: dict[str, Any]
     """
     if not participant.socket_id:
         return
-    user_id, socket_id, frame = participant.user_id, participant.socket_id, {"type": type, "data": data}
-    transaction.on_commit(
-        lambda: groups.send_frame(user_id, frame, only=socket_id, droppable=False),
-        robust=True,
-    )
+    frame = {"type": type, "data": data}
+    message = groups.frame_message(participant.user_id, frame, only=participant.socket_id, droppable=False)
+    transaction.on_commit(lambda: groups.publish([message]), robust=True)
 
 
 def record(call: Call) -> None:
