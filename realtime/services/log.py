@@ -17,7 +17,7 @@ from django.db.models import F, Max, QuerySet
 from django.utils import timezone
 from prometheus_client import Histogram
 
-from core.database import as_parameter, compiled, on_postgresql, placeholders, rows
+from core.database import as_parameter, compiled, is_any, on_postgresql, rows
 from core.transactions import collect, unit_of_work
 from realtime import groups
 from realtime.conf import conf
@@ -103,8 +103,6 @@ def positions(user_ids: Sequence[int]) -> list[Position]:
         with unit_of_work():
             _create_streams(missing)
         by_user = _positions(user_ids)
-    if not by_user.keys() >= set(user_ids):
-        raise Stream.DoesNotExist
     return [by_user[user_id] for user_id in user_ids]
 
 
@@ -186,22 +184,17 @@ def _flush(events: list[PendingEvent]) -> None:
     """Numbers and writes all events of a unit of work, and wakes their readers once it is committed."""
     now = timezone.now()
     counts = Counter(event.user_id for event in events)
-    write = _write_postgresql if on_postgresql() else _write_sqlite
     numbered = _numbered(events, counts)
+    write = _write_postgresql if on_postgresql() else _write_sqlite
     heads = write(counts, numbered, now)
-    if heads is None:
+    if not heads:
         # A user's first event, or that of an account which this transaction deletes. Nothing is locked yet,
         # so creating streams does not violate the lock order.
         existing_ids = set(get_user_model().objects.filter(id__in=counts).values_list("id", flat=True))
-        events = [event for event in events if event.user_id in existing_ids]
-        if not events:
-            return
-        counts = Counter(event.user_id for event in events)
-        _create_streams(counts)
-        numbered = _numbered(events, counts)
-        heads = write(counts, numbered, now)
-    if heads is None:
-        raise Stream.DoesNotExist(f"no stream for one of {sorted(counts)}")
+        if existing_ids:
+            _create_streams(existing_ids)
+            _flush([event for event in events if event.user_id in existing_ids])
+        return
     _delete_events(event.user_id for event in events if event.type == _FORGET)
     messages = {
         user_id: groups.NewEvents(type="new_events", user_id=user_id, seq=head, events=[])
@@ -261,32 +254,28 @@ SELECT user_id, head_seq FROM moved
 _COLUMNS = ("user_id", "later", "type", "conversation_id", "object_id", "extra")
 
 
-def _write_postgresql(counts: Counter[int], numbered: Sequence[Numbered], now: datetime) -> dict[int, int] | None:
-    """The new heads, or None (and nothing done) when a stream is missing."""
+def _write_postgresql(counts: Counter[int], numbered: Sequence[Numbered], now: datetime) -> dict[int, int]:
+    """The new heads; empty, and nothing done, when a stream is missing."""
     # As text: turning lists into arrays takes the driver as long as a short statement.
     pending = json.dumps([dict(zip(_COLUMNS, event, strict=True)) for event in numbered])
-    user_ids = f"{{{','.join(map(str, counts))}}}"
-    heads: dict[int, int] = dict(rows(_POSTGRESQL, [pending, user_ids, user_ids, len(counts), now]))
-    return heads or None
+    user_ids = as_parameter(list(counts))
+    return dict(rows(_POSTGRESQL, [pending, user_ids, user_ids, len(counts), now]))
 
 
-def _write_sqlite(counts: Counter[int], numbered: Sequence[Numbered], now: datetime) -> dict[int, int] | None:
+def _write_sqlite(counts: Counter[int], numbered: Sequence[Numbered], now: datetime) -> dict[int, int]:
     """The same for SQLite, where BEGIN IMMEDIATE has already locked the whole file."""
-    cases = " ".join(["WHEN %s THEN %s"] * len(counts))
-    users = placeholders(counts)
-    pairs = [value for pair in counts.items() for value in pair]
     at = as_parameter(now)
     with connection.cursor() as cursor:
         cursor.execute(
-            f"UPDATE realtime_stream SET head_seq = head_seq + CASE user_id {cases} END"
-            f" WHERE user_id IN ({users})"
-            f" AND (SELECT count(*) FROM realtime_stream WHERE user_id IN ({users})) = %s"
+            "UPDATE realtime_stream SET head_seq = head_seq + added.value FROM json_each(%s) added"
+            " WHERE user_id = added.key"
+            f" AND (SELECT count(*) FROM realtime_stream WHERE {is_any('user_id')}) = %s"
             " RETURNING user_id, head_seq",
-            [*pairs, *counts, *counts, len(counts)],
+            [json.dumps(counts), as_parameter(list(counts)), len(counts)],
         )
         heads: dict[int, int] = dict(cursor.fetchall())
         if not heads:
-            return None
+            return heads
         cursor.executemany(
             "INSERT INTO realtime_event (user_id, seq, type, conversation_id, object_id, extra, created_at)"
             " VALUES (%s, %s, %s, %s, %s, %s, %s)",

@@ -11,7 +11,7 @@ from django.db.models import Max
 from django.utils import timezone
 
 from core.conf import project
-from core.database import as_parameter, prepared
+from core.database import as_parameter, prepared, rows
 from core.transactions import unit_of_work
 from messaging.selectors import conversations_for
 from messaging.services import conversations
@@ -62,12 +62,11 @@ def _record_and_read(socket_id: str, user_id: int, session_id: int) -> list[tupl
     dead, at = (as_parameter(moment) for moment in (alive_since(now), now))
     with prepared() as cursor:
         cursor.execute(_INSERT, [socket_id, user_id, session_id, at, at])
-        cursor.execute(_READ_STATE, [at, socket_id, dead, user_id])
-        fetched = cursor.fetchall()
-        if not fetched:
-            log.position(user_id)  # creates it
-            cursor.execute(_READ_STATE, [at, socket_id, dead, user_id])
-            fetched = cursor.fetchall()
+    state_of = [at, socket_id, dead, user_id]
+    fetched = rows(_READ_STATE, state_of)
+    if not fetched:
+        log.position(user_id)  # creates it
+        fetched = rows(_READ_STATE, state_of)
     return fetched
 
 
@@ -156,8 +155,8 @@ def socket_statuses(queries: Sequence[SocketStatusQuery]) -> list[SocketStatus]:
 def _newest_seq(user_id: int, since: datetime) -> int:
     """The last event of the unit of work that wrote at `since`; a unit of work writes its events last."""
     upto = since + UNIT_OF_WORK_DURATION
-    rows = Event.objects.filter(user_id=user_id, created_at__lte=upto).order_by("-seq").values_list("seq", flat=True)
-    return next(iter(rows[:1]), 0)
+    written = Event.objects.filter(user_id=user_id, created_at__lte=upto).order_by("-seq")
+    return written.values_list("seq", flat=True).first() or 0
 
 
 def send_delivered(*, conversation: Any, user_id: int, delivered_id: int) -> None:
