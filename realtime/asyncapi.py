@@ -132,22 +132,17 @@ def _without_description(schema: dict[str, Any]) -> dict[str, Any]:
 
 def _frame(name: str, payload: dict[str, Any], schemas: dict[str, Any]) -> dict[str, Any]:
     """An example of a message: a frame as it is sent."""
-    frame: dict[str, Any] = {"type": payload["properties"]["type"]["const"]}
-    if name.startswith(("command.", "reply.")) or name == "ready":
-        frame["ref"] = "1"
     if name == "reply.error":
-        return frame | {"ok": False, "error": "user_blocked", "message": "One of you has blocked the other."}
-    if "ok" in payload["properties"]:
-        frame["ok"] = True
-    if "seq" in payload["properties"]:
-        frame |= {"seq": 1018, "at": MOMENT}
-    data = DATA.get(name)
-    return frame | {"data": _example("", payload["properties"]["data"], schemas) if data is None else data}
+        return FAILURE
+    frame: dict[str, Any] = _example("", payload, schemas)
+    return frame | {"data": DATA[name]} if name in DATA else frame
 
 
 def _example(name: str, schema: dict[str, Any], schemas: dict[str, Any]) -> Any:
     """A value that the schema allows, chosen by the name of the field, then by its type."""
     schema = resolved(schema, schemas)
+    if "const" in schema:
+        return schema["const"]
     choices, kinds = parts(schema), types(schema)
     example = VALUES.get(name, ...)
     if example is not ... and (example is not None or is_nullable(schema)) and "enum" not in schema:
@@ -176,8 +171,15 @@ VALUES: dict[str, Any] = {
     "retry_ms": 1500, "reason": "too_old", "media_url": None, "media": None, "reply_to": None, "edited_at": None,
     "call": None, "answered_at": None, "ended_at": None, "duration_s": None, "silent": False,
     "is_edited": False, "is_read": False, "is_blocked": False, "urls": ["turn:turn.example.com:3478"],
-    "credential": "q8Zr2mV5xT0c", "calls": [], "payload": {"sdp": "v=0"},
+    "credential": "q8Zr2mV5xT0c", "calls": [], "ref": "1", "payload": {"sdp": "v=0"},
 }  # fmt: skip
+FAILURE = {
+    "type": "reply",
+    "ref": "1",
+    "ok": False,
+    "error": "user_blocked",
+    "message": "One of you has blocked the other.",
+}
 # Where the name alone would give the wrong example.
 DATA: dict[str, dict[str, Any]] = {
     "command.call.invite": {"conversation_id": 9, "media": "video", "client_id": "call-1"},
@@ -214,17 +216,16 @@ def _command(name: str, summary: str, data: dict[str, Any]) -> dict[str, Any]:
 
 def _reply(name: str, data: dict[str, Any]) -> dict[str, Any]:
     properties = {"type": {"const": "reply"}, "ref": REF, "ok": {"const": True}, "data": data}
-    return _message("reply", f"Reply to {name}", f"The reply to `{name}`.", properties, ["type", "ref", "ok", "data"])
+    return _message("reply", f"Reply to {name}", f"The reply to `{name}`.", properties, list(properties))
 
 
 def _event(name: str, event: EventSpec | EphemeralSpec, data: dict[str, Any]) -> dict[str, Any]:
     properties: dict[str, Any] = {"type": {"const": name}}
-    required = ["type", "data"]
     if isinstance(event, EventSpec):
         properties["seq"] = {"type": "integer", "minimum": 1}
         properties["at"] = {"type": "string", "format": "date-time"}
-        required = ["type", "seq", "at", "data"]
-    elif name == "ready":
+    required = [*properties, "data"]
+    if name == "ready":
         properties["ref"] = REF
     kind = "Durable event" if isinstance(event, EventSpec) else "Event"
     return _message(name, f"{kind} {name}", event.summary, properties | {"data": data}, required)

@@ -59,7 +59,7 @@ def alive_since(now: datetime | None = None) -> datetime:
 
 class SocketQuerySet(models.QuerySet["Socket"]):
     def alive(self, since: datetime | None = None) -> Self:
-        """Sockets of running processes; `since` is `alive_since()` of the moment."""
+        """Sockets of running processes; `since` is `alive_since()` unless the caller has another limit."""
         return self.filter(seen_at__gt=since or alive_since())
 
 

@@ -74,8 +74,8 @@ class SharedRows:
 
     def _of(self, prefix: str) -> tuple[set[int], set[int]]:
         """The users who have events whose type starts like this, and the objects of these events."""
-        parts = [part for part in self._batch if any(event.type.startswith(prefix) for event in part.events)]
-        return {part.user_id for part in parts}, {id_ for part in parts for id_ in part.objects(prefix)}
+        user_ids = {part.user_id for part in self._batch for event in part.events if event.type.startswith(prefix)}
+        return user_ids, {id_ for part in self._batch for id_ in part.objects(prefix)}
 
     @cached_property
     def messages(self) -> dict[tuple[int, int], messaging.SeenMessage]:
@@ -98,8 +98,7 @@ class EventContext:
     """The rows behind the events of one user, read in bulk and only when an event asks for them."""
 
     def __init__(self, part: UserEvents, shared: SharedRows) -> None:
-        self.viewer_id = part.user_id
-        self.device = part.device
+        self.viewer_id, self.events, self.device = part
         self._part = part
         self._shared = shared
 
@@ -131,7 +130,7 @@ class EventContext:
 
     @property
     def _conversation_ids(self) -> set[int]:
-        return {e.conversation_id for e in self._part.events if e.conversation_id is not None}
+        return {e.conversation_id for e in self.events if e.conversation_id is not None}
 
     @cached_property
     def calls(self) -> dict[int, Call]:

@@ -239,11 +239,8 @@ EPHEMERAL = {
 def render(batch: Sequence[UserEvents]) -> list[list[dict[str, Any]]]:
     """The frames of these events, for each part of the batch in the same order and number."""
     shared = SharedRows(batch)
-    rendered = []
-    for part in batch:
-        context = EventContext(part, shared)
-        rendered.append([_frame(event, context) for event in part.events])
-    return rendered
+    contexts = [EventContext(part, shared) for part in batch]
+    return [[_frame(event, context) for event in context.events] for context in contexts]
 
 
 def _frame(event: LoggedEvent, context: EventContext) -> dict[str, Any]:

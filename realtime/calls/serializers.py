@@ -22,9 +22,7 @@ def _expiry(call: Call, participants: Iterable[CallParticipant]) -> datetime | N
     return call.expires_at
 
 
-def _is_bound(participant: CallParticipant | None, device: SocketRef) -> bool:
-    if participant is None or participant.session_id is None:
-        return False
+def _is_bound(participant: CallParticipant, device: SocketRef) -> bool:
     # A REST request has no socket: compare the session that is bound to the call.
     if not device.socket_id:
         return participant.session_id == device.session_id
@@ -66,7 +64,7 @@ class CallSerializer(serializers.Serializer):
             "answered_at": json_time(call.answered_at) if call.answered_at else None,
             "ended_at": json_time(call.ended_at) if call.ended_at else None,
             "duration_s": call.duration_s,
-            "bound_to_you": _is_bound(by_user.get(viewer_id), device),
+            "bound_to_you": _is_bound(by_user[viewer_id], device),
         }
 
 

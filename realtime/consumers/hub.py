@@ -12,7 +12,7 @@ import random
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from functools import partial
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
 from channels.layers import get_channel_layer
@@ -22,15 +22,12 @@ from core.conf import project
 from realtime import groups, selectors
 from realtime.calls import services as calls
 from realtime.conf import conf
-from realtime.consumers.database import Batcher, in_database
+from realtime.consumers.database import Answer, Batcher, Question, in_database
 from realtime.consumers.protocol import Identity, OpenSocket
 from realtime.kinds import Close
 from realtime.services import sockets as socket_service
 
 logger = logging.getLogger("parley.realtime")
-
-Question = TypeVar("Question")
-Answer = TypeVar("Answer")
 
 JOIN_SECONDS = 1.0
 RETRY_SECONDS = 1.0
@@ -90,10 +87,8 @@ class Hub:
             self._subscribe(user_id)
 
     def leave(self, user_id: int, socket: OpenSocket) -> None:
-        sockets = self.sockets.get(user_id)
-        if sockets is None:
-            return
-        sockets.discard(socket)
+        sockets = self.sockets[user_id]
+        sockets.remove(socket)
         if not sockets:
             del self.sockets[user_id]
             if user_id in self._joined:
@@ -191,10 +186,8 @@ class Hub:
                     socket.close_soon(Close.UNAUTHORISED, ended[identity.token])
                 elif identity.socket_id in excess_ids:
                     socket.close_soon(Close.TOO_MANY, "too_many_sockets")
-                elif user_id in heads:
-                    socket.on_message(groups.NewEvents(type="new_events", user_id=user_id, seq=heads[user_id]))
                 else:
-                    socket.on_message(groups.PollPosition(type="poll_position", user_id=user_id))
+                    socket.on_message(groups.NewEvents(type="new_events", user_id=user_id, seq=heads.get(user_id, 0)))
 
     async def _tick(self) -> None:
         now = asyncio.get_running_loop().time()

@@ -2,7 +2,7 @@
 accept, decline, cancel."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -66,8 +66,7 @@ def invite(
     conversation = conversation_for(actor, conversation_id)
     callee_id = conversation.other_id(actor.id)
     invitation = _Invitation(conversation.id, actor.id, callee_id, media, clean_client_id(client_id))
-    repeated = _find_repeated(invitation)
-    if repeated is not None:
+    if repeated := _find_repeated(invitation):
         return repeated
     check_can_contact(actor, conversation)
     ratelimits.check("call_invite", actor.id)
@@ -76,12 +75,9 @@ def invite(
     for user_id in (actor.id, callee_id):
         end_overdue_of(user_id=user_id)
     for _ in range(TRIES):
-        try:
-            with unit_of_work():
-                return _start_ringing(invitation, device, conversation)
-        except IntegrityError:
-            # A concurrent invitation took one of the two users: read again.
-            continue
+        # A concurrent invitation may take one of the two users: then read again.
+        with suppress(IntegrityError), unit_of_work():
+            return _start_ringing(invitation, device, conversation)
     raise CallConflict
 
 
@@ -104,8 +100,7 @@ def _start_ringing(invitation: _Invitation, device: SocketRef, conversation: Any
     both = sorted((invitation.caller_id, invitation.callee_id))
     live = dict(CallParticipant.objects.filter(user_id__in=both, live=True).values_list("user_id", "call_id"))
     # After reading the live calls: this finds a concurrent repeat that has committed since.
-    repeated = _find_repeated(invitation)
-    if repeated is not None:
+    if repeated := _find_repeated(invitation):
         return repeated
     if invitation.caller_id in live:
         return _accept_crossed_invite(invitation, device, live[invitation.caller_id])
@@ -156,8 +151,7 @@ def _accept_crossed_invite(invitation: _Invitation, device: SocketRef, call_id: 
     """Both users called each other: the second invitation accepts the first."""
     locked = lock_call_for(user_id=invitation.caller_id, call_id=call_id)
     # Under the lock of the call: this finds a concurrent repeat.
-    repeated = _find_repeated(invitation)
-    if repeated is not None:
+    if repeated := _find_repeated(invitation):
         return repeated
     is_ringing_here = locked.call.state == Call.State.RINGING and not locked.is_caller
     if not is_ringing_here or locked.other.user_id != invitation.callee_id:

@@ -28,8 +28,8 @@ from realtime.calls.services.state import (
     bind,
     end,
     end_overdue_of,
+    has_open_socket,
     locked_call,
-    open_sockets,
     send_to_socket,
 )
 from realtime.conf import conf
@@ -87,14 +87,13 @@ def hangup(*, user_id: int, device: SocketRef, call_id: object) -> Call:
 def note_open(*, user_id: int, device: SocketRef) -> None:
     """A socket opened: it replaces the bound socket of its own session if that has closed."""
     end_overdue_of(user_id=user_id)
-    bound = CallParticipant.objects.live_of(user_id).filter(session_id=device.session_id)
-    participant = bound.exclude(socket_id=device.socket_id).first()
+    participant = CallParticipant.objects.live_of(user_id).filter(session_id=device.session_id).first()
     if participant is None:
         return
     with unit_of_work():
         call = Call.objects.select_for_update().get(id=participant.call_id)
         participant.refresh_from_db()
-        if not participant.live or participant.session_id != device.session_id or open_sockets([participant]):
+        if not participant.live or participant.session_id != device.session_id or has_open_socket(participant):
             return
         bind(participant, device)
         _reset_deadline(call)
@@ -133,7 +132,7 @@ def note_closed(*, socket_ids: Iterable[str]) -> None:
             else:
                 participant.gone_at = timezone.now()
                 participant.save(update_fields=["gone_at"])
-            if not open_sockets(call.participants.all()):
+            if not has_open_socket(*call.participants.all()):
                 _reset_deadline(call)
 
 

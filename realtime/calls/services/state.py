@@ -22,7 +22,7 @@ from realtime.calls.selectors import call_for
 from realtime.conf import conf
 from realtime.exceptions import CallConflict
 from realtime.kinds import SocketRef
-from realtime.models import Socket
+from realtime.models import Socket, SocketQuerySet
 from realtime.services import log
 from realtime.services.sockets import sweep_seconds
 
@@ -62,7 +62,7 @@ class LockedCall:
         if device.socket_id == self.mine.socket_id:
             return
         is_assumed = self.call.state == Call.State.ACTIVE and self.mine.connected_at is None
-        if device.session_id != self.mine.session_id or (open_sockets([self.mine]) and not is_assumed):
+        if device.session_id != self.mine.session_id or (has_open_socket(self.mine) and not is_assumed):
             raise CallConflict
         bind(self.mine, device)
 
@@ -101,17 +101,14 @@ def bind(participant: CallParticipant, device: SocketRef) -> None:
     participant.save(update_fields=["session_id", "socket_id", "gone_at", "client_id"])
 
 
-def open_sockets(participants: Iterable[CallParticipant]) -> set[str]:
-    """The bound sockets that are open: not closed, and touched recently by their process."""
-    fresh = timezone.now() - _dead_after()
-    fresh_sockets = Socket.objects.filter(id__in=_not_closed(participants), seen_at__gte=fresh)
-    return set(fresh_sockets.values_list("id", flat=True))
+def has_open_socket(*participants: CallParticipant) -> bool:
+    """Whether one of the bound sockets is open: not closed, and touched recently by its process."""
+    return _bound_sockets(participants).alive(timezone.now() - _dead_after()).exists()
 
 
-def _not_closed(participants: Iterable[CallParticipant]) -> list[str]:
-    return [
-        participant.socket_id for participant in participants if participant.socket_id and participant.gone_at is None
-    ]
+def _bound_sockets(participants: Iterable[CallParticipant]) -> SocketQuerySet:
+    """Those that did not say that they closed."""
+    return Socket.objects.filter(id__in=[bound.socket_id for bound in participants if bound.gone_at is None])
 
 
 def _dead_after() -> timedelta:
@@ -124,7 +121,7 @@ def _dead_after() -> timedelta:
 
 def announce(call: Call) -> None:
     """Appends `call.updated` to the logs of both users, as part of the open unit of work."""
-    for user_id in sorted((call.caller_id, call.callee_id)):
+    for user_id in (call.caller_id, call.callee_id):
         log.append(user_id=user_id, type="call.updated", conversation_id=call.conversation_id, object_id=call.id)
 
 
@@ -133,8 +130,6 @@ def send_to_socket(participant: CallParticipant, type: str, data: dict[str, Any]
 
     It is not droppable: a call cannot connect without every candidate.
     """
-    if not participant.socket_id:
-        return
     frame = {"type": type, "data": data}
     message = groups.frame_message(participant.user_id, frame, only=participant.socket_id, droppable=False)
     transaction.on_commit(lambda: groups.publish([message]), robust=True)
@@ -209,7 +204,7 @@ def _extend_if_alive(call: Call) -> bool:
     deadlines = [participant.gone_at + lost for participant in participants if participant.gone_at is not None]
     # A process with a long sweep interval must not count as dead.
     grace = max(lost, _dead_after())
-    seen_times = Socket.objects.filter(id__in=_not_closed(participants)).values_list("seen_at", flat=True)
+    seen_times = _bound_sockets(participants).values_list("seen_at", flat=True)
     until = max([*deadlines, *(seen_at + grace for seen_at in seen_times)], default=call.expires_at)
     if until <= timezone.now():
         return False
