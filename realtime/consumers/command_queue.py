@@ -68,20 +68,20 @@ class CommandQueue:
             frame = error
             self._bad_frames += 1
             if self._bad_frames > (BAD_FRAMES_BEFORE_SIGN_IN if self._socket.identity is None else conf.BAD_FRAMES):
-                self._socket.close_soon(Close.BAD_FRAME, "bad_frame")
+                self._socket.close_soon(Close.BAD_FRAME)
                 return
         cost = SIGNAL_COST if isinstance(frame, CommandFrame) and frame.type == "call.signal" else 1
         if project.RATELIMIT_ENABLE and not self._may_command(cost):
             self._refused += 1
             if self._refused > conf.COMMANDS_BURST:
-                self._socket.close_soon(Close.FLOODING, "flooding")
+                self._socket.close_soon(Close.FLOODING)
                 return
             frame = TooFast(frame.ref)
         if isinstance(frame, CommandFrame) and frame.type == "ack" and self._socket.identity is not None:
             # At once: the full window may be what the queue waits for.
             self._acknowledge(frame)
         elif len(self._frames) >= conf.INBOX_FRAMES:
-            self._socket.close_soon(Close.FLOODING, "flooding")
+            self._socket.close_soon(Close.FLOODING)
         else:
             self._frames.append(frame)
             if self._task is None or self._task.done():

@@ -132,7 +132,7 @@ class RealtimeConsumer(AsyncWebsocketConsumer):
 
     def on_too_many_sockets(self, message: groups.TooManySockets) -> None:
         if self.id in message["socket_ids"]:
-            self.close_soon(Close.TOO_MANY, "too_many_sockets")
+            self.close_soon(Close.TOO_MANY)
 
     def on_recheck(self, _message: groups.Recheck) -> None:
         keep_until_done(self.authentication.recheck())
@@ -142,13 +142,14 @@ class RealtimeConsumer(AsyncWebsocketConsumer):
 
     # --- The end -------------------------------------------------------------------------------
 
-    def close_soon(self, code: int, reason: str) -> None:
-        """Closes the socket after its last replies, with a code that the client acts on; the first call counts."""
+    def close_soon(self, code: Close, reason: str | None = None) -> None:
+        """Closes the socket after its last replies, with a code that the client acts on, for its usual reason or the given
+        one; the first call counts."""
         if not self.is_closing:
             self.is_closing = True
-            keep_until_done(self._close(code, reason))
+            keep_until_done(self._close(code, reason or code.reason))
 
-    async def _close(self, code: int, reason: str) -> None:
+    async def _close(self, code: Close, reason: str) -> None:
         await self.outbox.flush(FLUSH_SECONDS)
         self.outbox.stop()
         # Suppressed: the client has disconnected, or does not read even this.

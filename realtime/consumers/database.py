@@ -1,13 +1,11 @@
 """Database work of sockets, on a few threads of their own.
 
 Channels would run all of it on its single "sensitive" thread, so that sockets would wait for each other.
-Each thread keeps its connection; a connection that was idle is tested before it is used.
+Each thread keeps its connection, and tests it before every use: on PostgreSQL that takes no query.
 """
 
 import asyncio
 import contextvars
-import threading
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
@@ -23,10 +21,7 @@ T = TypeVar("T")
 Question = TypeVar("Question")
 Answer = TypeVar("Answer")
 
-IDLE_SECONDS = 1.0
 BATCH = 100
-
-_thread = threading.local()
 
 
 async def in_database(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -84,7 +79,9 @@ def _executor() -> ThreadPoolExecutor:
 
 
 def _call(function: Callable[[], Any]) -> Any:
-    _prepare_connection()
+    leave_pool()
+    if connection.connection is not None and not connection.is_usable():
+        connection.close()
     try:
         return function()
     except (OperationalError, InterfaceError):
@@ -94,15 +91,3 @@ def _call(function: Callable[[], Any]) -> Any:
         if is_read_only(error):
             discard_connection()
         raise
-    finally:
-        _thread.used_at = time.monotonic()
-
-
-def _prepare_connection() -> None:
-    used_at = getattr(_thread, "used_at", None)
-    if used_at is None:
-        leave_pool()
-    elif connection.connection is not None and time.monotonic() - used_at > IDLE_SECONDS:
-        connection.health_check_enabled = True  # type: ignore[attr-defined]
-        if not connection.is_usable():
-            connection.close()

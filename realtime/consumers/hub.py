@@ -185,7 +185,7 @@ class Hub:
                 if identity.token in ended and socket.identity == identity:
                     socket.close_soon(Close.UNAUTHORISED, ended[identity.token])
                 elif identity.socket_id in excess_ids:
-                    socket.close_soon(Close.TOO_MANY, "too_many_sockets")
+                    socket.close_soon(Close.TOO_MANY)
                 else:
                     socket.on_message(groups.NewEvents(type="new_events", user_id=user_id, seq=heads.get(user_id, 0)))
 

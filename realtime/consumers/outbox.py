@@ -64,7 +64,7 @@ class Outbox:
 
     def send_text(self, text: str) -> None:
         if len(self._frames) >= FRAMES:
-            self._socket.close_soon(Close.SLOW, "slow")
+            self._socket.close_soon(Close.SLOW)
             return
         self._frames.append(text)
         self._ensure_running()
@@ -77,7 +77,7 @@ class Outbox:
         """Closes the socket if nothing could be sent for too long: the client does not read, or does not acknowledge."""
         since = self._transmitting_at or self.log.blocked_at
         if since is not None and now - since >= conf.STUCK_SECONDS:
-            self._socket.close_soon(Close.SLOW, "slow")
+            self._socket.close_soon(Close.SLOW)
 
     async def flush(self, seconds: float) -> None:
         """Waits until replies are sent, at most this long."""

@@ -13,7 +13,7 @@ from rest_framework.utils.encoders import JSONEncoder
 from core.parsers import parse_json
 from core.text import is_encodable
 from realtime import groups
-from realtime.kinds import SocketRef
+from realtime.kinds import Close, SocketRef
 
 MAX_REF = 64
 MAX_TYPE = 64
@@ -111,6 +111,6 @@ class OpenSocket(Protocol):
 
     def on_message(self, message: groups.Message) -> None: ...
 
-    def close_soon(self, code: int, reason: str) -> None: ...
+    def close_soon(self, code: Close, reason: str | None = None) -> None: ...
 
     async def send(self, text_data: str) -> None: ...
