@@ -51,12 +51,10 @@ def read(text: str) -> CommandFrame:
     kind = frame.get("type")
     if not isinstance(kind, str) or not 0 < len(kind) <= MAX_TYPE:
         raise BadFrame(_("`type` is missing."), ref)
-    data = frame.get("data", {})
-    if data is None:
-        data = {}
-    if not isinstance(data, dict):
+    data = frame.get("data")
+    if data is not None and not isinstance(data, dict):
         raise BadFrame(_("`data` must be a JSON object."), ref)
-    return CommandFrame(kind, ref, data)
+    return CommandFrame(kind, ref, data or {})
 
 
 def write(frame: dict[str, Any]) -> str:

@@ -33,13 +33,12 @@ def watch(*, viewer: "User", device: SocketRef, user_ids: list[int]) -> list[dic
     a hidden user looks like an unknown one.
     """
     peers = presence_visible_to(viewer.id, user_ids)
-    allowed = sorted(peers - ids_blocked_either_way(viewer.id, peers))
-    people = users_by_ids(allowed)
+    allowed = peers - ids_blocked_either_way(viewer.id, peers)
     online = selectors.online_user_ids(allowed)
     states = [
-        _state(people[user_id], online=user_id in online)
-        for user_id in allowed
-        if user_id in people and people[user_id].show_last_seen
+        _state(person, online=user_id in online)
+        for user_id, person in sorted(users_by_ids(allowed).items())
+        if person.show_last_seen
     ]
     watch = groups.Watch(type="watch", user_id=viewer.id, only=device.socket_id, watched_ids=user_ids)
     current = [_presence_message(viewer.id, state, only=device.socket_id) for state in states if state["online"]]

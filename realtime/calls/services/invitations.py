@@ -88,10 +88,8 @@ def _find_repeated(invitation: _Invitation) -> Call | None:
     user_id, client_id = invitation.caller_id, invitation.client_id
     own = Call.objects.filter(caller_id=user_id, client_id=client_id).first()
     call = own or Call.objects.filter(participants__user_id=user_id, participants__client_id=client_id).first()
-    if call is None:
-        return None
     # The media of an accepted call are those of the other user's invitation.
-    if call.conversation_id != invitation.conversation_id or (own and own.media != invitation.media):
+    if call and (call.conversation_id != invitation.conversation_id or (own and own.media != invitation.media)):
         raise IdempotencyConflict
     return call
 
@@ -108,8 +106,7 @@ def _start_ringing(invitation: _Invitation, device: SocketRef, conversation: Any
     if invitation.callee_id in live:
         busy = {"state": Call.State.ENDED, "outcome": Call.Outcome.BUSY}
         call = Call.objects.create(**invitation._asdict(), **busy, created_at=now, expires_at=now, ended_at=now)
-        for user_id in both:
-            CallParticipant.objects.create(call=call, user_id=user_id, live=False)
+        CallParticipant.objects.bulk_create(CallParticipant(call=call, user_id=user_id, live=False) for user_id in both)
         record(call)
         announce(call)
         return call

@@ -71,8 +71,7 @@ def connected(*, user_id: int, device: SocketRef, call_id: object) -> Call:
             locked.mine.save(update_fields=["connected_at"])
         if locked.call.state == Call.State.CONNECTING and locked.other.connected_at is not None:
             locked.call.state = Call.State.ACTIVE
-            locked.call.expires_at = timezone.now() + timedelta(seconds=conf.CALL_LOST_SECONDS)
-            locked.call.save(update_fields=["state", "expires_at"])
+            _reset_deadline(locked.call)
             announce(locked.call)
     return locked.call
 
@@ -149,9 +148,10 @@ def _new_device_of(call: Call, participant: CallParticipant) -> SocketRef | None
 
 
 def _reset_deadline(call: Call) -> None:
+    """From now on an active call may be without an open bound socket for a minute. Also saves that it is active."""
     if call.state == Call.State.ACTIVE:
         call.expires_at = timezone.now() + timedelta(seconds=conf.CALL_LOST_SECONDS)
-        call.save(update_fields=["expires_at"])
+        call.save(update_fields=["state", "expires_at"])
 
 
 @contextmanager

@@ -9,7 +9,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q
 from django.utils import timezone
 
 from core.transactions import unit_of_work
@@ -222,9 +221,8 @@ def end_of_sessions(*, user_id: int, session_ids: Iterable[int]) -> None:
 def end_between(*, user_id: int, other_id: int) -> None:
     """One participant has blocked the other: ends the answered call. A ringing call is refused when it is answered."""
     with unit_of_work():
-        pair = Q(caller_id=user_id, callee_id=other_id) | Q(caller_id=other_id, callee_id=user_id)
         # A ringing one is locked, too: it may be answered right now.
-        for call in Call.objects.not_ended().select_for_update().filter(pair).order_by("id"):
+        for call in Call.objects.not_ended().of(user_id).of(other_id).select_for_update().order_by("id"):
             if call.state != Call.State.RINGING:
                 end(call, Call.Outcome.COMPLETED)
 

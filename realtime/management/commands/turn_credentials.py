@@ -14,9 +14,7 @@ class Command(OperatorCommand):
     changes = False
 
     def arguments(self, parser: CommandParser) -> None:
-        parser.add_argument(
-            "--label", default="operator", help="label from which the pseudonym in the user name is made"
-        )
+        parser.add_argument("--label", default="operator", help="text from which the pseudonym is made")
 
     def act(self, **options: Any) -> dict[str, Any]:
         if not conf.TURN_URLS or not conf.TURN_SECRET:
