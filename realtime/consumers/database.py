@@ -75,11 +75,10 @@ class Batcher(Generic[Question, Answer]):
 
 @cache
 def _executor() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(conf.DATABASE_THREADS, thread_name_prefix="sockets")
+    return ThreadPoolExecutor(conf.DATABASE_THREADS, thread_name_prefix="sockets", initializer=leave_pool)
 
 
 def _call(function: Callable[[], Any]) -> Any:
-    leave_pool()
     if connection.connection is not None and not connection.is_usable():
         connection.close()
     try:

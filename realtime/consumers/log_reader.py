@@ -152,7 +152,7 @@ class LogReader:
         self.window = Window(self._socket)
 
     def start_at(self, seq: int, head: int = 0) -> None:
-        """Starts with the event after `seq`, which is the last one as far as is known, unless that is `head`."""
+        """Starts with the event after `seq`; `head` is the last one there is, if that is known to be a later one."""
         self.sent, self.head = seq, max(seq, head)
         self._copy = None
         self.window.restart(seq)

@@ -267,8 +267,8 @@ def _write_sqlite(counts: Counter[int], numbered: Sequence[Numbered], now: datet
     at = as_parameter(now)
     with connection.cursor() as cursor:
         cursor.execute(
-            "UPDATE realtime_stream SET head_seq = head_seq + added.value FROM json_each(%s) added"
-            " WHERE user_id = added.key"
+            "UPDATE realtime_stream SET head_seq = head_seq + json_each.value FROM json_each(%s)"
+            " WHERE user_id = json_each.key"
             f" AND (SELECT count(*) FROM realtime_stream WHERE {is_any('user_id')}) = %s"
             " RETURNING user_id, head_seq",
             [json.dumps(counts), as_parameter(list(counts)), len(counts)],
