@@ -36,6 +36,10 @@ _PLAIN_LETTERS = str.maketrans(
 _UNPRINTABLE = re.compile(
     r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]"
 )
+# White space, and zero-width characters that some clients send for an empty line.
+_INVISIBLE = re.compile(
+    r"[\s\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0]*"
+)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ID = re.compile(r"[1-9][0-9]{0,18}")
 
@@ -55,9 +59,15 @@ def is_encodable(text: str) -> bool:
     return _SURROGATE.search(text) is None
 
 
+def is_invisible(text: str) -> bool:
+    """Whether a reader would see nothing: the text is empty, or of white space and zero-width characters only."""
+    return _INVISIBLE.fullmatch(text) is not None
+
+
 def clean_name(text: str) -> str:
-    """A name on one line: composed, without control characters, single spaces."""
-    return " ".join(normalise(_UNPRINTABLE.sub("", text)).split())
+    """A name on one line: composed, without control characters, single spaces; empty if nothing of it is visible."""
+    name = " ".join(normalise(_UNPRINTABLE.sub("", text)).split())
+    return "" if is_invisible(name) else name
 
 
 def fold(text: str) -> str:

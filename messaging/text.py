@@ -10,14 +10,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from rest_framework.exceptions import ValidationError
 
-from core.text import fold, is_encodable, normalise
+from core.text import fold, is_encodable, is_invisible, normalise
 from messaging.conf import conf
 
 _CLIENT_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
-# Invisible: white space, and zero-width characters that some clients send for an empty line.
-_INVISIBLE = re.compile(
-    r"[\s\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0]*"
-)
 # U+FDFA alone is 18 letters when folded. Ordinary text stays far below this factor.
 _MAX_GROWTH = 3
 _SHORT = 64
@@ -44,7 +40,7 @@ def clean_body(value: str | None, *, may_be_empty: bool) -> str | None:
     if value is None and not may_be_empty:
         raise ValidationError({"body": [_("This must be text.")]})
     body = (value or "").strip()
-    if _INVISIBLE.fullmatch(body):
+    if is_invisible(body):
         if may_be_empty:
             return None
         raise ValidationError({"body": [_("This may not be blank.")]})

@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _
 from rest_framework.exceptions import PermissionDenied, ValidationError
 
 from accounts.services import audit
+from core.text import is_invisible
 from core.transactions import unit_of_work
 from messaging.conf import conf
 from messaging.models import Report
@@ -26,7 +27,7 @@ def report(*, reporter: "User", message_id: object, reason: str, comment: str | 
         # Locked: otherwise a message that is erased or purged at this moment would leave its text, or fail the insert.
         _locked, message = storage.lock_message(message_id, reporter.id)
         reason, comment = reason.strip(), (comment or "").strip()
-        if not reason:
+        if is_invisible(reason):
             raise ValidationError({"reason": [_("This may not be blank.")]})
         if len(reason) > REASON_LENGTH:
             raise ValidationError({"reason": [too_long(REASON_LENGTH)]})

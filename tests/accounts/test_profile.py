@@ -80,6 +80,7 @@ class TestProfile:
             {"first_name": ""},
             {"first_name": "   "},
             {"first_name": "\u200b"},
+            {"first_name": "\u200d \u3164"},
             {"first_name": "x" * 51},
             {"first_name": None},
             {"first_name": 7},
@@ -87,6 +88,7 @@ class TestProfile:
             {"first_name": "\ud800"},
             {"last_name": "x" * 51},
             {"last_name": " \u0007"},
+            {"last_name": "\u00ad\ufe0f"},
             {"last_name": ["x"]},
             {"bio": "x" * 501},
             {"bio": True},
@@ -105,6 +107,11 @@ class TestProfile:
     def test_names_lose_control_characters(self, as_alice):
         body = as_alice.patch(PROFILE, {"first_name": " Al\u202ei\u0007ce\t\nB\u200b  ", "last_name": "e\u200b\u0301"})
         assert (body["profile"]["first_name"], body["profile"]["last_name"]) == ("Alice B", "é")
+
+    def test_names_keep_the_joiners_of_their_script(self, as_alice):
+        assert as_alice.patch(PROFILE, {"first_name": "\u0645\u06cc\u200c\u0631\u0627"})["profile"]["first_name"] == (
+            "\u0645\u06cc\u200c\u0631\u0627"
+        )
 
     def test_a_new_name_is_found(self, alice, as_alice, bob):
         as_alice.patch(PROFILE, {"first_name": "Zoë"})

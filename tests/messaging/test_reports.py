@@ -48,8 +48,8 @@ def test_a_report_that_staff_closes_meanwhile_keeps_its_words(as_alice, as_bob, 
 @pytest.mark.parametrize(
     ("body", "field"),
     [
-        ({}, "reason"), ({"reason": ""}, "reason"), ({"reason": "  "}, "reason"), ({"reason": 5}, "reason"),
-        ({"reason": None}, "reason"), ({"reason": "x" * 101}, "reason"), ({"reason": "a\x00"}, "reason"),
+        ({}, "reason"), ({"reason": ""}, "reason"), ({"reason": "  "}, "reason"), ({"reason": "\u200b"}, "reason"),
+        ({"reason": 5}, "reason"), ({"reason": None}, "reason"), ({"reason": "x" * 101}, "reason"), ({"reason": "a\x00"}, "reason"),
         ({"reason": "x", "comment": 5}, "comment"), ({"reason": "x", "comment": "x" * 2001}, "comment"),
     ],
 )  # fmt: skip
