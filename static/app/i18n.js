@@ -172,8 +172,3 @@ export function bytes(size) {
   const options = {style: "unit", unit: units[step], unitDisplay: "short"};
   return format(Intl.NumberFormat, options).format(Math.ceil((size / 1024 ** step) * 10) / 10);
 }
-
-/** "Ann, Bob and Cem" as the language joins a list. */
-export function list(items) {
-  return format(Intl.ListFormat, {type: "conjunction"}).format(items);
-}

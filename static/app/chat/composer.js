@@ -14,7 +14,7 @@ import { previewText } from "./preview.js";
 const TALLEST = 180;
 
 // What may be sent of these files; for the others a notice says why not.
-export function images(files) {
+function images(files) {
   return [...files].filter((file) => {
     if (!LIMITS.imageTypes.includes(file.type)) {
       notice(t("{name}: only JPEG, PNG, WebP and GIF images can be sent.", { name: file.name }), { kind: "danger" });

@@ -65,8 +65,6 @@ function Open({ id, row, state, me }) {
   const otherName = nameOf(row.other_user);
   const names = useCallback((userId) => (userId === me ? t("You") : otherName), [me, otherName]);
 
-  const current = useRef(state);
-  current.current = state;
   const blocked = row.is_blocked;
   const blockedByMe = useBlockedByMe(row);
   const actions = useMemo(() => ({
@@ -93,7 +91,7 @@ function Open({ id, row, state, me }) {
 
   const end = useCallback(() => setTask({}), []);
   const editLast = async () => {
-    if (current.current.hasNewer) await log.current.toEnd();
+    if (state.hasNewer) await log.current.toEnd();
     const { messages, hasNewer } = thread(id).get();
     const last = !hasNewer && messages.findLast((message) => message.sender_id === me && message.kind !== "call");
     if (last) setTask({ editing: last });

@@ -8,7 +8,7 @@ import { Dialog } from "../ui/dialog.js";
 const WIDEST = 340;
 const TALLEST = 360;
 
-export function fit({ width, height }) {
+function fit({ width, height }) {
   const scale = Math.min(1, WIDEST / width, TALLEST / height);
   return { width: Math.max(80, Math.round(width * scale)), height: Math.max(60, Math.round(height * scale)) };
 }

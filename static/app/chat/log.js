@@ -138,12 +138,11 @@ export function Log({ id, state, row, me, names, actions, marked, control }) {
   const head = html`<div class="log-head">${state.hasOlder
     ? html`<div class="spinner" role="progressbar" aria-label=${t("Loading older messages")}></div>`
     : html`<p class="muted small">${t("This is the beginning of the conversation.")}</p>`}</div>`;
-  const count = Math.max(below, state.hasNewer ? 0 : below);
-  const label = count ? tn("Jump to latest, {n} new message", "Jump to latest, {n} new messages", count) : t("Jump to latest");
+  const label = below ? tn("Jump to latest, {n} new message", "Jump to latest, {n} new messages", below) : t("Jump to latest");
   return html`<div class="log-frame">
     <${VirtualList} className="log" label=${t("Messages")} rows=${rows} draw=${draw} follow=${!state.hasNewer} head=${head} control=${connect} onKeyDown=${onKeyDown}
       onStart=${() => loadOlder(id)} onEnd=${() => loadNewer(id)} onPlace=${(next) => onPlace({ ...next, isLast: !state.hasNewer })} />
-    ${(far || state.hasNewer || (count > 0 && !atEnd)) && html`<button type="button" class="to-end" aria-label=${label} title=${label} onClick=${toEndWithFocus}>
-      <${Icon} name="down" />${count > 0 && html`<span class="count" aria-hidden="true">${count}</span>`}</button>`}
+    ${(far || state.hasNewer || (below > 0 && !atEnd)) && html`<button type="button" class="to-end" aria-label=${label} title=${label} onClick=${toEndWithFocus}>
+      <${Icon} name="down" />${below > 0 && html`<span class="count" aria-hidden="true">${below}</span>`}</button>`}
   </div>`;
 }

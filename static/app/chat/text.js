@@ -5,7 +5,7 @@ const LINK = /\b(?:https?:\/\/|www\.)[^\s<>"']+/gi;
 const TRAILING = /[.,;:!?)\]}»”’]+$/;
 const ONLY_EMOJI = /^(?:\p{Extended_Pictographic}(?:\p{Emoji_Modifier}|\uFE0F|\u200D\p{Extended_Pictographic})*|\p{Regional_Indicator}{2}){1,3}$/u;
 
-export function parts(text) {
+function parts(text) {
   const found = [];
   let at = 0;
   for (const match of text.matchAll(LINK)) {
@@ -22,7 +22,7 @@ export function parts(text) {
   return found;
 }
 
-export const isOnlyEmoji = (text) => ONLY_EMOJI.test(text.trim());
+const isOnlyEmoji = (text) => ONLY_EMOJI.test(text.trim());
 
 export function Text({ body }) {
   return html`<p class=${`text ${isOnlyEmoji(body) ? "large-emoji" : ""}`} dir="auto">${parts(body).map((part) =>

@@ -33,7 +33,7 @@ function colours(hash) {
   return { across, down, found };
 }
 
-export function pixels(hash, width = SIZE, height = SIZE) {
+function pixels(hash, width = SIZE, height = SIZE) {
   const parts = colours(hash);
   if (!parts) return null;
   const { across, down, found } = parts;

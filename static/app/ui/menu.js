@@ -29,7 +29,7 @@ function Items({ items, label, onChoose }) {
   </div>`;
 }
 
-// items: [{label, icon, danger, act}]; an `act` that returns true has moved the focus itself.
+// items: [{label, icon, danger, act}]. `act(button)` runs once the focus is back on the button, and may move it on.
 export function Menu({ label, icon = "more", items, className = "", tabindex, disabled }) {
   const [open, setOpen] = useState(false);
   const button = useRef();

@@ -144,14 +144,14 @@ export class CallLink {
       // The current ones may still work.
     }
     if (this.#isClosed || this.isConnected) return;
-    // Until they have been connected once, the other side may still hold the connection from before the reload.
+    // Until they have been connected once, the other device may still hold the connection from before the reload.
     this.#send("restart", this.#isFresh && !this.#wasConnected ? { fresh: true } : {});
     await this.#peer.offer({ iceRestart: true, route: this.#route });
     // Tried again until media flows or the call is given up.
     this.#restartIn(10_000);
   }
 
-  /** The other side begins anew: with new candidates, or after a reload with a new connection. */
+  /** The other device begins anew: with new candidates, or after a reload with a new connection. */
   async #restarted({ fresh }) {
     if (!fresh) return;
     const wasOffering = this.#peer.isOffering;

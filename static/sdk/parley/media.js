@@ -10,7 +10,7 @@ export class LocalMedia {
   #chosen = { audio: null, video: null };
   #camera = null;
   #screen = null;
-  // Counts up when the call ends: what a permission prompt gives afterwards is stopped at once.
+  // The call has ended: what a permission prompt gives afterwards is stopped at once.
   #isClosed = false;
 
   constructor(mediaDevices, onChange) {
@@ -26,7 +26,7 @@ export class LocalMedia {
     return this.stream.getAudioTracks()[0] ?? null;
   }
 
-  /** What the other side should see: the screen while it is shared, otherwise the camera. */
+  /** What the other participant should see: the screen while it is shared, otherwise the camera. */
   get video() {
     return this.#screen ?? this.#camera;
   }
@@ -57,7 +57,6 @@ export class LocalMedia {
       const reason = reasonOf(error);
       throw new ParleyError(reason === "denied" ? "microphone_denied" : `devices_${reason}`, { cause: error });
     }
-    if (this.#isClosed) stopAll(stream);
     this.#take(stream);
   }
 

@@ -12,7 +12,7 @@ export class Peer {
   #polite;
   #isOffering = false;
   #ignoresOffer = false;
-  // The id of the offer of this side that waits for its answer.
+  // The id of our offer that waits for its answer.
   #offer = null;
   #early = [];
   #tracks = { audio: null, video: null };
@@ -70,7 +70,7 @@ export class Peer {
     }
   }
 
-  /** An offer, an answer or a candidate of the other side. */
+  /** An offer, an answer or a candidate of the other device. */
   async onSignal(kind, payload) {
     if (kind === "offer") await this.#offered(payload);
     else if (kind === "answer") await this.#answered(payload);
