@@ -1,15 +1,10 @@
 // Drafts by conversation; stored in this browser for the signed-in user.
 import { parley } from "../client.js";
+import { readStored } from "../stored.js";
 
 const key = () => `parley.drafts.${parley.session.userId}`;
 
-function read() {
-  try {
-    return JSON.parse(localStorage.getItem(key())) ?? {};
-  } catch {
-    return {};
-  }
-}
+const read = () => readStored(localStorage, key(), {});
 
 export const draftOf = (id) => read()[id] ?? "";
 

@@ -1,16 +1,11 @@
 // Conversations that make no browser notifications; kept in this browser for the signed-in user.
 import { parley } from "../client.js";
 import { createStore } from "../store.js";
+import { readStored } from "../stored.js";
 
 const key = () => `parley.muted.${parley.session.userId}`;
 
-function read() {
-  try {
-    return JSON.parse(localStorage.getItem(key())) ?? [];
-  } catch {
-    return [];
-  }
-}
+const read = () => readStored(localStorage, key(), []);
 
 export const muted = createStore({ ids: read() });
 

@@ -1,13 +1,9 @@
 // Where the reader stands in each conversation, kept for this tab: a reload leads back to it.
+import { readStored } from "../stored.js";
+
 const KEY = "parley.places";
 
-function read() {
-  try {
-    return JSON.parse(sessionStorage.getItem(KEY)) ?? {};
-  } catch {
-    return {};
-  }
-}
+const read = () => readStored(sessionStorage, KEY, {});
 
 export const placeOf = (id) => read()[id] ?? null;
 
