@@ -42,18 +42,18 @@ export function Devices() {
   const others = sessions.filter((session) => !session.is_current).length;
   return html`<h3>${t("Signed in")}</h3>
     <ul class="rows">${sessions.map((session) => html`<li key=${session.id}>
-      <span class="row-text"><strong>${nameOf(session)}</strong>
+      <span class="row-text"><strong>${deviceName(session)}</strong>
         <span class="hint">${session.is_current ? t("This browser") : t("Last used {when}", { when: ago(session.last_used_at) })}${
           session.ip && html` · <bdi>${session.ip}</bdi>`}</span></span>
-      ${!session.is_current && html`<button class="button" aria-label=${t("End the session {name}", { name: nameOf(session) })}
+      ${!session.is_current && html`<button class="button" aria-label=${t("End the session {name}", { name: deviceName(session) })}
         onClick=${end(session)}>${t("End")}</button>`}</li>`)}</ul>
     ${others > 0 && html`<button class="button" onClick=${endOthers}>${tn("End {n} other session", "End {n} other sessions", others)}</button>`}
     <h3>${t("Trusted devices")}</h3>
     ${devices.length === 0 && html`<p class="hint">${t("None. Trusted devices do not ask for the second password.")}</p>`}
     <ul class="rows">${devices.map((device) => html`<li key=${device.id}>
-      <span class="row-text"><strong>${nameOf(device)}</strong>
+      <span class="row-text"><strong>${deviceName(device)}</strong>
         <span class="hint">${t("Trusted until {date}", { date: day(device.expires_at) })}</span></span>
-      <button class="button" aria-label=${t("Remove {name}", { name: nameOf(device) })}
+      <button class="button" aria-label=${t("Remove {name}", { name: deviceName(device) })}
         onClick=${forget(device)}>${t("Remove")}</button></li>`)}</ul>`;
 }
 
@@ -62,7 +62,7 @@ const currentFirst = (sessions) => [...sessions].sort((one, other) => other.is_c
 // What the server calls a browser is English: "Firefox on Linux". Apps bring a name of their own.
 const BROWSER_ON_SYSTEM = /^(\w+) on (Android|ChromeOS|iPad|iPhone|Linux|macOS|Windows)$/;
 
-function nameOf({ device_name: name }) {
+function deviceName({ device_name: name }) {
   const [, browser, system] = BROWSER_ON_SYSTEM.exec(name) || [];
   return browser ? t("{browser} on {system}", { browser, system }) : name || t("Unknown device");
 }

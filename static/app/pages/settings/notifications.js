@@ -1,8 +1,7 @@
 import { parley } from "../../client.js";
-import { html, useEffect, useState } from "../../html.js";
+import { html } from "../../html.js";
 import { t } from "../../i18n.js";
-import { failed } from "../../ui/notices.js";
-import { Switch } from "../forms.js";
+import { Switches, useSaved } from "./saved.js";
 
 const SWITCHES = [
   ["enabled", () => t("Notifications enabled"), () => t("If off, you receive no notifications except calls.")],
@@ -13,22 +12,10 @@ const SWITCHES = [
   ["messages", () => t("Messages")],
 ];
 
+const load = () => parley.notifications.preferences().then((reply) => reply.preferences);
+const save = (change) => parley.notifications.preferencesChange(change).then((reply) => reply.preferences);
+
 export function Preferences() {
-  const [preferences, setPreferences] = useState(null);
-  useEffect(() => {
-    parley.notifications.preferences().then((reply) => setPreferences(reply.preferences), failed);
-  }, []);
-  async function change(name, value) {
-    setPreferences((old) => ({ ...old, [name]: value }));
-    try {
-      const reply = await parley.notifications.preferencesChange({ [name]: value });
-      setPreferences(reply.preferences);
-    } catch (error) {
-      setPreferences((old) => ({ ...old, [name]: !value }));
-      failed(error);
-    }
-  }
-  return preferences && html`<div class="switches">${SWITCHES.map(([name, label, hint]) => html`<${Switch} key=${name} name=${name}
-    label=${label()} hint=${hint?.()} checked=${preferences[name]}
-    onChange=${(event) => change(name, event.currentTarget.checked)} />`)}</div>`;
+  const [preferences, change] = useSaved(load, save);
+  return preferences && html`<${Switches} switches=${SWITCHES} values=${preferences} change=${change} />`;
 }
