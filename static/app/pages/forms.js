@@ -57,40 +57,35 @@ export function Form({ form, children, ...rest }) {
   return html`<form ref=${form.form} class="form" onSubmit=${form.submit} novalidate ...${rest}>${children}</form>`;
 }
 
-export function Field({ label, hint, error, type = "text", ...rest }) {
+// A control with its label, hint and error. `children(props)` draws it with what ties it to them.
+function Labeled({ label, hint, error, children }) {
   const id = useId();
+  const describedBy = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(" ") || undefined;
   return html`<div class="field">
     <label for=${id}>${label}</label>
-    <input id=${id} class="input" type=${type} dir=${type === "text" ? "auto" : undefined} aria-invalid=${error ? "true" : undefined}
-      aria-describedby=${describedBy(id, hint, error)} ...${rest} />
-    <${Hints} id=${id} hint=${hint} error=${error} />
+    ${children({ id, "aria-invalid": error ? "true" : undefined, "aria-describedby": describedBy })}
+    ${hint && html`<p id=${`${id}-hint`} class="hint">${hint}</p>`}
+    ${error && html`<p id=${`${id}-error`} class="error">${error}</p>`}
   </div>`;
 }
 
-export function TextArea({ label, hint, error, value, ...rest }) {
-  const id = useId();
-  return html`<div class="field">
-    <label for=${id}>${label}</label>
-    <textarea id=${id} class="input" rows="3" dir="auto" value=${value} aria-invalid=${error ? "true" : undefined}
-      aria-describedby=${describedBy(id, hint, error)} ...${rest}></textarea>
-    <${Hints} id=${id} hint=${hint} error=${error} />
-  </div>`;
+export function Field({ label, hint, error, type = "text", ...rest }) {
+  return html`<${Labeled} label=${label} hint=${hint} error=${error}>${(props) => html`
+    <input class="input" type=${type} dir=${type === "text" ? "auto" : undefined} ...${props} ...${rest} />`}<//>`;
+}
+
+export function TextArea({ label, hint, error, ...rest }) {
+  return html`<${Labeled} label=${label} hint=${hint} error=${error}>${(props) => html`
+    <textarea class="input" rows="3" dir="auto" ...${props} ...${rest}></textarea>`}<//>`;
 }
 
 // A password that can be looked at.
 export function PasswordField({ label, hint, error, ...rest }) {
-  const id = useId();
   const [shown, setShown] = useState(false);
-  return html`<div class="field">
-    <label for=${id}>${label}</label>
-    <div class="with-button">
-      <input id=${id} class="input" type=${shown ? "text" : "password"} aria-invalid=${error ? "true" : undefined} dir="ltr"
-        autocapitalize="off" spellcheck=${false} aria-describedby=${describedBy(id, hint, error)} ...${rest} />
-      <button type="button" class="text-button" aria-pressed=${shown} aria-controls=${id}
-        onClick=${() => setShown(!shown)}>${t("Show")}</button>
-    </div>
-    <${Hints} id=${id} hint=${hint} error=${error} />
-  </div>`;
+  return html`<${Labeled} label=${label} hint=${hint} error=${error}>${(props) => html`<div class="with-button">
+    <input class="input" type=${shown ? "text" : "password"} dir="ltr" autocapitalize="off" spellcheck=${false} ...${props} ...${rest} />
+    <button type="button" class="text-button" aria-pressed=${shown} aria-controls=${props.id}
+      onClick=${() => setShown(!shown)}>${t("Show")}</button></div>`}<//>`;
 }
 
 // The digits of a code as the server wants them, also from a keyboard that writes Arabic, Persian or full-width ones.
@@ -104,14 +99,10 @@ export function CodeField({ label = t("Code"), ...rest }) {
 }
 
 export function Select({ label, hint, error, options, value, ...rest }) {
-  const id = useId();
-  return html`<div class="field">
-    <label for=${id}>${label}</label>
-    <select id=${id} class="input" value=${value} aria-describedby=${describedBy(id, hint, error)} ...${rest}>
+  return html`<${Labeled} label=${label} hint=${hint} error=${error}>${(props) => html`
+    <select class="input" value=${value} ...${props} ...${rest}>
       ${options.map(([key, text]) => html`<option key=${key} value=${key} selected=${key === value}>${text}</option>`)}
-    </select>
-    <${Hints} id=${id} hint=${hint} error=${error} />
-  </div>`;
+    </select>`}<//>`;
 }
 
 export function Checkbox({ label, ...rest }) {
@@ -126,14 +117,6 @@ export function Switch({ label, hint, ...rest }) {
     <input id=${id} class="switch" type="checkbox" role="switch" aria-describedby=${hint && `${id}-hint`} ...${rest} />
     ${hint && html`<span id=${`${id}-hint`} class="hint">${hint}</span>`}
   </div>`;
-}
-
-const describedBy = (id, hint, error) =>
-  [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(" ") || undefined;
-
-function Hints({ id, hint, error }) {
-  return html`${hint && html`<p id=${`${id}-hint`} class="hint">${hint}</p>`}
-    ${error && html`<p id=${`${id}-error`} class="error">${error}</p>`}`;
 }
 
 // The words for the whole form, and its button. One that is really disabled would lose the focus.
