@@ -32,13 +32,13 @@ function decode(part) {
 
 // "/app/chats/:id" against a path: {id} or null.
 export function match(pattern, path) {
-  const wanted = pattern.split("/");
-  const given = path.replace(/(.)\/$/, "$1").split("/").map(decode);
-  if (wanted.length !== given.length) return null;
+  const names = pattern.split("/");
+  const parts = path.replace(/(.)\/$/, "$1").split("/").map(decode);
+  if (names.length !== parts.length) return null;
   const params = {};
-  for (let index = 0; index < wanted.length; index += 1) {
-    if (wanted[index].startsWith(":")) params[wanted[index].slice(1)] = given[index];
-    else if (wanted[index] !== given[index]) return null;
+  for (const [index, name] of names.entries()) {
+    if (name.startsWith(":")) params[name.slice(1)] = parts[index];
+    else if (name !== parts[index]) return null;
   }
   return params;
 }

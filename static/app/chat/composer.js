@@ -51,9 +51,10 @@ export function Composer({ id, reply, editing, names, onEnd, onEditLast, onSent,
   const [picking, setPicking] = useState(false);
   const self = useRef();
   const box = useRef();
-  const picker = useRef();
-  const smile = useRef();
-  const before = useRef(null);
+  const fileInput = useRef();
+  const emojiButton = useRef();
+  // The draft while a message is edited in its place; null while none is.
+  const draft = useRef(null);
 
   useNoticesAbove(self);
   useLayoutEffect(() => {
@@ -66,21 +67,21 @@ export function Composer({ id, reply, editing, names, onEnd, onEditLast, onSent,
   };
   // What was sent or written in another tab is not there to be sent once more from here.
   useEffect(() => onDraft(id, (next) => {
-    if (before.current === null) setText(next);
-    else before.current = next;
+    if (draft.current === null) setText(next);
+    else draft.current = next;
   }), [id]);
   useEffect(() => {
     keepDraftImages(id, files);
   }, [files]);
   useEffect(() => {
     if (editing) {
-      // From one edit to the next, the draft is still the one from before the first.
-      before.current ??= text;
+      // From one edit to the next, the draft stays.
+      draft.current ??= text;
       setText(editing.body ?? "");
       requestAnimationFrame(() => box.current?.setSelectionRange(box.current.value.length, box.current.value.length));
-    } else if (before.current !== null) {
-      setText(before.current);
-      before.current = null;
+    } else if (draft.current !== null) {
+      setText(draft.current);
+      draft.current = null;
     }
     if (editing || reply) box.current.focus();
   }, [editing?.id, reply?.id]);
@@ -158,23 +159,23 @@ export function Composer({ id, reply, editing, names, onEnd, onEditLast, onSent,
   };
   const closePicker = (withFocus) => {
     setPicking(false);
-    if (withFocus) smile.current?.focus();
+    if (withFocus) emojiButton.current?.focus();
   };
 
   return html`<form ref=${self} class="composer" onSubmit=${(event) => event.preventDefault()}>
     <${Context} reply=${reply} editing=${editing} names=${names} onEnd=${onEnd} />
     ${files.length > 0 && html`<div class="stage">${files.map((file) => html`<${Staged} key=${file} file=${file} onRemove=${() => setFiles(files.filter((other) => other !== file))} />`)}</div>`}
     <div class="composer-line">
-      <input ref=${picker} type="file" hidden accept=${LIMITS.imageTypes.join(",")} multiple aria-label=${t("Image file")} tabindex="-1"
+      <input ref=${fileInput} type="file" hidden accept=${LIMITS.imageTypes.join(",")} multiple aria-label=${t("Image file")} tabindex="-1"
         onChange=${(event) => {
           addFiles(event.target.files);
           event.target.value = "";
         }} />
-      <button type="button" class="icon-button" aria-label=${t("Attach image")} disabled=${Boolean(editing)} onClick=${() => picker.current.click()}><${Icon} name="image" /></button>
+      <button type="button" class="icon-button" aria-label=${t("Attach image")} disabled=${Boolean(editing)} onClick=${() => fileInput.current.click()}><${Icon} name="image" /></button>
       <textarea ref=${box} class="input message-box" rows="1" dir="auto" aria-label=${t("Message")} placeholder=${t("Message")} value=${text}
         onInput=${onInput} onKeyDown=${onKeyDown} onPaste=${onPaste} onBlur=${() => !editing && parley.typing(id, false)}></textarea>
-      <button ref=${smile} type="button" class="icon-button" aria-label=${t("Emoji")} aria-haspopup="dialog" aria-expanded=${picking ? "true" : "false"} onClick=${() => setPicking(!picking)}><${Icon} name="smile" /></button>
-      ${picking && html`<${EmojiPicker} anchor=${smile.current} onPick=${insert} onClose=${closePicker} />`}
+      <button ref=${emojiButton} type="button" class="icon-button" aria-label=${t("Emoji")} aria-haspopup="dialog" aria-expanded=${picking ? "true" : "false"} onClick=${() => setPicking(!picking)}><${Icon} name="smile" /></button>
+      ${picking && html`<${EmojiPicker} anchor=${emojiButton.current} onPick=${insert} onClose=${closePicker} />`}
       <button type="button" class="icon-button send" aria-label=${t("Send")} title=${editing ? t("Save") : t("Send")} onClick=${send}><${Icon} name=${editing ? "check" : "send"} /></button>
     </div>
   </form>`;

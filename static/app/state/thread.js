@@ -18,20 +18,18 @@ const underWay = new Set();
 const EMPTY = { messages: [], pending: [], loaded: false, failed: null, busy: false, paused: false, hasOlder: false, hasNewer: false, firstUnread: null };
 
 export function thread(id) {
-  let found = threads.get(id);
-  if (!found) {
-    found = createStore({ ...EMPTY, id, pending: parley.outbox.items(id) });
-    if (threads.size >= KEPT) threads.delete(threads.keys().next().value);
-  } else threads.delete(id);
-  threads.set(id, found); // The one that was opened last is forgotten last.
-  return found;
+  const store = threads.get(id) ?? createStore({ ...EMPTY, id, pending: parley.outbox.items(id) });
+  // The one that was opened last is forgotten last.
+  threads.delete(id);
+  threads.set(id, store);
+  if (threads.size > KEPT) threads.delete(threads.keys().next().value);
+  return store;
 }
 
-const list = (id, query) =>
-  parley.messages.list({ conversation_id: id, limit: PAGE, ...query }).then(({ messages, has_more: hasMore }) => ({
-    messages: messages.reverse(),
-    hasMore,
-  }));
+async function loadPage(id, query) {
+  const { messages, has_more: hasMore } = await parley.messages.list({ conversation_id: id, limit: PAGE, ...query });
+  return { messages: messages.reverse(), hasMore };
+}
 
 async function loading(id, work) {
   const page = { id, missed: [] };
@@ -69,7 +67,7 @@ export function open(id) {
     return Promise.resolve();
   }
   return once(store, async () => {
-    const part = unread > MOST_ABOVE_UNREAD ? await around(id, row.last_read_id + 1) : await end(id, Math.max(PAGE, unread + 20));
+    const part = unread > MOST_ABOVE_UNREAD ? await around(id, row.last_read_id + 1) : await newest(id, Math.max(PAGE, unread + 20));
     store.set({ ...part, firstUnread: firstUnread(part.messages, row), loaded: true, failed: null });
   });
 }
@@ -80,36 +78,36 @@ function firstUnread(messages, row) {
   return messages.find((message) => message.id > (row.last_read_id ?? 0) && message.sender_id !== me)?.id ?? null;
 }
 
-async function end(id, limit = PAGE) {
-  const page = await list(id, { limit });
+async function newest(id, limit = PAGE) {
+  const page = await loadPage(id, { limit });
   return { messages: page.messages, hasOlder: page.hasMore, hasNewer: false };
 }
 
 async function around(id, messageId) {
-  const [older, newer] = await Promise.all([list(id, { before: messageId }), list(id, { after: messageId - 1 })]);
+  const [older, newer] = await Promise.all([loadPage(id, { before: messageId }), loadPage(id, { after: messageId - 1 })]);
   return { messages: [...older.messages, ...newer.messages], hasOlder: older.hasMore, hasNewer: newer.hasMore };
 }
 
-export const loadOlder = (id) => {
+export function loadOlder(id) {
   const store = thread(id);
   const first = store.get().messages[0];
   if (!first || !store.get().hasOlder) return Promise.resolve();
   return once(store, async () => {
-    const page = await list(id, { before: first.id, limit: 100 });
+    const page = await loadPage(id, { before: first.id, limit: 100 });
     // A jump may have replaced the stretch meanwhile: what does not join on is left out.
     store.set(({ messages }) => (messages[0]?.id === first.id ? { messages: [...page.messages, ...messages], hasOlder: page.hasMore } : null));
   });
-};
+}
 
-export const loadNewer = (id) => {
+export function loadNewer(id) {
   const store = thread(id);
   const last = store.get().messages.at(-1);
   if (!last || !store.get().hasNewer) return Promise.resolve();
   return once(store, async () => {
-    const page = await list(id, { after: last.id, limit: 100 });
+    const page = await loadPage(id, { after: last.id, limit: 100 });
     store.set(({ messages }) => (messages.at(-1)?.id === last.id ? { messages: [...messages, ...page.messages], hasNewer: page.hasMore } : null));
   });
-};
+}
 
 // Makes sure that a message is among those that are here. Resolves to whether it is.
 export async function reach(id, messageId, isWanted) {
@@ -121,10 +119,10 @@ export async function reach(id, messageId, isWanted) {
 
 export async function latest(id, isWanted) {
   const store = thread(id);
-  if (store.get().hasNewer) await replace(store, () => end(id), isWanted);
+  if (store.get().hasNewer) await replace(store, () => newest(id), isWanted);
 }
 
-// By another stretch, unless the reader has gone elsewhere by the time it is here.
+// With another stretch, unless the reader has gone elsewhere by the time it is here.
 const replace = (store, load, isWanted) =>
   loading(store.get().id, async () => {
     const stretch = await load();
@@ -137,7 +135,8 @@ export function trim(id) {
     !hasNewer && messages.length > MOST_AT_END ? { messages: messages.slice(-LEFT_AT_END), hasOlder: true } : null);
 }
 
-function place(messages, message) {
+// The messages with one more, or with what one has become.
+function withMessage(messages, message) {
   let at = messages.length;
   while (at > 0 && messages[at - 1].id > message.id) at -= 1;
   const isHere = at > 0 && messages[at - 1].id === message.id;
@@ -149,7 +148,7 @@ function add(message) {
   if (!store) return;
   store.set(({ messages, pending, hasNewer, loaded }) => ({
     pending: message.client_id ? pending.filter((item) => item.client_id !== message.client_id) : pending,
-    ...(loaded && !hasNewer ? { messages: place(messages, message) } : {}),
+    ...(loaded && !hasNewer ? { messages: withMessage(messages, message) } : {}),
   }));
 }
 
@@ -179,14 +178,14 @@ async function refresh(store) {
   const { id, loaded } = store.get();
   if (!loaded) return;
   await loading(id, async () => {
-    const page = await list(id, {});
-    store.set(({ messages, hasNewer }) => {
+    const page = await loadPage(id, {});
+    store.set(({ messages, hasOlder, hasNewer }) => {
       if (hasNewer) return null;
-      const first = page.messages[0]?.id ?? Infinity;
-      const older = messages.filter((message) => message.id < first);
-      const meets = !page.hasMore || messages.some((message) => message.id >= first);
-      return meets ? { messages: page.hasMore ? [...older, ...page.messages] : page.messages, hasOlder: page.hasMore && store.get().hasOlder }
-        : { messages: page.messages, hasOlder: page.hasMore };
+      if (!page.hasMore) return { messages: page.messages, hasOlder: false };
+      const first = page.messages[0].id;
+      const joinsOn = messages.some((message) => message.id >= first);
+      if (!joinsOn) return { messages: page.messages, hasOlder: true };
+      return { messages: [...messages.filter((message) => message.id < first), ...page.messages], hasOlder };
     });
   });
 }

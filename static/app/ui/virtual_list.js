@@ -20,7 +20,7 @@ export class VirtualList extends Component {
     this.setBox = (box) => {
       this.box = box;
     };
-    this.onScroll = () => this.look();
+    this.onScroll = () => this.updateRange();
   }
 
   // Rows that come in front move the others: the window stays on the rows that it shows.
@@ -43,7 +43,7 @@ export class VirtualList extends Component {
     this.watcher.observe(this.box);
     this.measure();
     this.toEnd();
-    this.look();
+    this.updateRange();
     this.props.control?.(this);
   }
 
@@ -99,7 +99,7 @@ export class VirtualList extends Component {
     const follows = previous.follow !== false && this.state.end >= this.props.rows.length;
     if (follows && toEnd < (grew ? NEAR_END : 2)) this.toEnd();
     else this.restore(places);
-    this.look({ isRedraw: true });
+    this.updateRange({ isRedraw: true });
   }
 
   restore(places) {
@@ -122,7 +122,7 @@ export class VirtualList extends Component {
     const { length } = this.props.rows;
     if (this.state.end >= length) {
       this.toEnd();
-      this.look();
+      this.updateRange();
       return;
     }
     this.wantsRow = true;
@@ -130,7 +130,7 @@ export class VirtualList extends Component {
       this.measure();
       this.toEnd();
       this.wantsRow = false;
-      this.look();
+      this.updateRange();
     });
   }
 
@@ -142,7 +142,7 @@ export class VirtualList extends Component {
     this.measure();
     this.seenHeight = this.box.clientHeight;
     if (wasAtEnd) this.toEnd();
-    this.look();
+    this.updateRange();
   }
 
   // Which rows belong into the page, by where the window is now.
@@ -165,8 +165,9 @@ export class VirtualList extends Component {
     return { start: Math.min(start, Math.max(0, rows.length - 1)), end };
   }
 
+  // Draws the rows that belong into the page now, and tells the owner where the reader is.
   // After a redraw rows are only added: two ranges that each ask for the other would follow one another for ever.
-  look({ isRedraw = false } = {}) {
+  updateRange({ isRedraw = false } = {}) {
     if (!this.box) return;
     let { start, end } = this.range();
     if (isRedraw) [start, end] = [Math.min(start, this.state.start), Math.max(end, Math.min(this.state.end, this.props.rows.length))];
@@ -189,7 +190,7 @@ export class VirtualList extends Component {
       const element = [...this.rowElements()].find((candidate) => candidate.dataset.key === key);
       element?.scrollIntoView({ block: where, behavior: "instant" });
       this.wantsRow = false;
-      this.look();
+      this.updateRange();
     });
     return true;
   }
