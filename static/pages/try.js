@@ -4,11 +4,11 @@ const KEY = "parley-docs-token";
 
 const authorize = document.getElementById("authorize");
 
-const token = (value) => {
-  if (value === undefined) return sessionStorage.getItem(KEY) ?? "";
-  sessionStorage.setItem(KEY, value);
-  for (const input of document.querySelectorAll('.try[data-needs="bearer"] [data-in="bearer"]')) input.value = value;
-  return value;
+const keptToken = () => sessionStorage.getItem(KEY) ?? "";
+
+const useToken = (token) => {
+  sessionStorage.setItem(KEY, token);
+  for (const input of document.querySelectorAll('.try[data-needs="bearer"] [data-in="bearer"]')) input.value = token;
 };
 
 const address = (section, inputs) => {
@@ -76,20 +76,21 @@ for (const section of document.querySelectorAll(".try")) {
     }
   });
 }
-token(token());
+useToken(keptToken());
 
 if (authorize) {
   const input = document.getElementById("authorize-token");
   const state = document.getElementById("authorize-state");
   authorize.hidden = false;
-  input.value = token();
-  const use = (value) => {
-    input.value = token(value);
-    state.textContent = value ? "The token is set for all requests below." : "The token was removed.";
+  input.value = keptToken();
+  const authorizeWith = (token) => {
+    input.value = token;
+    useToken(token);
+    state.textContent = token ? "The token is set for all requests below." : "The token was removed.";
   };
   authorize.addEventListener("submit", (event) => {
     event.preventDefault();
-    use(input.value.trim());
+    authorizeWith(input.value.trim());
   });
   for (const button of authorize.querySelectorAll("[data-email]")) {
     button.addEventListener("click", async () => {
@@ -101,7 +102,7 @@ if (authorize) {
           body: JSON.stringify({ email, password }),
         });
         const body = await response.json();
-        if (body.token) use(body.token);
+        if (body.token) authorizeWith(body.token);
         else state.textContent = body.message ?? "Two-step verification is on.";
       } catch (error) {
         state.textContent = `The request failed: ${error.message}`;
