@@ -7,7 +7,7 @@ export const LANGUAGES = [
 ];
 const CODES = LANGUAGES.map(([code]) => code);
 const STORED = "parley.language";
-const ENGLISH = {language: "en", plural_locale: "en", plural_categories: ["one", "other"], texts: {}};
+const ENGLISH = { language: "en", plural_locale: "en", plural_categories: ["one", "other"], texts: {} };
 
 let catalog = ENGLISH;
 let rules = new Intl.PluralRules("en");
@@ -21,7 +21,7 @@ export function t(text, values) {
 
 /** The form of a text that fits the number; {n} is the number as the language writes it. */
 export function tn(one, many, n, values) {
-  return filled(forms(one, many)[formIndex(n)], {n: number(n), ...values});
+  return filled(forms(one, many)[formIndex(n)], { n: number(n), ...values });
 }
 
 function forms(one, many) {
@@ -74,7 +74,7 @@ function readStored() {
 }
 
 /** Switch the language: fetch its texts, translate the page, notify subscribers. A failed fetch changes nothing. */
-export async function useLanguage(tag, {remember = true, addresses = {}} = {}) {
+export async function useLanguage(tag, { remember = true, addresses = {} } = {}) {
   const code = supported(tag) || "en";
   if (remember) {
     try {
@@ -126,17 +126,17 @@ export function number(value) {
 
 /** 14:05 */
 export function time(value) {
-  return format(Intl.DateTimeFormat, {hour: "2-digit", minute: "2-digit"}).format(new Date(value));
+  return format(Intl.DateTimeFormat, { hour: "2-digit", minute: "2-digit" }).format(new Date(value));
 }
 
 /** 22 November 2026 */
 export function day(value) {
-  return format(Intl.DateTimeFormat, {day: "numeric", month: "long", year: "numeric"}).format(new Date(value));
+  return format(Intl.DateTimeFormat, { day: "numeric", month: "long", year: "numeric" }).format(new Date(value));
 }
 
 /** 22 Nov 2026, 14:05 */
 export function dateTime(value) {
-  return format(Intl.DateTimeFormat, {dateStyle: "medium", timeStyle: "short"}).format(new Date(value));
+  return format(Intl.DateTimeFormat, { dateStyle: "medium", timeStyle: "short" }).format(new Date(value));
 }
 
 /** "today", "yesterday", else the date: for dividers between days. */
@@ -144,7 +144,7 @@ export function dayName(value, now = new Date()) {
   const midnight = (date) => new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime();
   const days = Math.round((midnight(new Date(value)) - midnight(now)) / 86_400_000);
   if (days < -1 || days > 0) return day(value);
-  return format(Intl.RelativeTimeFormat, {numeric: "auto"}).format(days, "day");
+  return format(Intl.RelativeTimeFormat, { numeric: "auto" }).format(days, "day");
 }
 
 /** "5 minutes ago" */
@@ -153,7 +153,7 @@ export function ago(value, now = Date.now()) {
   const units = [["year", 31_536_000], ["month", 2_592_000], ["day", 86_400], ["hour", 3600], ["minute", 60]];
   const [unit, size] = units.find(([, length]) => Math.abs(seconds) >= length) || ["second", 1];
   const amount = unit === "second" ? 0 : Math.trunc(seconds / size);
-  return format(Intl.RelativeTimeFormat, {numeric: "auto"}).format(amount, unit);
+  return format(Intl.RelativeTimeFormat, { numeric: "auto" }).format(amount, unit);
 }
 
 /** 1:05 or 1:02:03, from seconds. */
@@ -169,6 +169,6 @@ export function duration(seconds) {
 export function bytes(size) {
   const units = ["byte", "kilobyte", "megabyte", "gigabyte"];
   const step = Math.min(units.length - 1, Math.floor(Math.log(Math.max(size, 1)) / Math.log(1024)));
-  const options = {style: "unit", unit: units[step], unitDisplay: "short"};
+  const options = { style: "unit", unit: units[step], unitDisplay: "short" };
   return format(Intl.NumberFormat, options).format(Math.ceil((size / 1024 ** step) * 10) / 10);
 }
