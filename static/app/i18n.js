@@ -85,7 +85,16 @@ export async function useLanguage(tag, { remember = true, addresses = {} } = {})
     const loaded = code === "en" ? ENGLISH : await fetched(addresses[code] || `/app/catalog/${code}.json`);
     if (loaded) setCatalog(loaded);
   }
+  // The server writes the page for what the browser asks for.
+  markPage();
   return catalog.language;
+}
+
+/** What a screen reader, hyphenation and the layout go by. */
+function markPage() {
+  if (typeof document === "undefined") return;
+  document.documentElement.lang = catalog.language === "zh-hans" ? "zh-Hans" : catalog.language;
+  document.documentElement.dir = direction();
 }
 
 async function fetched(address) {
@@ -101,10 +110,7 @@ export function setCatalog(loaded) {
   catalog = loaded;
   rules = new Intl.PluralRules(loaded.plural_locale);
   formats = new Map();
-  if (typeof document !== "undefined") {
-    document.documentElement.lang = loaded.language === "zh-hans" ? "zh-Hans" : loaded.language;
-    document.documentElement.dir = direction();
-  }
+  markPage();
   for (const listener of listeners) listener(loaded.language);
 }
 
