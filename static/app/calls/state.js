@@ -10,6 +10,12 @@ export function dismiss() {
   current.set({ call: null });
 }
 
+// Another user may sign in next, to whom the other participant is someone else.
+function forget() {
+  dismiss();
+  people.clear();
+}
+
 function follow(call) {
   current.set({ call });
   const changed = () => current.get().call === call && current.set(({ change }) => ({ change: change + 1 }));
@@ -21,7 +27,7 @@ function follow(call) {
 export function useCalls() {
   useEffect(() => {
     if (parley.calls.current) follow(parley.calls.current);
-    const offs = [parley.on("call", ({ call }) => follow(call)), parley.on("signedout", dismiss)];
+    const offs = [parley.on("call", ({ call }) => follow(call)), parley.on("signedout", forget)];
     return () => offs.forEach((off) => off());
   }, []);
   useStore(current, (state) => state.change);

@@ -1,9 +1,10 @@
-// Where the reader stands in each conversation, kept for this tab: a reload leads back to it.
+// Where the signed-in user stands in each conversation, kept for this tab: a reload leads back to it.
+import { parley } from "../client.js";
 import { readStored } from "../stored.js";
 
-const KEY = "parley.places";
+const key = () => `parley.places.${parley.session.userId}`;
 
-const read = () => readStored(sessionStorage, KEY, {});
+const read = () => readStored(sessionStorage, key(), {});
 
 export const placeOf = (id) => read()[id] ?? null;
 
@@ -23,7 +24,7 @@ function write() {
     else delete places[id];
   }
   waiting.clear();
-  sessionStorage.setItem(KEY, JSON.stringify(places));
+  if (parley.session.isSignedIn) sessionStorage.setItem(key(), JSON.stringify(places));
 }
 
 addEventListener("pagehide", write);
