@@ -70,7 +70,7 @@ export function SearchBar({ id, onShow, onClose }) {
   const total = found?.messages.length ?? 0;
   const count = !found ? "" : total === 0 ? t("Nothing found") : t("{n} of {total}", { n: at + 1, total: found.hasMore ? `${total}+` : total });
   return html`<search class="search-bar" onKeyDown=${onKeyDown}>
-    <input ref=${box} type="search" class="input" aria-label=${t("Search messages")} placeholder=${t("Search messages")} value=${query} onInput=${(event) => setQuery(event.target.value)} />
+    <input ref=${box} type="search" class="input" aria-label=${t("Search messages")} maxlength="128" placeholder=${t("Search messages")} value=${query} onInput=${(event) => setQuery(event.target.value)} />
     <span class="small muted" aria-live="polite">${count}</span>
     <button type="button" class="icon-button" aria-label=${t("Previous")} title=${t("Older")} aria-disabled=${total === 0 || (at + 1 >= total && !found.hasMore)} onClick=${() => go(1)}><${Icon} name="up" /></button>
     <button type="button" class="icon-button" aria-label=${t("Next")} title=${t("Newer")} aria-disabled=${at === 0} onClick=${() => go(-1)}><${Icon} name="down" /></button>
