@@ -45,9 +45,14 @@ let prepared = null;
 const prepare = () => (prepared ??= import("./signed_in.js").then((module) => module.prepare()));
 
 async function enter() {
-  await prepare();
+  try {
+    await prepare();
+  } catch {
+    app.set({ isBroken: true });
+    return;
+  }
   if (!parley.session.isSignedIn) return;
-  app.set({ user: parley.session.user, signedOut: null });
+  app.set({ user: parley.session.user });
   parley.connect();
   loadProfile();
 }
@@ -63,10 +68,10 @@ export async function start() {
   parley.on("profile.updated", (data) => app.set(({ user: old }) => ({ user: { ...old, ...data.user } })));
   parley.on("badge", (badge) => app.set({ unread: badge.unread_count, messageUnread: badge.message_unread_count }));
   parley.on("signedout", ({ reason }) => {
-    app.set({ user: null, signedOut: reason, unread: 0, messageUnread: 0 });
+    app.set({ user: null, unread: 0, messageUnread: 0 });
     // Who signs in again goes on where the session ended.
-    const next = reason === "signed_out" ? "" : `?next=${encodeURIComponent(location.pathname)}`;
-    if (!leaving) navigate(SIGNED_OUT + next, { replace: true });
+    const query = new URLSearchParams(reason === "signed_out" ? { reason } : { reason, next: location.pathname });
+    if (!leaving) navigate(`${SIGNED_OUT}?${query}`, { replace: true });
   });
   if (parley.session.isSignedIn) await enter();
 }

@@ -20,7 +20,7 @@ function useRoute() {
   return { route: null, params: {}, query: {}, path };
 }
 
-// The page's module: null while it loads. The page before stays until then.
+// The module of a page that was loaded last; while another one is loading, that of the page before.
 function usePage(route) {
   const [page, setPage] = useState(null);
   useEffect(() => {
@@ -58,6 +58,18 @@ function Missing() {
   return html`<main class="page"><h1 tabindex="-1">${t("There is no such page")}</h1><p><a href="/app/">${t("Back to Parley")}</a></p></main>`;
 }
 
+// A page that is there at once needs no sign of its loading.
+const PATIENCE_MS = 400;
+
+function Loading() {
+  const [isShown, setShown] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setShown(true), PATIENCE_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return isShown && html`<div class="spinner" role="progressbar" aria-label=${t("Loading")}></div>`;
+}
+
 function Navigation() {
   const unread = useStore(app, (state) => state.unread);
   const messages = useStore(app, (state) => state.messageUnread);
@@ -74,18 +86,30 @@ function Count({ value }) {
     <span class="visually-hidden">${tn("{n} unread", "{n} unread", value)}</span>`;
 }
 
+// Before a module that could not be loaded is asked for again.
+const LAYER_PAUSE_MS = 5000;
+
 // Calls ring on every page; their module is loaded once the first page stands.
 function CallLayer() {
   const [Layer, setLayer] = useState(null);
+  const [failures, setFailures] = useState(0);
   useEffect(() => {
-    import("./calls/layer.js").then((module) => setLayer(() => module.default));
-  }, []);
+    let timer;
+    import("./calls/layer.js").then(
+      (module) => setLayer(() => module.default),
+      () => {
+        timer = setTimeout(() => setFailures(failures + 1), LAYER_PAUSE_MS);
+      },
+    );
+    return () => clearTimeout(timer);
+  }, [failures]);
   return Layer && html`<${Layer} />`;
 }
 
 export function App() {
   const [, redraw] = useState(0);
   const user = useStore(app, (state) => state.user);
+  const isBroken = useStore(app, (state) => state.isBroken);
   const { route, params, query, path } = useRoute();
   const page = usePage(route);
   const body = useRef();
@@ -113,7 +137,7 @@ export function App() {
   }, [page]);
 
   const allowed = route && (route.open || signedIn) && !(route.guest && signedIn);
-  const Page = !route ? Missing : page?.load === route.load && allowed ? page.Component : null;
+  const Page = !route ? Missing : isBroken && !route.open ? Unavailable : !allowed ? null : page?.load === route.load ? page.Component : Loading;
   return html`
     <a class="skip" href="#content" onClick=${skip}>${t("Skip to the content")}</a>
     <${Banner} />

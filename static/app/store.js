@@ -44,7 +44,8 @@ export const app = createStore({
   user: null,
   status: "connecting",
   retryAt: null,
-  signedOut: null,
+  // What signed-in users need could not be loaded.
+  isBroken: false,
   unread: 0,
   messageUnread: 0,
   notices: [],

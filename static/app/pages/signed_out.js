@@ -1,7 +1,6 @@
 // Why this browser is signed in no longer.
 import { html } from "../html.js";
 import { day, t } from "../i18n.js";
-import { app, useStore } from "../store.js";
 import { AuthPage } from "./auth_page.js";
 
 const REASONS = {
@@ -12,8 +11,7 @@ const REASONS = {
 };
 
 export default function SignedOut({ query }) {
-  const reason = useStore(app, (state) => state.signedOut) || query.reason;
-  const text = (REASONS[reason] || (() => t("Sign in again to continue.")))();
+  const text = REASONS[query.reason]?.() ?? t("Sign in again to continue.");
   return html`<${AuthPage} title=${t("Signed out")}>
     ${Number.isNaN(Date.parse(query.erased)) ? html`<p>${text}</p>`
       : html`<p role="status">${t("Your account will be erased on {date}.", { date: day(query.erased) })}</p>
