@@ -74,7 +74,8 @@ class Window:
 
     def open(self, path="chats"):
         self.page.goto(f"{self.base}/app/{path}")
-        expect(self.page.get_by_role("navigation", name="Main")).to_be_attached()
+        # On a phone a conversation takes its place.
+        expect(self.page.get_by_role("navigation", name="Main", include_hidden=True)).to_be_attached()
         return self
 
     def open_chat(self, chat):
