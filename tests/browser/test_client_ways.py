@@ -290,3 +290,21 @@ def test_a_letter_leads_to_the_next_entry_of_a_menu_that_begins_with_it(windows,
         expect(alice.page.get_by_role("menuitem", name=name)).to_be_focused()
         alice.page.keyboard.press("r")
     alice.page.keyboard.press("Escape")
+
+
+def test_the_buttons_of_a_call_are_in_sight_at_four_times_the_size(windows, chat):
+    """1280 by 1024 pixels, enlarged four times."""
+    alice = windows("Alice", viewport={"width": 320, "height": 256}).open_chat(chat)
+    bob = windows("Bob").open_chat(chat)
+    bob.page.get_by_role("button", name="Video call").click()
+    ring = alice.page.get_by_role("alertdialog", name="Bob Baker")
+    for name in ("Decline", "Accept"):
+        expect(ring.get_by_role("button", name=name)).to_be_in_viewport(ratio=1)
+    ring.get_by_role("button", name="Accept").click()
+    expect(alice.page.get_by_role("timer")).to_be_visible()
+    hang_up = alice.page.get_by_role("button", name="Hang up")
+    expect(hang_up).to_be_in_viewport(ratio=1)
+    alice.page.get_by_role("button", name="Minimize the call").click()
+    expect(hang_up).to_be_in_viewport(ratio=1)
+    hang_up.click()
+    expect(bob.page.get_by_role("status").filter(has_text="Call ended")).to_be_visible()
