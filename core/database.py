@@ -5,10 +5,10 @@ On PostgreSQL the engine is `core.postgres`, which offers prepared statements an
 """
 
 import inspect
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 from uuid import UUID
 
@@ -220,8 +220,7 @@ class _Placeholder(Expression):
 class _Statement(NamedTuple):
     sql: str
     params: list[Any]
-    # Makes of the values of the database those of the fields.
-    convert: Callable[[list[tuple[Any, ...]]], Iterable[list[Any]]]
+    converters: dict[int, tuple[list[Callable[..., Any]], Any]]
     # Makes of a row what the QuerySet yields.
     build: Callable[[list[Any]], Any]
 
@@ -244,9 +243,9 @@ class compiled(Generic[R]):
         self._make = make
 
     def __call__(self, *values: Any) -> list[R]:
-        sql, params, convert, build = self._statement
+        sql, params, converters, build = self._statement
         bound = [as_parameter(values[param.position]) if isinstance(param, _Placeholder) else param for param in params]
-        return [build(row) for row in convert(rows(sql, bound))]
+        return [build(_converted(row, converters)) for row in rows(sql, bound)]
 
     def first(self, *values: Any) -> R | None:
         """The first row; None without one."""
@@ -261,7 +260,7 @@ class compiled(Generic[R]):
         converters = compiler.get_converters([column[0] for column in compiler.select])
         yields_objects = queryset._fields is None  # otherwise values_list
         build = _builder(compiler.klass_info, compiler.select) if yields_objects else tuple
-        return _Statement(sql, list(params), partial(compiler.apply_converters, converters=converters), build)
+        return _Statement(sql, list(params), converters, build)
 
 
 def _builder(info: dict[str, Any], select: list[Any]) -> Callable[[list[Any]], Any]:
@@ -277,3 +276,11 @@ def _builder(info: dict[str, Any], select: list[Any]) -> Callable[[list[Any]], A
         return built
 
     return build
+
+
+def _converted(row: tuple[Any, ...], converters: dict[int, tuple[list[Callable[..., Any]], Any]]) -> list[Any]:
+    values = list(row)
+    for position, (convert_all, expression) in converters.items():
+        for convert in convert_all:
+            values[position] = convert(values[position], expression, connection)
+    return values
