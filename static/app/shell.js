@@ -137,7 +137,10 @@ export function App() {
   }, [page]);
 
   const allowed = route && (route.open || signedIn) && !(route.guest && signedIn);
-  const Page = !route ? Missing : isBroken && !route.open ? Unavailable : !allowed ? null : page?.load === route.load ? page.Component : Loading;
+  let Page = null;
+  if (!route) Page = Missing;
+  else if (isBroken && !route.open) Page = Unavailable;
+  else if (allowed) Page = page?.load === route.load ? page.Component : Loading;
   return html`
     <a class="skip" href="#content" onClick=${skip}>${t("Skip to the content")}</a>
     <${Banner} />
