@@ -166,8 +166,16 @@ def client_of(request: HttpRequest) -> Client:
     return Client(
         ip=address_of(request),
         user_agent=user_agent,
-        device_name=clean_name(request.headers.get("X-Device-Name", ""))[:200] or device_name(user_agent),
+        device_name=clean_name(_header_text(request, "X-Device-Name"))[:200] or device_name(user_agent),
     )
+
+
+def _header_text(request: HttpRequest, name: str) -> str:
+    """A header in which clients send UTF-8; a server hands its bytes over as Latin-1."""
+    value = request.headers.get(name, "")
+    with suppress(UnicodeError):  # not UTF-8: kept as it is
+        return value.encode("latin-1").decode()
+    return value
 
 
 def device_name(user_agent: str) -> str:

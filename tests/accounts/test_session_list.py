@@ -2,9 +2,11 @@
 
 from datetime import timedelta
 
+import pytest
 import time_machine
 from django.utils import timezone
 
+from tests.accounts.steps import login
 from tests.client import ApiClient
 from tests.factories import sign_in
 
@@ -25,6 +27,19 @@ def test_the_list_shows_each_sign_in_and_which_one_asks(alice, as_alice):
         "is_current": False,
     }
     assert rows[0]["created_at"].endswith("Z")
+
+
+@pytest.mark.parametrize(
+    ("sent", "listed"),
+    [
+        ("Ann\u2019s iPhone \U0001f4f1".encode(), "Ann\u2019s iPhone \U0001f4f1"),
+        ("Jürgens Telefon".encode("latin-1"), "Jürgens Telefon"),
+        (b"a\x00\tb\xc2\x85", "a b"),
+    ],
+)
+def test_the_name_of_a_device_is_utf8(alice, sent, listed):
+    reply = login(alice, **{"X-Device-Name": sent.decode("latin-1")})
+    assert [row["device_name"] for row in ApiClient(reply["token"]).get(SESSIONS)["sessions"]] == [listed]
 
 
 def test_ended_and_expired_ones_are_not_listed(alice):

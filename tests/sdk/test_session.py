@@ -92,6 +92,15 @@ def test_a_changed_password_signs_out_the_others_with_a_reason(node, alice, serv
     """) == [True, "online", [{"reason": "token_revoked"}], "offline"]
 
 
+def test_a_device_has_a_name_in_any_script(node, alice, server):
+    assert node.run(f"""
+      const phone = make({{ baseUrl: "{server.base}", name: "phone", deviceName: "Ann’s 電話 📱" }});
+      await phone.auth.login({{ email: "{alice}", password: "{PASSWORD}" }});
+      const {{ sessions }} = await phone.auth.sessionsList();
+      return sessions.filter((session) => session.is_current).map((session) => session.device_name);
+    """) == ["Ann’s 電話 📱"]
+
+
 def test_tokens_are_renewed_before_they_expire_even_by_a_wrong_clock(node, tmp_path, mail_sink):
     """The device's clock is two hours ahead: by it, every token has expired long ago."""
     with running_server(tmp_path, mail_sink) as server:

@@ -94,7 +94,8 @@ export class Rest {
 
   #nameTheDevice(headers) {
     const { deviceName, session } = this.#parley;
-    if (deviceName) headers["X-Device-Name"] = deviceName;
+    // A header takes bytes only, one character each: `fetch` throws at "Ann’s phone".
+    if (deviceName) headers["X-Device-Name"] = String.fromCharCode(...new TextEncoder().encode(deviceName));
     // Browsers carry a cookie that scripts cannot read.
     if (session.deviceToken) headers["X-Device-Token"] = session.deviceToken;
   }
