@@ -37,7 +37,14 @@ CORS_ALLOWED_ORIGINS = [
 ]
 CORS_URLS_REGEX = r"^/api/"
 CORS_EXPOSE_HEADERS = ["X-Request-Id", "Retry-After", "ETag", "X-Poll-Interval", "Date"]
-CORS_ALLOW_HEADERS = [*default_headers, "If-None-Match", "X-Action-Token", "X-Device-Name", "X-Device-Token"]
+CORS_ALLOW_HEADERS = [
+    *default_headers,
+    "If-None-Match",
+    "X-Action-Token",
+    "X-Device-Name",
+    "X-Device-Token",
+    "X-Request-Id",
+]
 CORE_TRUSTED_PROXIES = environment.number("TRUSTED_PROXIES", default=0, least=0)
 
 # --- Database -------------------------------------------------------------------------------

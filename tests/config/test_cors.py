@@ -4,7 +4,15 @@ import pytest
 
 from tests.client import ApiClient
 
-HEADERS = ["authorization", "content-type", "x-action-token", "x-device-token", "x-device-name", "if-none-match"]
+HEADERS = [
+    "authorization",
+    "content-type",
+    "x-action-token",
+    "x-device-token",
+    "x-device-name",
+    "x-request-id",
+    "if-none-match",
+]
 
 
 @pytest.fixture
