@@ -186,7 +186,7 @@ class TrustedDeviceSerializer(serializers.Serializer):
 
     @classmethod
     def render(cls, device: TrustedDevice) -> dict[str, Any]:
-        return {name: getattr(device, name) for name in cls().fields}
+        return {name: getattr(device, name) for name in cls().get_fields()}
 
 
 class TrustedDevicesReply(OkReply):

@@ -140,7 +140,7 @@ class PrivacySerializer(serializers.Serializer):
 
     @classmethod
     def render(cls, user: User) -> dict[str, Any]:
-        return {name: getattr(user, name) for name in cls().fields}
+        return {name: getattr(user, name) for name in cls().get_fields()}
 
 
 class PrivacyReply(OkReply):
