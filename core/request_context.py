@@ -3,6 +3,7 @@
 import ipaddress
 import re
 import secrets
+from contextlib import suppress
 from contextvars import ContextVar, Token
 from dataclasses import dataclass
 
