@@ -39,7 +39,6 @@ from django_otp.middleware import OTPMiddleware
 
 from config import metrics
 from core import errors, request_context
-from core.errors import is_in_admin
 from core.renderers import break_cycles
 from core.text import language_tag
 
@@ -177,7 +176,7 @@ class ContentPolicyMiddleware(CSPMiddleware):
         str(vars(request).get("csp_nonce", ""))  # one that was never read would not be in the policy
         response = super().process_response(request, response)
         # With DEBUG=1 django-csp skips every 404, for Django's page with inline styles; outside the admin it is ours.
-        is_ours = response.status_code == HTTPStatus.NOT_FOUND and not is_in_admin(request)
+        is_ours = response.status_code == HTTPStatus.NOT_FOUND and not request_context.is_in_admin(request)
         if is_ours and HEADER not in response:
             response[HEADER] = build_policy(**asdict(self.get_policy_parts(request=request, response=response)))
         if HEADER in response:  # django-csp takes the directives from a set: each process had an order of its own
@@ -225,7 +224,7 @@ class EnvelopeMiddleware:
         return response
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        if is_in_admin(request) or isinstance(error, ImproperlyConfigured):
+        if request_context.is_in_admin(request) or isinstance(error, ImproperlyConfigured):
             return None
         if isinstance(error, Http404):
             not_found = cast(Callable[..., HttpResponse], get_resolver().resolve_error_handler(404))
@@ -266,7 +265,7 @@ class _AdminOnly:
         self._next_outside = following._next_outside if isinstance(following, _AdminOnly) else get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if is_in_admin(request):
+        if request_context.is_in_admin(request):
             return super().__call__(request)
         return self._next_outside(request)
 
@@ -277,7 +276,7 @@ class AdminSessionMiddleware(_AdminOnly, SessionMiddleware):
 
 class AdminCsrfMiddleware(_AdminOnly, CsrfViewMiddleware):
     def process_view(self, request: HttpRequest, *view: Any) -> HttpResponseForbidden | None:
-        return super().process_view(request, *view) if is_in_admin(request) else None
+        return super().process_view(request, *view) if request_context.is_in_admin(request) else None
 
 
 class AdminAuthenticationMiddleware(_AdminOnly, AuthenticationMiddleware):

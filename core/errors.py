@@ -125,14 +125,9 @@ def plain_envelope(error: Exception) -> HttpResponse:
     return JsonResponse(response.data, status=response.status_code, headers=headers)
 
 
-def is_in_admin(request: HttpRequest) -> bool:
-    """Whether the request is for the support pages, whose errors are pages."""
-    return request.path_info.startswith("/admin/")
-
-
 def _as_page(request: HttpRequest, response: HttpResponse, reason: str) -> HttpResponse:
     """This reply; for staff in the admin an HTML page with its status."""
-    if not is_in_admin(request):
+    if not request_context.is_in_admin(request):
         return response
     context = {"reason": reason, "request_id": request_context.request_id(), "site_header": admin.site.site_header}
     return render(request, "admin/refused.html", context, status=response.status_code)

@@ -93,6 +93,11 @@ def prefer_language(code: str) -> None:
         translation.activate(code)
 
 
+def is_in_admin(request: HttpRequest) -> bool:
+    """Whether the request is for the support pages, whose errors are pages."""
+    return request.path_info.startswith("/admin/")
+
+
 def client_address() -> str | None:
     """The client address of the current request; None outside of a request."""
     context = _current.get()

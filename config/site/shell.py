@@ -16,7 +16,7 @@ from django.views.decorators.http import require_safe
 from config import demo
 from config.site import contents, markdown
 from core import errors
-from core.request_context import plain_address
+from core.request_context import is_in_admin, plain_address
 
 View = Callable[..., HttpResponse]
 API_PREFIX = "/api/"
@@ -98,7 +98,7 @@ developers_only = shown_if(is_developer)
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     """The page or the error body of an unknown path: HTML for browsers, the envelope for everything else."""
     accepts_html = request.method in ("GET", "HEAD") and "text/html" in request.headers.get("Accept", "")
-    if errors.is_in_admin(request) or not accepts_html:
+    if is_in_admin(request) or not accepts_html:
         return errors.not_found(request, exception)
     without_slash = request.path_info.rstrip("/")
     if without_slash == "/api/v1" and settings.DOCS:
