@@ -9,7 +9,7 @@ from accounts.models import Block, Session, User
 from notifications import selectors
 from notifications.models import Delivery, Device, Notification
 from notifications.services import feed, social
-from notifications.services.delivery.push_handler import _devices
+from notifications.services.delivery.push_handler import _targets
 from notifications.services.delivery.push_messages import push_contents
 from tests.factories import sign_in
 
@@ -60,7 +60,7 @@ def test_whether_a_device_may_be_reached(alice, state, django_assert_num_queries
     if state == "blocked":
         User.objects.update(blocked_at=now)
     with django_assert_num_queries(1):
-        target = _devices({device.id})[device.id]
+        target = _targets({device.id})[device.id]
     assert (target.is_signed_in, target.is_owner_active) == (state not in change, state != "blocked")
 
 

@@ -8,6 +8,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from accounts.management.user_commands import find_user
 from core.operator import NothingMatched, OperatorCommand, actor, positive
+from core.text import supported_language
 from notifications.channels import Dead, Failed, push_channel
 from notifications.conf import conf
 from notifications.models import Device
@@ -47,7 +48,9 @@ class Command(OperatorCommand):
             raise CommandError(str(error)) from error
         results = []
         for device in devices:
-            outcome = channel.send(test_message(device), dry_run=True) if channel else Dead("push is switched off")
+            language = supported_language(device.locale, device.user.language)
+            message = test_message(device.registration_id, language=language)
+            outcome = channel.send(message, dry_run=True) if channel else Dead("push is switched off")
             error = outcome.error if isinstance(outcome, Failed) else ""
             results.append({"device_id": device.id, "token": device.masked_token, "ok": not error, "error": error})
         if not any(result["ok"] for result in results):

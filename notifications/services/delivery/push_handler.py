@@ -4,7 +4,6 @@ import logging
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum, auto
-from functools import cached_property
 from typing import Any, NamedTuple
 
 from django.contrib.auth import get_user_model
@@ -12,6 +11,7 @@ from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from accounts.selectors import signed_in_sessions
+from core.text import supported_language
 from notifications.channels import Outcome, PushChannel, push_channel
 from notifications.conf import conf
 from notifications.kinds import CALL_KINDS
@@ -22,7 +22,6 @@ from notifications.services.delivery.push_messages import (
     call_message,
     notification_message,
     push_contents,
-    push_language,
     test_message,
 )
 from notifications.services.delivery.sending import DeliveryHandler, Job
@@ -67,12 +66,13 @@ State = Delivery.State
 
 
 class PushHandler(DeliveryHandler):
-    @cached_property
-    def _channel(self) -> PushChannel | None:
-        """Opened when first needed: wrong credentials must stop pushes, not the mail beside them."""
-        return push_channel()
+    def __init__(self) -> None:
+        self._channel: PushChannel | None = None
 
     def prepare(self, rows: Sequence[Claimed]) -> list[Job | DeliveryResult]:
+        # Opened when first needed: wrong credentials must stop pushes, not the mail beside them.
+        if self._channel is None:
+            self._channel = push_channel()
         if self._channel is None:
             return [row.result(State.CANCELLED, "push is switched off") for row in rows]
         return _Batch(rows).prepare(rows)
@@ -87,7 +87,7 @@ class _Batch:
 
     def __init__(self, rows: Sequence[Claimed]) -> None:
         self.now = timezone.now()
-        self.devices = _devices({row.device_id for row in rows if row.device_id})
+        self.devices = _targets({row.device_id for row in rows if row.device_id})
 
     def prepare(self, rows: Sequence[Claimed]) -> list[Job | DeliveryResult]:
         prepared: list[Job | DeliveryResult] = []
@@ -97,7 +97,8 @@ class _Batch:
             if reason := self._refusal(row):
                 prepared.append(row.result(State.CANCELLED, reason))
             elif row.kind == "test":
-                prepared.append(Job(row, test_message(self._device(row))))
+                device = self._device(row)
+                prepared.append(Job(row, test_message(device.token, language=device.language)))
             else:
                 (calls if row.kind in CALL_KINDS else notifications).append(row)
         if calls:
@@ -135,7 +136,7 @@ class _Batch:
                 prepared.append(row.result(State.CANCELLED, "seen on the socket"))
             else:
                 message = call_message(
-                    self._device(row).registration_id,
+                    self._device(row).token,
                     row.payload["data"],
                     quiet=row.recipient_id in quiet,
                     expires_at=row.expires_at,
@@ -145,7 +146,7 @@ class _Batch:
         return prepared
 
     def _prepare_notifications(self, rows: Sequence[Claimed]) -> list[Job | DeliveryResult]:
-        languages = {row.id: push_language(self._device(row)) for row in rows}
+        languages = {row.id: self._device(row).language for row in rows}
         contents = push_contents((row.notification_id, languages[row.id]) for row in rows if row.notification_id)
         badges = unread_counts(content.recipient_id for content in contents.values())
         socket_statuses = self._socket_statuses(rows)
@@ -168,7 +169,7 @@ class _Batch:
             else:
                 sent_groups.add(group)
                 badge = badges.get(content.recipient_id, 0)
-                message = notification_message(self._device(row).registration_id, content, badge=badge)
+                message = notification_message(self._device(row).token, content, badge=badge)
                 prepared.append(Job(row, message, sent_payload))
         return prepared
 
@@ -206,7 +207,7 @@ class _Batch:
             log.exception("The socket status is unknown; pushes are sent as if no socket were open.")
         return {row.id: status for row, status in zip(rows, statuses, strict=True)}
 
-    def _device(self, row: Claimed) -> Device:
+    def _device(self, row: Claimed) -> "_Target":
         return self.devices[row.device_id or 0]
 
 
@@ -230,10 +231,34 @@ def _last_pushes(rows: Sequence[Claimed]) -> dict[tuple[int | None, int | None],
     }
 
 
-def _devices(ids: set[int]) -> dict[int, Any]:
-    """The devices by id, with the status of their owner and session, which decide whether they get pushes."""
-    devices = Device.objects.filter(id__any=ids).select_related("user")
-    return devices.annotate(
-        is_signed_in=Exists(signed_in_sessions().filter(id=OuterRef("session_id"))),
-        is_owner_active=Exists(get_user_model().objects.active().filter(id=OuterRef("user_id"))),
-    ).in_bulk()
+class _Target(NamedTuple):
+    """A device, with the status of its owner and session, which decide whether it gets pushes."""
+
+    id: int
+    user_id: int
+    active: bool
+    token: str
+    locale: str
+    owner_language: str
+    session_id: int
+    is_signed_in: bool
+    is_owner_active: bool
+
+    @property
+    def language(self) -> str:
+        return supported_language(self.locale, self.owner_language)
+
+
+def _targets(ids: set[int]) -> dict[int, _Target]:
+    rows = Device.objects.filter(id__any=ids).values_list(
+        "id",
+        "user_id",
+        "active",
+        "registration_id",
+        "locale",
+        "user__language",
+        "session_id",
+        Exists(signed_in_sessions().filter(id=OuterRef("session_id"))),
+        Exists(get_user_model().objects.active().filter(id=OuterRef("user_id"))),
+    )
+    return {values[0]: _Target(*values) for values in rows}

@@ -13,10 +13,10 @@ from django.contrib.auth import get_user_model
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from core.text import display_name, supported_language
+from core.text import display_name
 from notifications.conf import conf
 from notifications.kinds import KINDS, PREFERENCE_FIELDS, Kind
-from notifications.models import Device, Notification, Preferences
+from notifications.models import Notification, Preferences
 
 BODY_LENGTH = 200
 # The limit of APNs.
@@ -36,11 +36,6 @@ class PushContent:
     count: int
     # The time of the latest occurrence.
     occurred_at: datetime
-
-
-def push_language(device: Device) -> str:
-    """The language of pushes to a device: its own, else that of its user."""
-    return supported_language(device.locale, device.user.language)
 
 
 _PREFERENCES = tuple(f"recipient__notification_preferences__{name}" for name in PREFERENCE_FIELDS)
@@ -70,10 +65,11 @@ def push_contents(ids_and_languages: Iterable[tuple[int, str]]) -> dict[tuple[in
         if not _preferences(*(row[name] for name in _PREFERENCES)).is_silent(KINDS[row["kind"]].switch)
     }
     contents = {}
-    for notification_id, language in pairs:
-        if notification_id in rows_by_id:
-            with translation.override(language):
-                contents[notification_id, language] = _content(rows_by_id[notification_id], language)
+    for language in {pair[1] for pair in pairs}:
+        with translation.override(language):
+            for notification_id, pair_language in pairs:
+                if pair_language == language and notification_id in rows_by_id:
+                    contents[notification_id, language] = _content(rows_by_id[notification_id], language)
     return contents
 
 
@@ -172,12 +168,12 @@ def call_message(
     }
 
 
-def test_message(device: Device) -> dict[str, Any]:
+def test_message(token: str, *, language: str) -> dict[str, Any]:
     """A shown push with a text that pushes arrive."""
-    with translation.override(push_language(device)):
+    with translation.override(language):
         title, body = _("Test notification"), _("Notifications arrive on this device.")
     return {
-        "token": device.registration_id,
+        "token": token,
         "notification": {"title": title, "body": body},
         "data": {"type": "test"},
         "android": {"priority": "high", "ttl": "600s", "notification": {"tag": "test"}},
