@@ -218,6 +218,7 @@ export const LIMITS: {
   readonly imageTypes: readonly string[];
   readonly messageLength: number;
   readonly reactions: number;
+  readonly searchLength: number;
 };
 
 export function newClientId(): string;

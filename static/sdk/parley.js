@@ -21,6 +21,7 @@ export const LIMITS = Object.freeze({
   imageTypes: Object.freeze(["image/jpeg", "image/png", "image/webp", "image/gif"]),
   messageLength: 4096,
   reactions: 6,
+  searchLength: 128,
 });
 
 export class Parley extends Emitter {

@@ -1,4 +1,5 @@
 // Search in a conversation: newest hit first, then older ones with "previous" and back with "next".
+import { LIMITS } from "../../sdk/parley.js";
 import { parley } from "../client.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../html.js";
 import { t } from "../i18n.js";
@@ -70,7 +71,7 @@ export function SearchBar({ id, onShow, onClose }) {
   const total = found?.messages.length ?? 0;
   const count = !found ? "" : total === 0 ? t("Nothing found") : t("{n} of {total}", { n: at + 1, total: found.hasMore ? `${total}+` : total });
   return html`<search class="search-bar" onKeyDown=${onKeyDown}>
-    <input ref=${box} type="search" class="input" aria-label=${t("Search messages")} maxlength="128" placeholder=${t("Search messages")} value=${query} onInput=${(event) => setQuery(event.target.value)} />
+    <input ref=${box} type="search" class="input" aria-label=${t("Search messages")} maxlength=${LIMITS.searchLength} placeholder=${t("Search messages")} value=${query} onInput=${(event) => setQuery(event.target.value)} />
     <span class="small muted" aria-live="polite">${count}</span>
     <button type="button" class="icon-button" aria-label=${t("Previous")} title=${t("Older")} aria-disabled=${total === 0 || (at + 1 >= total && !found.hasMore)} onClick=${() => go(1)}><${Icon} name="up" /></button>
     <button type="button" class="icon-button" aria-label=${t("Next")} title=${t("Newer")} aria-disabled=${at === 0} onClick=${() => go(-1)}><${Icon} name="down" /></button>

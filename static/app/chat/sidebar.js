@@ -1,4 +1,5 @@
 // The left pane: user search, conversations.
+import { LIMITS } from "../../sdk/parley.js";
 import { parley } from "../client.js";
 import { html, useEffect, useRef, useState } from "../html.js";
 import { day, dayName, t, time, tn } from "../i18n.js";
@@ -110,7 +111,7 @@ export function Sidebar({ id }) {
   return html`<div class="side" ref=${pane} onKeyDown=${onKeyDown}>
     <header class="side-head"><${Heading} tabindex="-1">${t("Chats")}<//>
       <div class="search-box"><${Icon} name="search" size=${20} />
-        <input type="search" class="input" aria-label=${t("Search people")} maxlength="128" placeholder=${t("Search people")} autocomplete="off" value=${query} onInput=${(event) => setQuery(event.target.value)} /></div></header>
+        <input type="search" class="input" aria-label=${t("Search people")} maxlength=${LIMITS.searchLength} placeholder=${t("Search people")} autocomplete="off" value=${query} onInput=${(event) => setQuery(event.target.value)} /></div></header>
     <div class="side-scroll" onScroll=${onScroll}>
       ${query.trim() ? html`<${People} query=${query.trim()} />` : html`
         ${state.failed && html`<p class="side-note">${errorText(state.failed)} <button type="button" class="text-button" onClick=${loadChats}>${t("Try again")}</button></p>`}
