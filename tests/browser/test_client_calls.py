@@ -13,6 +13,22 @@ INVITE = """async ([id, media]) => {
   const { parley } = await import("/static/app/client.js");
   parley.calls.invite({ conversation_id: id, media });
 }"""
+# Invites, cancels before or after the answer to the invitation, and invites again at once.
+CALL_TWICE = """async ([id, isAnswered]) => {
+  const { parley } = await import("/static/app/client.js");
+  const command = parley.command.bind(parley);
+  let isSent = false;
+  // As on a slow line.
+  parley.command = async (...values) => {
+    isSent = true;
+    await new Promise((done) => setTimeout(done, 300));
+    return command(...values);
+  };
+  const first = parley.calls.invite({ conversation_id: id });
+  while (isAnswered ? first.id === null : !isSent) await new Promise((done) => setTimeout(done, 10));
+  first.cancel();
+  window.second = parley.calls.invite({ conversation_id: id });
+}"""
 REFUSE_SCREEN = """() => {
   navigator.mediaDevices.getDisplayMedia = () => Promise.reject(new DOMException("", "NotAllowedError"));
 }"""
@@ -183,6 +199,20 @@ def test_canceled_by_the_caller(open_as, people):
     # The caller has missed nothing.
     alice.open("/app/chats")
     expect(alice.page.locator(".entry").filter(has_text="Bob Example")).to_contain_text("Call canceled")
+
+
+@pytest.mark.parametrize("is_answered", [False, True])
+def test_canceled_and_called_again_at_once(open_as, people, is_answered):
+    alice, bob = open_as("Alice"), open_as("Bob")
+    alice.page.evaluate(CALL_TWICE, [people[1]["Bob"], is_answered])
+    # By now the first call has ended, and nothing of it ends the second.
+    alice.page.wait_for_timeout(2500)
+    assert alice.page.evaluate("() => window.second.state") == "ringing"
+    ring_of(bob).get_by_role("button", name="Accept").click()
+    for window in (alice, bob):
+        window.page.get_by_role("timer").wait_for()
+    button(bob, "Hang up").click()
+    ended(alice, "Call ended")
 
 
 def test_busy_with_another_call(open_as, people):

@@ -32,6 +32,7 @@ export class Call extends Emitter {
     this.endReason = null;
     this.error = null;
     this.peerRinging = false;
+    this.isInvited = false;
     /** The media that the other participant sends, as reported by them. */
     this.remote = { audio: true, video: media === "video", screen: false };
     this.remoteStream = typeof MediaStream === "function" ? new MediaStream() : null;
@@ -40,9 +41,7 @@ export class Call extends Emitter {
 
   // --- What an app shows -------------------------------------------------------------------------
 
-  get id() {
-    return this.#row?.id ?? null;
-  }
+  get id() { return this.#row?.id ?? null; }
 
   get caller_id() {
     return this.#row?.caller_id ?? this.#parley.session.userId;
@@ -52,9 +51,7 @@ export class Call extends Emitter {
     return this.caller_id === this.#parley.session.userId ? "outgoing" : "incoming";
   }
 
-  get isLive() {
-    return this.state !== "ended";
-  }
+  get isLive() { return this.state !== "ended"; }
 
   /** Milliseconds by the server's clock. */
   get answeredAt() {
@@ -74,9 +71,7 @@ export class Call extends Emitter {
   get sharing() { return Boolean(this.#local?.isSharing); }
 
   /** Why there is no camera: "denied", "missing", "failed", or null. */
-  get cameraError() {
-    return this.#local?.cameraError ?? null;
-  }
+  get cameraError() { return this.#local?.cameraError ?? null; }
 
   get mediaConnected() { return this.#link?.isConnected ?? false; }
 
@@ -152,17 +147,23 @@ export class Call extends Emitter {
 
   // --- Called by the manager of calls --------------------------------------------------------------
 
-  /** Rings the other participant. Never rejects: see `error` and `endReason`. */
-  async start() {
+  /** Rings the other participant once `former`, an earlier invitation, is settled. Never rejects: see `error` and `endReason`. */
+  async start(former) {
     try {
       await this.#open(this.media === "video");
+      await former;
       const data = { conversation_id: this.conversation_id, media: this.media, client_id: this.#clientId };
       if (!this.isLive) return;
+      this.isInvited = true;
       const { call, ...route } = await this.#command("call.invite", data);
       this.#route = route;
-      if (this.isLive) this.update(call);
+      if (this.isLive) {
+        this.update(call);
+        return;
+      }
       // Canceled while the invitation was under way.
-      else await this.#parley.command("call.cancel", { call_id: call.id });
+      this.#calls.over(call.id);
+      await leave(this.#parley, call.id, "call.cancel", {});
     } catch (error) {
       this.error = error;
       this.finish(error.code ?? "failed", "failed");

@@ -10,6 +10,10 @@ export class Calls {
   #tools;
   // An incoming ring that came while an invitation of our own was under way.
   #held = null;
+  // Settles when the latest invitation has been answered and, if it was canceled before, withdrawn.
+  #invited = Promise.resolve();
+  // The newest call of this tab that is over; later events of it are not those of the next call.
+  #lastId = 0;
 
   constructor(parley, tools) {
     this.#parley = parley;
@@ -28,7 +32,7 @@ export class Calls {
     if (this.current) throw new ParleyError("call_conflict", { message: "There is a call already.", status: 409 });
     const call = new Call(this.#parley, this, this.#tools, { conversation_id, media });
     this.#show(call);
-    call.start();
+    this.#invited = call.start(this.#invited);
     return call;
   }
 
@@ -57,12 +61,18 @@ export class Calls {
 
   /** Called by the call itself. */
   ended(call) {
+    this.over(call.id);
     if (this.current !== call) return;
     this.current = null;
     this.#mark(null);
     const held = this.#held;
     this.#held = null;
     if (held && held.id !== call.id) this.#update(held);
+  }
+
+  /** Called by the call itself, also when it learns its id only after its end. */
+  over(callId) {
+    this.#lastId = Math.max(this.#lastId, callId);
   }
 
   close() {
@@ -94,6 +104,7 @@ export class Calls {
 
   /** Whether a row is what our invitation, not yet answered, has become. */
   #answersOurs(current, row, isMine) {
+    if (!current.isInvited || row.id <= this.#lastId) return false;
     if (row.conversation_id !== current.conversation_id || !row.bound_to_you) return false;
     return isMine || row.state === "connecting";
   }
