@@ -37,7 +37,7 @@ from django.utils import translation
 from django.utils.cache import patch_vary_headers
 from django_otp.middleware import OTPMiddleware
 
-from config import metrics
+from config import logs, metrics
 from core import errors, request_context
 from core.renderers import break_cycles
 from core.text import language_tag
@@ -118,12 +118,12 @@ class AccessLogMiddleware:
         started = time.perf_counter()
         response = self.get_response(request)
         seconds = time.perf_counter() - started
-        route, error = _route_of(request), _error_of(response)
+        route, error = logs.route_of(request.resolver_match, request.path_info), _error_of(response)
         method = request.method if request.method in METHODS else "other"
         access.info(
             "%s %s %s",
             method,
-            "/(none)" if route is None else f"/{route}",
+            logs.shown_path(route),
             response.status_code,
             extra={"status": response.status_code, "ms": round(seconds * 1000, 1), "error": error},
         )
@@ -133,12 +133,6 @@ class AccessLogMiddleware:
         if response.status_code == 429:
             metrics.LIMITS.labels(error or "other").inc()
         return response
-
-
-def _route_of(request: HttpRequest) -> str | None:
-    """The route without its first slash; None for an unknown path, which the last, empty pattern of the urls takes."""
-    match = request.resolver_match
-    return match.route if match and (match.route or request.path_info == "/") else None
 
 
 def _error_of(response: HttpResponse) -> str | None:

@@ -7,7 +7,7 @@ from django.core.handlers.wsgi import get_path_info
 from django.http import Http404
 from django.urls import resolve
 
-from config.logs import without_secrets
+from config.logs import route_of, shown_path, without_secrets
 
 # The environment of the request as it was sent, inside of that for its span.
 _SENT = "parley.environ"
@@ -70,9 +70,10 @@ def traced(application: Any) -> Any:
 
 def _without_path(environ: dict[str, Any]) -> dict[str, Any]:
     """What a span may tell of a request: the path may hold the token of an image, the query string its signature."""
+    path = get_path_info(environ)
     try:
-        route = resolve(get_path_info(environ)).route
-    except Http404:
-        route = "(none)"
+        match = resolve(path)
+    except Http404:  # "*", which begins without a slash
+        match = None
     shown = {name: value for name, value in environ.items() if name not in ("RAW_URI", "REQUEST_URI")}
-    return shown | {"PATH_INFO": f"/{route}", "QUERY_STRING": "", _SENT: environ}
+    return shown | {"PATH_INFO": shown_path(route_of(match, path)), "QUERY_STRING": "", _SENT: environ}

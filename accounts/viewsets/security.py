@@ -101,6 +101,8 @@ class SecurityViewSet(ViewSet):
 class ExportViewSet(ViewSet):
     permission_classes = [IsVerified]
     content_negotiation_class = FileNegotiation
+    # No HEAD: it would spend the action token on a file that is not sent.
+    http_method_names = ["get", "options"]
 
     @extend_schema(operation_id="auth_export", responses={(200, "application/zip"): OpenApiTypes.BINARY})
     @needs_action_token(step_up.Action.EXPORT_DATA)

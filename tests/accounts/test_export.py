@@ -38,6 +38,12 @@ def test_it_is_a_zip_that_no_cache_keeps(alice, as_alice):
     assert "account/profile.json" in files(response)
 
 
+def test_a_head_request_does_not_spend_the_action_token(alice, as_alice):
+    headers = {"X-Action-Token": action_token(as_alice, alice, "export_data")}
+    assert as_alice.raw("HEAD", EXPORT, headers=headers).status_code == 405
+    assert files(as_alice.raw("GET", EXPORT, headers=headers))
+
+
 @pytest.mark.parametrize("accept", ["application/zip", "*/*", "application/json", "text/html"])
 def test_whatever_a_client_accepts_it_gets_the_zip_and_errors_as_json(alice, as_alice, accept):
     assert files(download(as_alice, alice, Accept=accept))

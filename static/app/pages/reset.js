@@ -16,7 +16,7 @@ export default function Reset({ query }) {
   });
   const first = useFirstField();
   const lead = known && t("If {email} has an account, we have sent a code to it.", { email: known });
-  return html`<${AuthPage} title=${t("Choose a new password")} lead=${lead} after=${html`<a href="/app/forgot">${t("Send a new code")}</a>`}>
+  return html`<${AuthPage} title=${t("Choose a new password")} lead=${lead} after=${html`<a href=${`/app/forgot?email=${encodeURIComponent(form.values.email)}`}>${t("Send a new code")}</a>`}>
     <div ref=${first}><${Form} form=${form}>
       ${!known && html`<${Field} label=${t("E-mail")} type="email" autocomplete="username" required ...${form.field("email")} />`}
       <${CodeField} ...${form.field("code")} />
