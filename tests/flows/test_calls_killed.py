@@ -43,6 +43,7 @@ class Device:
 def two(server, mail_sink):
     limits = {"CALL_RING_SECONDS": RING, "CALL_CONNECT_SECONDS": CONNECT, "CALL_LOST_SECONDS": LOST}
     server.environment |= {name: str(value) for name, value in limits.items()}
+    server.environment["DJANGO_SETTINGS_MODULE"] = "tests.flows.sweeping_settings"
     server.start()
     ada, ben = Person(server, "Ada"), Person(server, "Ben")
     for person in (ada, ben):
@@ -78,7 +79,7 @@ def test_a_killed_server_leaves_no_call_behind(state, outcome, server, two):
         server.kill()
     server.start()
     # The sockets are not touched any more; they count as closed after a time that depends on the sweep interval.
-    seconds = (70 if ON_POSTGRES else 25) if state == "active" else RING + 6
+    seconds = 40 if state == "active" else RING + 6
     stored_outcome = eventually(
         lambda: outcome_in_database(server, call_id), what="the end of the call", seconds=seconds
     )

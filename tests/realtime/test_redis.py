@@ -188,6 +188,7 @@ def test_a_dead_redis_costs_no_request_and_loses_nothing(deployment, own_redis, 
     ben.close()
 
 
+@pytest.mark.once
 @pytest.mark.timeout(120)
 def test_without_redis_a_change_of_another_process_arrives_with_the_sweep(tmp_path, mail_sink):
     """The embedded default: manage.py changes something, the socket hears of it all the same."""
