@@ -6,6 +6,7 @@ from typing import Any, Self
 
 from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
+from django.contrib.auth.hashers import check_password, make_password
 from django.contrib.auth.models import PermissionsMixin
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, models, transaction
@@ -212,6 +213,17 @@ class User(PasswordLock, AbstractBaseUser, PermissionsMixin):
             folded = {f"{name}_folded" for name in ("username", "first_name", "last_name") if name in changed}
             kwargs["update_fields"] = set(changed) | folded
         super().save(*args, **kwargs)
+
+    def check_password(self, raw_password: str | None) -> bool:
+        """Django's, but a renewed hash replaces only the one that was compared: the password may have changed since."""
+        compared = self.password
+
+        def renew(password: str) -> None:
+            renewed = make_password(password)
+            if User.objects.filter(pk=self.pk, password=compared).update(password=renewed):
+                self.password = renewed
+
+        return check_password(raw_password, compared, renew)
 
     @property
     def has_verified_email(self) -> bool:

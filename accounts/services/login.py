@@ -126,8 +126,14 @@ def _after_password(
     error: APIException
     with unit_of_work():
         account = _lock(user)
-        # The password may have changed, or the account been erased, while this one was hashed.
-        is_right = is_right and user is not None and account is not None and account.password == user.password
+        # The password may have changed, or the account been erased, while this one was hashed; or another sign-in has
+        # renewed the hash of the same password.
+        is_right = (
+            is_right
+            and user is not None
+            and account is not None
+            and (account.password == user.password or account.check_password(password))
+        )
         lock = login_lockout.locked_row_for(email, account, network, is_wrong=not is_right)
         if device is not None:
             device = _lock_device(device)

@@ -10,6 +10,7 @@ from accounts.services import codes, login, registration, sessions
 from accounts.tokens import decode_session_token
 from core.request_context import Client
 from tests.factories import PASSWORD, make_user, sign_in
+from tests.hashers import QuickHasher
 from tests.parallel import parallel_outcomes
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -76,6 +77,32 @@ def test_parallel_right_passwords_all_sign_in():
     results = parallel_outcomes(20, lambda n: login.with_password(email=ann.email, password=PASSWORD, client=HERE))
     assert {type(result) for result in results} == {login.SignedIn}
     assert Session.objects.filter(user=ann, ended_at=None).count() == 20
+
+
+def outdated(user):
+    """Stores the hash of the password as an earlier release, or another product, made it."""
+    user.password = QuickHasher().encode(PASSWORD, QuickHasher().salt(), iterations=2)
+    user.save(update_fields=["password"])
+    return user.password
+
+
+def test_parallel_right_passwords_all_sign_in_while_their_hash_is_renewed():
+    ann = make_user("Ann")
+    old = outdated(ann)
+    results = parallel_outcomes(20, lambda n: login.with_password(email=ann.email, password=PASSWORD, client=HERE))
+    assert {type(result) for result in results} == {login.SignedIn}
+    ann.refresh_from_db()
+    assert ann.password != old and ann.wrong_passwords == 0
+
+
+def test_a_renewed_hash_does_not_replace_a_new_password():
+    ann = make_user("Ann")
+    outdated(ann)
+    signing_in = User.objects.get(id=ann.id)
+    ann.set_password("amber window 77")
+    ann.save(update_fields=["password"])
+    signing_in.check_password(PASSWORD)
+    assert User.objects.get(id=ann.id).check_password("amber window 77")
 
 
 @pytest.mark.parametrize("known", [True, False])
