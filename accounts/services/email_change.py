@@ -88,7 +88,8 @@ def undo(*, token: str) -> str:
     its bearer choose a new first password.
 
     Later changes of the address are undone with it. So are a password, a second password and recovery
-    codes set since, or shortly before the change began, because the same attacker may have set them.
+    codes set since, or shortly before the change began, because the same attacker may have set them; and a scheduled
+    deletion, about which the old address got no mail.
     NotFound for a link that is used or too old.
     """
     change = pending_undo(token)
@@ -107,6 +108,8 @@ def undo(*, token: str) -> str:
             user.set_unusable_password()
             user.save(update_fields=["password"])
         second_password.undo_changes(user=user, since=suspicious_from)
+        user.erase_after = None
+        user.save(update_fields=["erase_after"])
         if current_email != user.email:
             emails.send_to(user, "email_change_was_undone", to=current_email)
         emails.send_to(user, "email_change_undone")

@@ -10,7 +10,7 @@ from django.core import mail
 from django.utils import timezone
 
 from accounts.models import RecoveryCode, User
-from accounts.services import sessions
+from accounts.services import retention, sessions
 from tests.accounts.steps import SECOND, act, enable_two_step, login
 from tests.accounts.test_change_email import NEW, move, undo_link
 from tests.client import ApiClient
@@ -76,6 +76,17 @@ def test_what_a_thief_set_goes_and_the_owner_chooses_a_password(alice, as_alice,
     body = ApiClient().post(LOGIN, {"email": old, "password": OWNERS})
     assert body.keys() == {"ok", "token", "user"}  # no second step is in the way
     assert thief.get("/api/v1/auth/me", status=401)["error"] == "token_revoked"
+
+
+def test_a_deletion_that_a_thief_scheduled_is_cancelled(alice, as_alice):
+    old = alice.email
+    move(as_alice, alice)
+    alice.refresh_from_db()
+    act(as_alice, alice, "delete_account", "delete-account", {})
+    go(undo_link(old))
+    assert retention.erase_due(now=timezone.now() + timedelta(days=15), batch=10) == 0
+    alice.refresh_from_db()
+    assert (alice.email, alice.erase_after) == (old, None)
 
 
 def test_both_addresses_are_notified(alice, as_alice):
