@@ -40,6 +40,14 @@ def record(
     )
 
 
+def anonymise(*, user_id: int) -> None:
+    """Keeps the rows about a user, and of their actions, with the user's id only; removes reasons, details and client
+    addresses."""
+    label = f"user {user_id}"
+    AuditEntry.objects.filter(target_id=user_id).update(target_label=label, reason="", details={})
+    AuditEntry.objects.filter(actor_id=user_id).update(actor_label=label, ip=None)
+
+
 _names: dict[str, str | Promise] = {}
 
 

@@ -12,7 +12,7 @@ from accounts import emails
 from accounts.exceptions import EmailTaken, InvalidOtp
 from accounts.models import Code, Session, User
 from accounts.selectors import address_is_taken
-from accounts.services import codes, login, sessions
+from accounts.services import audit, codes, login, sessions
 from accounts.signals import account_erased, account_verified, profile_changed
 from core import ratelimits
 from core.request_context import Client, network_of
@@ -130,6 +130,7 @@ def purge_unconfirmed(*, created_before: datetime, batch: int) -> int:
             user = unconfirmed.select_for_update().first()
             if user is not None:
                 codes.end_all(user_id=user_id)  # a guess of the same moment adds tries to them
+                audit.anonymise(user_id=user_id)
                 removed += bool(user.delete()[0])
     return removed
 

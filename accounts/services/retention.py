@@ -18,7 +18,6 @@ from django_otp import devices_for_user
 from accounts import emails
 from accounts.conf import conf
 from accounts.models import (
-    AuditEntry,
     Block,
     Code,
     CodeTries,
@@ -33,7 +32,7 @@ from accounts.models import (
     UnknownAddress,
     User,
 )
-from accounts.services import codes, password, pictures, registration, sessions, step_up
+from accounts.services import audit, codes, password, pictures, registration, sessions, step_up
 from accounts.signals import account_erased
 from core.database import DeletionJobs, delete_in_batches
 from core.transactions import again_after_deadlock, before_commit, unit_of_work
@@ -71,7 +70,7 @@ def _erase(users: QuerySet[User]) -> bool:
             return False
         password.end_access(user_id=user.id, reason="account_erased")
         _erase_data(user.id)
-        _anonymise_audit(user.id)
+        audit.anonymise(user_id=user.id)
         _anonymise(user)
     return True
 
@@ -118,13 +117,6 @@ def _delete_rows(user_id: int) -> None:
     LogEntry.objects.filter(user_id=user_id).delete()
     for device in devices_for_user(User(id=user_id), confirmed=None):  # of staff
         device.delete()
-
-
-def _anonymise_audit(user_id: int) -> None:
-    """Keeps the audit rows with the user's id only; removes reasons, details and client addresses."""
-    label = f"user {user_id}"
-    AuditEntry.objects.filter(target_id=user_id).update(target_label=label, reason="", details={})
-    AuditEntry.objects.filter(actor_id=user_id).update(actor_label=label, ip=None)
 
 
 def _anonymise(user: User) -> None:

@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from accounts.exceptions import InvalidOtp
 from accounts.models import (
+    AuditEntry,
     Code,
     CodeTries,
     NetworkLock,
@@ -17,7 +18,7 @@ from accounts.models import (
     UnknownAddress,
     User,
 )
-from accounts.services import codes, login_lockout, retention, sessions, two_step
+from accounts.services import account_status, codes, login_lockout, retention, sessions, two_step
 from core.database import run_first_batches
 from tests.accounts.steps import redeem_code
 from tests.factories import make_user, sign_in
@@ -67,6 +68,15 @@ def test_everything_that_is_past_goes_and_nothing_else(alice, clock):
     assert list(User.objects.all()) == [alice]
     for model in (Code, CodeTries, NetworkLock, OneTimeToken, TrustedDevice, Session, UnknownAddress, RateCount):
         assert not model.objects.exists()
+
+
+def test_the_audit_log_keeps_no_address_of_an_unconfirmed_account(bob, clock):
+    ann = make_user("Ann", verified=False)
+    account_status.block(user=ann, actor=bob, reason="wrote to ann's mother")
+    clock.forward(days=8)
+    assert purge()["accounts_unconfirmed"] == 1
+    row = AuditEntry.objects.get()
+    assert (row.target_label, row.reason, row.details) == (f"user {ann.id}", "", {})
 
 
 def test_a_batch_is_a_batch(alice, clock):
