@@ -70,11 +70,10 @@ def _by(service: Callable[..., object]) -> Perform:
 
 
 def _resend(by: User, user: User, data: dict[str, Any]) -> None:
-    if user.has_verified_email:
-        raise NoChange(_("The address is already confirmed; no code was sent."))
     if user.is_blocked(timezone.now()):
         raise NoChange(_("Blocked accounts cannot receive codes."))
-    staff.send_code_again(user=user, actor=by)
+    if not staff.send_code_again(user=user, actor=by):
+        raise NoChange(_("The address is already confirmed; no code was sent."))
 
 
 # Any, because a FileResponse is no HttpResponse.

@@ -107,12 +107,15 @@ def reset_two_step(*, user: User, actor: Actor, reason: str = "") -> None:
             second_password.remove(account)
 
 
-def send_code_again(*, user: User, actor: User) -> None:
-    """Mails a new confirmation code to a user whose address is not confirmed."""
+def send_code_again(*, user: User, actor: User) -> bool:
+    """Mails a new confirmation code to a user. False when the address is confirmed by now."""
     with unit_of_work():
-        _locked(user)  # no status changes, so staff may do it for each other
-        registration.mail_code(user)
-        audit.record(action="user.code_sent", actor=actor, target=user)
+        account = _locked(user)  # no status changes, so staff may do it for each other
+        if account.has_verified_email:
+            return False
+        registration.mail_code(account)
+        audit.record(action="user.code_sent", actor=actor, target=account)
+    return True
 
 
 def record_export(*, user: User, actor: Actor, reason: str) -> None:

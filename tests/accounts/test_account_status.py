@@ -128,6 +128,12 @@ def test_names_that_grow_when_folded_still_fit(db):
     assert len(ann.first_name_folded) == len(ann.last_name_folded) == 200
 
 
+def test_no_code_is_sent_to_an_address_that_was_confirmed_meanwhile(alice, bob, mailoutbox):
+    alice.email_verified_at = None  # as the page has read it
+    assert not account_status.send_code_again(user=alice, actor=bob)
+    assert not mailoutbox and not AuditEntry.objects.exists()
+
+
 ERASED_CHANGES = {
     "block": lambda user, by: account_status.block(user=user, reason="spam", actor=by),
     "unblock": lambda user, by: account_status.unblock(user=user, actor=by),
