@@ -82,7 +82,7 @@ def requested_language(accept_language: str) -> str | None:
 
     A quality of 0 means that the language is not acceptable.
     """
-    tags = parse_accept_lang_header(accept_language[:200])
+    tags = parse_accept_lang_header(accept_language)
     return first_supported_language(tag for tag, quality in tags if quality > 0)
 
 

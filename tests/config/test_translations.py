@@ -167,6 +167,8 @@ def test_an_error_body_follows_accept_language(db, language):
         ("fr;q=0.3, es;q=0.8", "es"),
         ("de;q=0, xx", "en"),
         ("tr;q=0, fr;q=0.1", "fr"),
+        ("de-AT" + ",sv;q=0.75" * 20, "de"),
+        ("de-AT" + ",sv;q=0.75" * 90, "de"),
     ],
 )
 def test_accept_language_is_read_as_browsers_write_it(db, tag, language):
