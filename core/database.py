@@ -13,8 +13,10 @@ from typing import Any, Generic, NamedTuple, TypeVar, cast
 from uuid import UUID
 
 from django.core.exceptions import EmptyResultSet
-from django.db import DEFAULT_DB_ALIAS, connection
+from django.db import DEFAULT_DB_ALIAS, connection, transaction
 from django.db.models import BigAutoField, BigIntegerField, Expression, Lookup, Model, QuerySet
+
+from core.transactions import lock_in_order
 
 # SQLSTATE of a write on a server that only reads.
 READ_ONLY = "25006"
@@ -78,7 +80,10 @@ def delete_in_batches(expired: QuerySet[Any, Any], batch: int) -> Iterator[int]:
     """Deletes the rows of a query, lowest ids first; gives the number of each batch."""
     model: type[Model] = expired.model
     for ids in batches_to_delete(expired, batch):
-        _all, by_model = model._default_manager.filter(id__in=ids).delete()
+        with transaction.atomic():
+            # Those that still match: the row of a code is used again by the next one.
+            old = lock_in_order(expired.filter(id__in=ids), no_key=False)
+            _all, by_model = model._default_manager.filter(id__in=old).delete()
         yield by_model.get(model._meta.label, 0)
 
 

@@ -19,6 +19,7 @@ from accounts.models import (
     User,
 )
 from accounts.services import account_status, codes, login_lockout, retention, sessions, two_step
+from core import database
 from core.database import run_first_batches
 from tests.accounts.steps import redeem_code
 from tests.factories import make_user, sign_in
@@ -77,6 +78,23 @@ def test_the_audit_log_keeps_no_address_of_an_unconfirmed_account(bob, clock):
     assert purge()["accounts_unconfirmed"] == 1
     row = AuditEntry.objects.get()
     assert (row.target_label, row.reason, row.details) == (f"user {ann.id}", "", {})
+
+
+def test_a_code_that_is_sent_while_old_ones_are_removed_stays(alice, clock, monkeypatch):
+    codes.issue(user=alice, purpose="reset", address=alice.email)
+    clock.forward(days=8)
+    batches = database.batches_to_delete
+    sent = []
+
+    def later(rows, batch):
+        for ids in batches(rows, batch):
+            if rows.model is Code:
+                sent.append(codes.issue(user=alice, purpose="reset", address=alice.email))
+            yield ids
+
+    monkeypatch.setattr(database, "batches_to_delete", later)
+    assert purge() == {}
+    redeem_code(user=alice, purpose="reset", address=alice.email, text=sent[0])
 
 
 def test_a_batch_is_a_batch(alice, clock):
