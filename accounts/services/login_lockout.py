@@ -24,20 +24,24 @@ MAX_LISTED = 1000
 def row_for(email: str, user: User | None, network: str) -> PasswordLock:
     """The row whose lockout holds here: of the account, of a network that it knows, or a keyed one."""
     unknown = UnknownAddress.objects.filter(key=_key(email)).first() if user is None else None
-    return _row_in(network, user, user or unknown or UnknownAddress(key=_key(email)), is_wrong=False)
+    in_network = _network_locks.first(user.id, network) if user is not None else None
+    return _row_in(network, user, user or unknown or UnknownAddress(key=_key(email)), in_network, is_wrong=False)
 
 
 def locked_row_for(email: str, account: User | None, network: str, *, is_wrong: bool) -> PasswordLock:
     """Reads that row after the password was checked; it stays locked until the transaction ends.
 
-    The caller holds the row of the account, if there is one, locked; it guards the rows of its networks.
+    The caller holds the row of the account, if there is one, locked. The row of a network is locked, too: the purge
+    removes old ones.
     """
-    return _row_in(network, account, account or locked_unknown(email), is_wrong=is_wrong)
+    in_network = _locked_network_locks.first(account.id, network) if account is not None else None
+    return _row_in(network, account, account or locked_unknown(email), in_network, is_wrong=is_wrong)
 
 
-def _row_in(network: str, user: User | None, row: PasswordLock, *, is_wrong: bool) -> PasswordLock:
+def _row_in(
+    network: str, user: User | None, row: PasswordLock, in_network: NetworkLock | None, *, is_wrong: bool
+) -> PasswordLock:
     """The row of the network if the account knows it, else `row`; also `row` if neither has counts and none is needed."""
-    in_network = _network_locks.first(user.id, network) if user is not None else None
     if not (is_wrong or row.has_counts or (in_network is not None and in_network.has_counts)):
         return row
     if not knows_network(user, network) or user is None:
@@ -48,6 +52,11 @@ def _row_in(network: str, user: User | None, row: PasswordLock, *, is_wrong: boo
 @compiled
 def _network_locks(user_id: int, network: str) -> QuerySet[NetworkLock]:
     return NetworkLock.objects.filter(user_id=user_id, network=network)
+
+
+@compiled
+def _locked_network_locks(user_id: int, network: str) -> QuerySet[NetworkLock]:
+    return NetworkLock.objects.select_for_update(no_key=True).filter(user_id=user_id, network=network)
 
 
 def locked_unknown(email: str) -> UnknownAddress:

@@ -1,5 +1,6 @@
 """Two different writes on the same thing at once, on both databases, with real threads."""
 
+from datetime import timedelta
 from functools import partial
 from threading import Event
 from time import monotonic, sleep
@@ -8,11 +9,13 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from accounts.exceptions import EmailTaken, InvalidOtp, InvalidTwoStep, TokenRevoked, UserNotFound
-from accounts.models import Code, CodeTries, EmailChange, OneTimeToken, RecoveryCode, Session, User
+from accounts.exceptions import EmailTaken, InvalidCredentials, InvalidOtp, InvalidTwoStep, TokenRevoked, UserNotFound
+from accounts.models import Code, CodeTries, EmailChange, NetworkLock, OneTimeToken, RecoveryCode, Session, User
 from accounts.services import (
     codes,
     email_change,
+    login,
+    login_lockout,
     password,
     profile,
     registration,
@@ -22,9 +25,11 @@ from accounts.services import (
     step_up,
     two_step,
 )
+from core.database import run_first_batches
+from core.request_context import Client
 from core.transactions import unit_of_work
 from realtime.models import Stream
-from tests.factories import make_user, sign_in
+from tests.factories import PASSWORD, make_user, sign_in
 from tests.parallel import parallel_outcomes, start_until_it_waits
 from tests.server import ON_POSTGRES
 
@@ -235,3 +240,29 @@ def test_an_unconfirmed_account_is_removed_while_its_log_begins():
         removed = start_until_it_waits(purge_unconfirmed)
     assert removed() == 1
     assert not User.objects.exists()
+
+
+@pytest.mark.skipif(not ON_POSTGRES, reason="SQLite has one writer")
+@pytest.mark.parametrize("typed", [PASSWORD, "not it at all"])
+def test_old_wrong_passwords_are_removed_while_the_network_signs_in_again(typed, monkeypatch):
+    ann = make_user()
+    client = Client(ip="192.0.2.1")
+    sessions.start(user=ann, client=client)
+    NetworkLock.objects.create(
+        user=ann, network=client.ip, wrong_passwords=3, wrong_password_at=timezone.now() - timedelta(hours=25)
+    )
+    knows_network = login_lockout.knows_network
+    purges = []
+
+    def later(*asked):
+        if transaction.get_connection().in_atomic_block and not purges:
+            purges.append(
+                start_until_it_waits(lambda: run_first_batches(retention.jobs(timezone.now(), 9))["network_locks"])
+            )
+        return knows_network(*asked)
+
+    monkeypatch.setattr(login_lockout, "knows_network", later)
+    outcome = parallel_outcomes(1, lambda _: login.with_password(email=ann.email, password=typed, client=client))
+    assert isinstance(outcome[0], login.SignedIn if typed == PASSWORD else InvalidCredentials), outcome
+    assert [purge() for purge in purges] == [0]
+    assert NetworkLock.objects.get().wrong_passwords == (typed != PASSWORD)
