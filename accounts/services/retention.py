@@ -146,7 +146,8 @@ def jobs(now: datetime, batch: int) -> DeletionJobs:
         "email_changes": EmailChange.objects.filter(expires_at__lt=now - KEPT_STEPS),
         "trusted_devices": TrustedDevice.objects.filter(expires_at__lt=now),
         "sessions": Session.objects.filter(old_sessions, token_expires_at__lt=now),
-        "network_locks": NetworkLock.objects.filter(wrong_password_at__lt=quiet_since),
+        # Without a time after a success.
+        "network_locks": NetworkLock.objects.filter(Q(wrong_password_at=None) | Q(wrong_password_at__lt=quiet_since)),
         "unknown_addresses": UnknownAddress.objects.filter(touched_at__lt=quiet_since),
         "rate_counts": RateCount.objects.filter(window_starts_at__lt=now - KEPT_COUNTS),
     }

@@ -97,6 +97,14 @@ def test_a_code_that_is_sent_while_old_ones_are_removed_stays(alice, clock, monk
     redeem_code(user=alice, purpose="reset", address=alice.email, text=sent[0])
 
 
+def test_a_network_is_forgotten_after_a_success(alice):
+    lock = NetworkLock(user=alice, network="192.0.2.1")
+    login_lockout.count_wrong(lock, timezone.now())
+    assert purge() == {}
+    login_lockout.clear(lock)
+    assert purge() == {"network_locks": 1}
+
+
 def test_a_batch_is_a_batch(alice, clock):
     for _ in range(5):
         OneTimeToken.objects.issue(kind=OneTimeToken.Kind.TWO_STEP, user=alice)
