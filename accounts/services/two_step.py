@@ -103,12 +103,13 @@ def resend(*, pending: OneTimeToken, network: str) -> None:
 
     For a week after the first password was set by mail there is none: one mailbox would be both steps.
     """
-    user = pending.user
-    if not codes.may_be_mailed(address=user.email, asked_for=user, network=network):
+    if not codes.may_be_mailed(address=pending.user.email, asked_for=pending.user, network=network):
         return
-    reset_at = user.password_reset_at
     hold = timedelta(days=conf.MAILED_STEP_HOLD_DAYS)
     with unit_of_work():
+        # The address may have changed, and the password been reset, since the token was read.
+        user = User.objects.lock_active(pending.user_id)
+        reset_at = user.password_reset_at
         if reset_at is not None and timezone.now() - reset_at < hold:
             emails.send_to(user, "two_step_code_refused")
             return

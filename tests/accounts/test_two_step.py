@@ -8,7 +8,7 @@ from django.core import mail
 from django.utils import timezone
 
 from accounts.models import OneTimeToken, User
-from accounts.services import account_status
+from accounts.services import account_status, two_step
 from tests.accounts.steps import SECOND, answers, enable_two_step, last_code, login, second_step
 from tests.client import ApiClient
 from tests.parallel import parallel_outcomes
@@ -260,3 +260,15 @@ class TestRaces:
 def pending_token(user):
     """What login gives, without the cost of the first password's hash."""
     return OneTimeToken.objects.issue(kind=OneTimeToken.Kind.TWO_STEP, user=user)
+
+
+def test_the_mailed_step_heeds_what_has_changed_since_the_request_was_read(alice, codes):
+    token = login(alice)["two_step_token"]
+    pending = OneTimeToken.objects.of(token, OneTimeToken.Kind.TWO_STEP)
+    User.objects.filter(id=alice.id).update(email="new@example.com")
+    two_step.resend(pending=pending, network="192.0.2.1")
+    assert mail.outbox[-1].to == ["new@example.com"]
+    assert alice.codes.get(purpose="two_step").address == "new@example.com"
+    User.objects.filter(id=alice.id).update(password_reset_at=timezone.now())
+    two_step.resend(pending=pending, network="192.0.2.1")
+    assert "7 days" in mail.outbox[-1].body
