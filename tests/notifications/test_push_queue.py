@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from notifications.models import Delivery, Device, Notification
-from notifications.services import delivery
+from notifications.services import delivery, devices
 from notifications.services.delivery import claims
 from tests.factories import sign_in
 
@@ -106,6 +106,18 @@ def test_a_cancelled_push_can_be_asked_for_again(alice, bob):
     assert claims.claim(channel="push", limit=10) == []
     push(row)
     assert len(claims.claim(channel="push", limit=10)) == 1
+
+
+def test_a_push_of_the_former_owner_takes_none_of_the_next_one(alice, bob, charlie):
+    """Both groups have the same name, and the row of the first one was canceled when the token moved."""
+    device = make_device(bob)
+    push(make_row(bob, charlie, kind="follow", group="all"))
+    session, _ = sign_in(alice)
+    Device.objects.update(token_digest=devices.token_digest(device.registration_id))
+    devices.register(user_id=alice.id, session_id=session.id, token=device.registration_id)
+    push(make_row(alice, charlie, kind="follow", group="all"))
+    [claimed] = claims.claim(channel="push", limit=10)
+    assert (claimed.device_id, claimed.recipient_id) == (device.id, alice.id)
 
 
 def test_claims_serve_calls_first_and_people_in_turns(alice, bob, charlie):

@@ -230,7 +230,7 @@ def _notification_statement() -> str:
         {locked_devices}
         ON CONFLICT (dedupe_key) DO UPDATE SET
             state = 'pending', touched_at = excluded.touched_at, notification_id = excluded.notification_id,
-            expires_at = excluded.expires_at, finished_at = NULL, last_error = '',
+            recipient_id = excluded.recipient_id, expires_at = excluded.expires_at, finished_at = NULL, last_error = '',
             due_at = CASE WHEN notifications_delivery.state = 'pending'
                 THEN notifications_delivery.due_at ELSE excluded.due_at END
         """
