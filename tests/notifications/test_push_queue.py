@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from notifications.models import Delivery, Device, Notification
-from notifications.services import delivery, devices
+from notifications.services import delivery, devices, feed
 from notifications.services.delivery import claims
 from tests.factories import sign_in
 
@@ -83,6 +83,29 @@ def test_after_reading_the_next_leaves_at_once(alice, bob):
     claims.claim(channel="push", limit=10)
     Notification.objects.filter(id=row.id).update(is_open=False, is_read=True)
     push(make_row(bob, alice))
+    assert len(claims.claim(channel="push", limit=10)) == 1
+
+
+def test_after_reading_all_the_next_leaves_at_once(alice, bob):
+    """Reading all cancels no push: the next one joins what still waits about the row that was read."""
+    make_device(bob)
+    row = make_row(bob, alice)
+    push(row)
+    claims.claim(channel="push", limit=10)
+    push(row)
+    feed.mark_all_read(user_id=bob.id, until=timezone.now())
+    push(make_row(bob, alice))
+    assert len(claims.claim(channel="push", limit=10)) == 1
+
+
+def test_a_push_that_was_seen_on_the_socket_delays_no_other(alice, bob):
+    make_device(bob)
+    row = make_row(bob, alice)
+    push(row)
+    [first] = claims.claim(channel="push", limit=10)
+    push(row)
+    claims.finish([first.result("cancelled", "seen on the socket")])
+    push(row)
     assert len(claims.claim(channel="push", limit=10)) == 1
 
 

@@ -197,31 +197,35 @@ def _notification_statement() -> str:
     """The SQL that queues the push of a row of the feed to every device of its recipient.
 
     The first push of a group is sent at once. While it waits in the queue, later occurrences join it. The next one is
-    sent a minute after it, with the final count. Once a notification is read, its successor is a new group and is sent
-    at once; after a withdrawal it is not, so liking and unliking in turns sends one push a minute.
+    sent a minute after it, with the final count; if the first is canceled meanwhile, a later occurrence sends the next
+    one at once. Once a notification is read, its successor is a new group and is sent at once; after a withdrawal it is
+    not, so liking and unliking in turns sends one push a minute.
     """
     group = "(n.kind || ':' || CASE n.group_key WHEN '' THEN CAST(n.id AS text) ELSE n.group_key END)"
+    open_key = f"{group} || ':' || CAST(d.id AS text) || ':open'"
     last_at, seconds = "coalesce(p.finished_at, p.due_at)", int(conf.PUSH_GROUP_SECONDS)
     if on_postgresql():
-        greatest, a_minute_later = "greatest", f"{last_at} + interval '{seconds} seconds'"
+        greatest, least = "greatest", "least"
+        a_minute_later = f"{last_at} + interval '{seconds} seconds'"
         # A device that is removed meanwhile must not fail what is announced to it. In the order in which removals
         # lock them.
         locked_devices = "ORDER BY d.id FOR KEY SHARE OF d"
     else:
-        greatest, a_minute_later = "max", f"strftime('%%Y-%%m-%%d %%H:%%M:%%f', {last_at}, '+{seconds} seconds')"
+        greatest, least = "max", "min"
+        a_minute_later = f"strftime('%%Y-%%m-%%d %%H:%%M:%%f', {last_at}, '+{seconds} seconds')"
         locked_devices = ""
     return f"""
         INSERT INTO notifications_delivery (
             channel, kind, dedupe_key, group_key, priority, recipient_id, device_id, notification_id,
             payload, state, due_at, expires_at, tries, last_error, provider_id, created_at, touched_at
         )
-        SELECT 'push', n.kind, {group} || ':' || CAST(d.id AS text) || ':open', {group},
+        SELECT 'push', n.kind, {open_key}, {group},
             CASE WHEN n.kind = 'message' THEN {Delivery.Priority.MESSAGE:d} ELSE {Delivery.Priority.REST:d} END,
             d.user_id, d.id, n.id, '{{}}', 'pending',
             {greatest}(%(now)s, coalesce((
                 SELECT max({a_minute_later}) FROM notifications_delivery AS p
                 WHERE p.device_id = d.id AND p.group_key = {group} AND p.state IN ('sent', 'leased', 'pending')
-                    AND (p.notification_id IS NULL OR p.notification_id = n.id)
+                    AND p.dedupe_key <> {open_key} AND (p.notification_id IS NULL OR p.notification_id = n.id)
             ), %(now)s)),
             %(expires)s, 0, '', '', %(now)s, %(now)s
         FROM notifications_notification AS n
@@ -232,5 +236,5 @@ def _notification_statement() -> str:
             state = 'pending', touched_at = excluded.touched_at, notification_id = excluded.notification_id,
             recipient_id = excluded.recipient_id, expires_at = excluded.expires_at, finished_at = NULL, last_error = '',
             due_at = CASE WHEN notifications_delivery.state = 'pending'
-                THEN notifications_delivery.due_at ELSE excluded.due_at END
+                THEN {least}(notifications_delivery.due_at, excluded.due_at) ELSE excluded.due_at END
         """
