@@ -4,16 +4,20 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from datetime import timedelta
+from typing import ClassVar
 
 import pytest
 from django.db import OperationalError, connection
 from django.utils import timezone
 
-from notifications.conf import conf
+from notifications.channels import DeviceGone, PushChannel, Sent
+from notifications.conf import PUSH_PROVIDERS, conf
 from notifications.models import Delivery, Device
+from notifications.services import devices
 from notifications.services.delivery import claims, outbox
 from tests.factories import make_user, sign_in
 from tests.notifications.fake_fcm import ROOT, FakeFcm
@@ -208,7 +212,7 @@ def test_a_result_is_stored_although_the_database_failed_in_what_follows_from_it
 ):
     fcm.script(device_of(bob).registration_id, "UNREGISTERED")
 
-    def fail(device_id):
+    def fail(device_id, token):
         raise OperationalError("the server closed the connection")
 
     monkeypatch.setattr(outbox, "switch_off", fail)
@@ -216,3 +220,35 @@ def test_a_result_is_stored_although_the_database_failed_in_what_follows_from_it
     worker()
     wait_for(lambda: Delivery.objects.get().state == "dead")
     assert len(fcm.requests()) == 1
+
+
+class SlowlyGone(PushChannel):
+    """Refuses the token "old", once the test has gone on."""
+
+    asked: ClassVar[threading.Event]
+    answers: ClassVar[threading.Event]
+
+    def send(self, message, *, dry_run=False):
+        if message["token"] != "old":
+            return Sent("taken")
+        self.asked.set()
+        self.answers.wait(20)
+        return DeviceGone("UNREGISTERED")
+
+
+def test_the_end_of_a_token_leaves_the_one_that_replaced_it(worker, settings, monkeypatch, bob):
+    monkeypatch.setitem(PUSH_PROVIDERS, "slow", f"{__name__}.SlowlyGone")
+    for name in ("asked", "answers"):
+        monkeypatch.setattr(SlowlyGone, name, threading.Event(), raising=False)
+    settings.NOTIFICATIONS_PUSH_BACKEND = "slow"
+    session, _ = sign_in(bob)
+    phone = {"user_id": bob.id, "session_id": session.id, "device_id": "phone"}
+    devices.register(token="old", **phone)
+    outbox.enqueue_test_push(recipient_id=bob.id)
+    worker()
+    assert SlowlyGone.asked.wait(20)
+    devices.register(token="new", **phone)
+    SlowlyGone.answers.set()
+    wait_for(lambda: not Delivery.objects.filter(state__in=["pending", "leased"]).exists())
+    assert Device.objects.values_list("registration_id", "active").get() == ("new", True)
+    assert Delivery.objects.values_list("state", "provider_id").get() == ("sent", "taken")

@@ -145,10 +145,13 @@ def _cancel(rows: DeliveryQuerySet, reason: str, **cleared: None) -> int:
     return pending.update(payload={}, **values, **cleared)
 
 
-def switch_off(device_id: int) -> None:
-    """No more pushes to a device whose token is dead, until it is registered again."""
-    Device.objects.filter(id=device_id).update(active=False)
-    cancel(reason="the token is dead", device_ids=[device_id])
+def switch_off(device_id: int, token: str) -> bool:
+    """No more pushes to a device whose token is dead, until it is registered again. False if it has another token by
+    now."""
+    is_off = Device.objects.filter(id=device_id, registration_id=token).update(active=False) > 0
+    if is_off:
+        cancel(reason="the token is dead", device_ids=[device_id])
+    return is_off
 
 
 def retry(*, ids: Iterable[int], actor: "User | str", reason: str) -> int:

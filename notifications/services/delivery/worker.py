@@ -225,9 +225,12 @@ class ChannelWorker(threading.Thread):
                 pauses.resume(self.channel)
                 self._is_paused = False
         elif isinstance(outcome, Dead | DeviceGone):
-            self._add_result(row.result(State.DEAD, outcome.error))
+            result = row.result(State.DEAD, outcome.error)
+            self._add_result(result)
             if isinstance(outcome, DeviceGone) and row.device_id is not None:
-                outbox.switch_off(row.device_id)
+                if not outbox.switch_off(row.device_id, job.message["token"]):
+                    # Meanwhile the device has got another token, to which the push is sent.
+                    result.state = State.PENDING
         else:
             is_uncounted = isinstance(outcome, Unavailable) or is_paused
             self._retry(row, outcome.error, after=outcome.after, count_attempt=not is_uncounted)
