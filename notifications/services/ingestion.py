@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
-from django.db import connection
+from django.db import connection, transaction
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
@@ -136,6 +136,9 @@ def _ingest_event(source: Source, event_id: str, **content: Any) -> str:
             stored = IngestedEvent.objects.filter(source=source.name, event_id=event_id).first()
             return "duplicate" if stored is None or stored.digest == digest else "rejected:conflict"
         result = social.apply_event(**content)
+        if result is social.EventResult.NOT_FOUND:
+            # It may have overtaken the event that it retracts: sent again, it counts.
+            transaction.set_rollback(True)
     return f"rejected:{result}" if result is social.EventResult.NOT_FOUND else str(result)
 
 

@@ -178,6 +178,12 @@ class TestResults:
         results = post(body | {"actor_id": charlie.id}, timestamp=now)["results"]
         assert results[0]["result"] == "rejected:conflict"
 
+    def test_a_retraction_that_came_too_early_counts_when_it_comes_again(self, event):
+        liked, taken_back = event(), event(action="retract")
+        results = [post(body)["results"][0]["result"] for body in (taken_back, liked, taken_back, taken_back)]
+        assert results == ["rejected:not_found", "created", "retracted", "duplicate"]
+        assert not Notification.objects.exists()
+
     def test_both_keys_of_a_source_are_the_same_source(self, event):
         body = event()
         post(body)
