@@ -73,6 +73,19 @@ def test_json_lines_on_standard_input(alice, bob, charlie, monkeypatch):
     assert [result["result"] for result in results] == ["created", "aggregated"]
 
 
+def test_a_line_ends_at_its_line_feed_only(alice, bob, as_alice, monkeypatch):
+    """JSON allows other line breaks of Unicode inside a text."""
+    event = {"event_id": "e1", "type": "comment", "recipient_id": alice.id, "actor_id": bob.id}
+    lines = [
+        event | {"event_id": f"e{n}", "target": {"id": n, "title": f"Tea{c}time"}}
+        for n, c in ((1, "\u2028"), (2, "\x85"))
+    ]
+    text = "\r\n".join(json.dumps(line, ensure_ascii=False) for line in lines)
+    assert [result["result"] for result in emit(stdin=text, monkeypatch=monkeypatch)] == ["created", "created"]
+    rows = as_alice.get("/api/v1/notifications")["notifications"]
+    assert {row["target"]["title"] for row in rows} == {"Tea time"}
+
+
 @pytest.mark.parametrize(
     ("changes", "code"),
     [

@@ -127,6 +127,7 @@ def _standard_input() -> list[str]:
     if sys.stdin is None or sys.stdin.isatty():
         return []
     try:
-        return sys.stdin.read().splitlines()
+        # Not `splitlines`: JSON may hold other line breaks of Unicode.
+        return sys.stdin.read().split("\n")
     except UnicodeDecodeError as error:
         raise CommandError("Standard input is not UTF-8.") from error
