@@ -1,6 +1,9 @@
 """What is taken back leaves no trace."""
 
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from notifications.models import Delivery, Member, Notification
 from notifications.services import devices, social
@@ -100,3 +103,13 @@ def test_a_push_that_told_of_the_unlike_alone_does_not_leave(alice, bob, charlie
     unlike(charlie, alice)
     unlike(bob, alice)
     assert waiting.count() == 0
+
+
+def test_a_push_about_others_leaves_although_their_likes_were_reported_late(alice, bob, charlie, like, unlike):
+    session, _ = sign_in(alice)
+    devices.register(user_id=alice.id, session_id=session.id, token="abc")
+    now = timezone.now()
+    like(bob, alice, occurred_at=now - timedelta(seconds=20))
+    like(charlie, alice, occurred_at=now - timedelta(seconds=10))
+    unlike(charlie, alice)
+    assert Delivery.objects.get().state == "pending", "it still tells of Bob"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from accounts.services import audit
@@ -129,7 +129,8 @@ def cancel(
         rows = rows.filter(notification_id__in=list(notification_ids))
         references["notification"] = None
     if queued_since is not None:
-        rows = rows.filter(created_at__gte=queued_since)
+        # One that a later occurrence has joined is about more than was withdrawn.
+        rows = rows.filter(created_at__gte=queued_since, touched_at=F("created_at"))
     with unit_of_work(savepoint=False):
         if before_deletion:
             # The deletion clears the references of rows that are not pending, too.
