@@ -81,7 +81,7 @@ def delete_in_batches(expired: QuerySet[Any, Any], batch: int) -> Iterator[int]:
     model: type[Model] = expired.model
     for ids in batches_to_delete(expired, batch):
         with transaction.atomic():
-            # Those that still match: the row of a code is used again by the next one.
+            # Those that still match: a row, such as that of a code, may be in use again by now.
             old = lock_in_order(expired.filter(id__in=ids), no_key=False)
             _all, by_model = model._default_manager.filter(id__in=old).delete()
         yield by_model.get(model._meta.label, 0)

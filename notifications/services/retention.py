@@ -1,6 +1,7 @@
 """Retention: deletes old rows of the feed, ingested event ids, unused devices and the delivery log."""
 
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import chain
 
 from django.db.models import Count, Q
@@ -22,7 +23,7 @@ def jobs(now: datetime, batch: int) -> DeletionJobs:
     return {
         # Finding the long feeds counts all rows, so it waits until the old ones are gone.
         "notifications": chain(
-            map(_delete_rows, batches_to_delete(Notification.objects.filter(old_feed), batch)),
+            map(partial(_delete_rows, old_feed), batches_to_delete(Notification.objects.filter(old_feed), batch)),
             iter(lambda: _purge_long_feeds(batch), 0),
         ),
         "events": delete_in_batches(events, batch),
@@ -47,15 +48,16 @@ def _purge_long_feeds(batch: int) -> int:
         if last_kept is not None and purged < batch:
             older = Q(created_at__lt=last_kept.created_at) | Q(created_at=last_kept.created_at, id__lt=last_kept.id)
             ids = feed.filter(older).order_by("id").values_list("id", flat=True)
-            purged += _delete_rows(list(ids[: batch - purged]))
+            purged += _delete_rows(older, list(ids[: batch - purged]))
     return purged
 
 
-def _delete_rows(ids: list[int]) -> int:
-    """Deletes rows of the feed and their members in one transaction; returns the number of rows."""
+def _delete_rows(condition: Q, ids: list[int]) -> int:
+    """Deletes rows of the feed and their members in one transaction, except those that have got a new occurrence
+    meanwhile; returns the number of rows."""
     with unit_of_work():
         # Rows before their members, as a retraction locks them.
-        lock_in_order(Notification.objects.filter(id__in=ids), no_key=False)
+        ids = lock_in_order(Notification.objects.filter(condition, id__in=ids), no_key=False)
         Member.objects.filter(notification_id__in=ids).delete()
         # Django reads the rows, to delete with them what refers to them; their ids are enough for that.
         Notification.objects.filter(id__in=ids).only("id").delete()

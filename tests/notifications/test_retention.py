@@ -6,6 +6,7 @@ import pytest
 from django.utils import timezone
 
 from accounts.services import export
+from core import database
 from core.database import run_first_batches
 from notifications.models import Delivery, Device, IngestedEvent, Member, Notification
 from notifications.services import devices, feed, retention
@@ -73,6 +74,30 @@ def test_batches_are_kept_small(alice):
         for number in range(7)
     )
     assert [purge(batch=3)["events"] for _ in range(4)] == [3, 3, 1, 0]
+
+
+@pytest.mark.parametrize("kind", ["notifications", "events", "deliveries"])
+def test_what_is_used_again_during_the_purge_stays(kind, alice, bob, like, device_of, monkeypatch):
+    device_of(alice)
+    like(bob, alice)
+    IngestedEvent.objects.create(source="blog", event_id="1", digest="")
+    now, long_ago = timezone.now(), timezone.now() - timedelta(days=200)
+    Notification.objects.update(created_at=long_ago)
+    IngestedEvent.objects.update(created_at=long_ago)
+    Delivery.objects.update(state="cancelled", finished_at=long_ago)
+    select = database.batches_to_delete
+
+    def use_again(rows, batch):
+        for ids in select(rows, batch):
+            Notification.objects.update(created_at=now)
+            IngestedEvent.objects.update(created_at=now)
+            Delivery.objects.update(state="pending", finished_at=None)
+            yield ids
+
+    for module in (database, retention):
+        monkeypatch.setattr(module, "batches_to_delete", use_again)
+    assert sum(retention.jobs(now, 10)[kind]) == 0
+    assert [model.objects.count() for model in (Notification, Member, IngestedEvent, Delivery)] == [1] * 4
 
 
 def test_the_export_holds_the_feed_without_whole_tokens(alice, bob, like):
