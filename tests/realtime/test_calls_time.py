@@ -155,6 +155,32 @@ def test_a_tab_that_was_opened_just_before_gives_the_place_back(phones, chat):
         other_tab.hangup(call_id)
 
 
+def test_a_tab_that_is_back_first_gives_the_place_back(phones, chat):
+    """After a restart of the server all tabs of a browser connect again, in any order."""
+    caller, callee = phones
+    call_id = start_call(caller, callee, chat)
+    callee.close()
+    other_tab = callee.reopen()
+    back = callee.reopen()
+    back.connected(call_id)
+    assert (other_tab.sees(call_id)["bound_to_you"], back.sees(call_id)["bound_to_you"]) == (False, True)
+    with pytest.raises(CallConflict):
+        other_tab.hangup(call_id)
+
+
+def test_devices_that_are_back_after_a_kill_take_their_places_when_the_former_sockets_are_dead(phones, chat):
+    call_id = start_call(*phones, chat)
+    with later(2):
+        back = [phone.reopen() for phone in phones]
+        assert [phone.sees(call_id)["bound_to_you"] for phone in back] == [False, False]
+    announced = Event.objects.filter(type="call.updated").count()
+    with later(63):
+        Socket.objects.filter(id__in=[phone.device.socket_id for phone in back]).update(seen_at=timezone.now())
+        assert calls.end_overdue() == 0
+        assert [phone.sees(call_id)["bound_to_you"] for phone in back] == [True, True]
+        assert Event.objects.filter(type="call.updated").count() > announced
+
+
 def test_another_sign_in_never_takes_the_place(phones, chat, bob):
     caller, callee = phones
     call_id = start_call(caller, callee, chat)

@@ -25,17 +25,17 @@ from realtime.calls.selectors import call_for
 from realtime.calls.services.state import (
     LockedCall,
     announce,
-    bind,
+    assume,
     end,
     end_overdue_of,
     has_open_socket,
     locked_call,
+    new_device_of,
     send_to_socket,
 )
 from realtime.conf import conf
 from realtime.exceptions import CallConflict
 from realtime.kinds import SocketRef
-from realtime.models import Socket
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -94,7 +94,7 @@ def note_open(*, user_id: int, device: SocketRef) -> None:
         participant.refresh_from_db()
         if not participant.live or participant.session_id != device.session_id or has_open_socket(participant):
             return
-        bind(participant, device)
+        assume(call, participant, device)
         _reset_deadline(call)
 
 
@@ -119,13 +119,10 @@ def note_closed(*, socket_ids: Iterable[str]) -> None:
             participant = bound.filter(id=seen.id).first()
             if participant is None:
                 continue
-            device = _new_device_of(call, participant)
+            since = timezone.now() - timedelta(seconds=conf.CALL_LOST_SECONDS)
+            device = new_device_of(call, participant, since)
             if device is not None:
-                bind(participant, device)
-                if call.state == Call.State.ACTIVE:
-                    # Assumed: it may be another tab, opened just before. The socket that sends the command is the right one.
-                    participant.connected_at = None
-                    participant.save(update_fields=["connected_at"])
+                assume(call, participant, device)
                 # Its `ready` said that another device is bound.
                 announce(call)
             else:
@@ -133,18 +130,6 @@ def note_closed(*, socket_ids: Iterable[str]) -> None:
                 participant.save(update_fields=["gone_at"])
             if not has_open_socket(*call.participants.all()):
                 _reset_deadline(call)
-
-
-def _new_device_of(call: Call, participant: CallParticipant) -> SocketRef | None:
-    """The newest open socket of the bound session, if it is new: an older one is another tab, which is not in the call.
-
-    So is one that was open when the participant invited or accepted.
-    """
-    sockets = Socket.objects.filter(session_id=participant.session_id, user_id=participant.user_id)
-    joined_at = call.created_at if participant.user_id == call.caller_id else call.answered_at or call.created_at
-    since = max(joined_at, timezone.now() - timedelta(seconds=conf.CALL_LOST_SECONDS))
-    newest = sockets.exclude(id=participant.socket_id).filter(opened_at__gte=since).order_by("opened_at").last()
-    return None if newest is None else SocketRef(newest.session_id, newest.id)
 
 
 def _reset_deadline(call: Call) -> None:

@@ -54,16 +54,18 @@ class LockedCall:
     def require_bound(self, device: SocketRef) -> None:
         """CallConflict unless this socket is bound to the participant.
 
-        A new socket of the bound session replaces one that has closed, or that `note_closed` has assumed.
+        A new socket of the bound session replaces one that has closed, or that was assumed.
         """
         if not device.socket_id:
             raise CallConflict
-        if device.socket_id == self.mine.socket_id:
-            return
         is_assumed = self.call.state == Call.State.ACTIVE and self.mine.connected_at is None
-        if device.session_id != self.mine.session_id or (has_open_socket(self.mine) and not is_assumed):
-            raise CallConflict
-        bind(self.mine, device)
+        if device.socket_id != self.mine.socket_id:
+            if device.session_id != self.mine.session_id or (has_open_socket(self.mine) and not is_assumed):
+                raise CallConflict
+            bind(self.mine, device)
+        if is_assumed:
+            self.mine.connected_at = timezone.now()
+            self.mine.save(update_fields=["connected_at"])
 
 
 @contextmanager
@@ -98,6 +100,28 @@ def bind(participant: CallParticipant, device: SocketRef) -> None:
     participant.socket_id = device.socket_id
     participant.gone_at = None
     participant.save(update_fields=["session_id", "socket_id", "gone_at", "client_id"])
+
+
+def assume(call: Call, participant: CallParticipant, device: SocketRef) -> None:
+    """Binds another socket of the bound session. In an active call it may be another tab, which the browser has connected
+    first: the socket that sends a command is the right one."""
+    if call.state == Call.State.ACTIVE:
+        participant.connected_at = None
+        participant.save(update_fields=["connected_at"])
+    bind(participant, device)
+
+
+def new_device_of(call: Call, participant: CallParticipant, since: datetime) -> SocketRef | None:
+    """The newest socket of the bound session that has opened since then: an older one is another tab, which is not in the
+    call.
+
+    So is one that was open when the participant invited or accepted.
+    """
+    sockets = Socket.objects.filter(session_id=participant.session_id, user_id=participant.user_id)
+    joined_at = call.created_at if participant.user_id == call.caller_id else call.answered_at or call.created_at
+    opened = sockets.exclude(id=participant.socket_id).filter(opened_at__gte=max(joined_at, since))
+    newest = opened.order_by("opened_at").last()
+    return None if newest is None else SocketRef(newest.session_id, newest.id)
 
 
 def has_open_socket(*participants: CallParticipant) -> bool:
@@ -199,6 +223,7 @@ def _extend_if_alive(call: Call) -> bool:
     if call.state != Call.State.ACTIVE:
         return False
     participants = list(call.participants.all())
+    _replace_dead_sockets(call, participants)
     lost = timedelta(seconds=conf.CALL_LOST_SECONDS)
     deadlines = [participant.gone_at + lost for participant in participants if participant.gone_at is not None]
     # A process with a long sweep interval must not count as dead.
@@ -210,6 +235,19 @@ def _extend_if_alive(call: Call) -> bool:
     call.expires_at = until
     call.save(update_fields=["expires_at"])
     return True
+
+
+def _replace_dead_sockets(call: Call, participants: Iterable[CallParticipant]) -> None:
+    """The close of a socket whose process was killed is never noted: the socket with which its device has come back
+    replaces it."""
+    for participant in participants:
+        if has_open_socket(participant):
+            continue
+        seen_at = _bound_sockets([participant]).values_list("seen_at", flat=True).first()
+        device = None if seen_at is None else new_device_of(call, participant, seen_at)
+        if device is not None:
+            assume(call, participant, device)
+            announce(call)
 
 
 def end_of_sessions(*, user_id: int, session_ids: Iterable[int]) -> None:
