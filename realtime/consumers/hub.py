@@ -169,7 +169,7 @@ class Hub:
                 logger.warning("%s failed: %s", name, error.__class__.__name__)
 
     async def sweep(self) -> None:
-        """Closes sockets of ended sessions and above the limit, and wakes sockets whose log has grown without a wake-up."""
+        """Closes sockets that may not stay open, and wakes those whose log has grown without a wake-up."""
         open_sockets = [
             (socket, socket.identity)
             for sockets in self.sockets.values()
@@ -178,14 +178,14 @@ class Hub:
         ]
         for start in range(0, len(open_sockets), SWEEP_CHUNK):
             chunk = open_sockets[start : start + SWEEP_CHUNK]
-            ended, excess_ids, heads = await in_database(_read_positions, [identity for _, identity in chunk])
+            ended, unlisted, heads = await in_database(_read_positions, [identity for _, identity in chunk])
             for socket, identity in chunk:
                 user_id = identity.user_id
                 # A token that was renewed meanwhile was not read.
                 if identity.token in ended and socket.identity == identity:
                     socket.close_soon(Close.UNAUTHORISED, ended[identity.token])
-                elif identity.socket_id in excess_ids:
-                    socket.close_soon(Close.TOO_MANY)
+                elif (code := unlisted.get(identity.socket_id)) is not None:
+                    socket.close_soon(code)
                 else:
                     socket.on_message(groups.NewEvents(type="new_events", user_id=user_id, seq=heads.get(user_id, 0)))
 
@@ -222,8 +222,8 @@ def keep_until_done(work: Coroutine[Any, Any, Any]) -> None:
     task.add_done_callback(_background.discard)
 
 
-def _read_positions(identities: list[Identity]) -> tuple[dict[tuple[int, int], str], set[str], dict[int, int]]:
-    """The ended tokens with their error codes, the sockets above the limit, and the last event of each user's log."""
-    excess_ids = socket_service.still_open(owners={identity.socket_id: identity.user_id for identity in identities})
+def _read_positions(identities: list[Identity]) -> tuple[dict[tuple[int, int], str], dict[str, Close], dict[int, int]]:
+    """The ended tokens with their error codes, the sockets without a row, and the last event of each user's log."""
+    unlisted = socket_service.still_open(owners={identity.socket_id: identity.user_id for identity in identities})
     heads = selectors.heads({identity.user_id for identity in identities})
-    return sessions.ended(identity.token for identity in identities), excess_ids, heads
+    return sessions.ended(identity.token for identity in identities), unlisted, heads

@@ -18,6 +18,7 @@ from messaging.services import conversations
 from notifications.services.delivery import SocketStatus, SocketStatusQuery
 from realtime import groups
 from realtime.conf import conf
+from realtime.kinds import Close
 from realtime.models import CallParticipant, Event, Socket, Stream, alive_since
 from realtime.services import log
 
@@ -94,16 +95,19 @@ def closed(*, socket_ids: Iterable[str]) -> None:
     Socket.objects.filter(id__in=list(socket_ids)).delete()
 
 
-def still_open(*, owners: Mapping[str, int]) -> set[str]:
-    """Called by the sweep of a process with its open sockets and their users. Returns those that newer ones replaced."""
+def still_open(*, owners: Mapping[str, int]) -> dict[str, Close]:
+    """Called by the sweep of a process with its open sockets and their users. Returns those that have to close: newer
+    ones replaced them, or they were purged, as the process had not touched them for minutes."""
     listed = Socket.objects.filter(id__in=list(owners))
     if listed.update(seen_at=timezone.now()) == len(owners):
-        return set()
+        return {}
     unlisted = owners.keys() - set(listed.values_list("id", flat=True))
     user_ids = {owners[socket_id] for socket_id in unlisted}
     counts = Counter(Socket.objects.alive().filter(user_id__in=user_ids).values_list("user_id", flat=True))
-    # The row of any other was purged, as its process had not touched it for minutes.
-    return {socket_id for socket_id in unlisted if counts[owners[socket_id]] >= conf.SOCKETS_PER_USER}
+    return {
+        socket_id: Close.TOO_MANY if counts[owners[socket_id]] >= conf.SOCKETS_PER_USER else Close.RESTART
+        for socket_id in unlisted
+    }
 
 
 def purge_dead(*, now: datetime) -> int:

@@ -14,6 +14,7 @@ from messaging.services import conversations, messages
 from realtime import groups
 from realtime.consumers import authentication
 from realtime.models import Socket
+from realtime.services import sockets as socket_service
 from tests.client import ApiClient
 from tests.factories import make_user, sign_in
 
@@ -328,6 +329,14 @@ def test_the_eleventh_socket_closes_the_oldest(open_socket, session, alice, sett
     phones[1].send("ping")
     phones[1].expect("pong")
     eventually(lambda: Socket.objects.filter(user=alice).count() == 10)
+
+
+def test_a_socket_whose_row_was_purged_connects_again(open_socket, session, settings):
+    """Its process could not touch the row for minutes, as the database was away; without it the user counts as offline."""
+    settings.REALTIME_SWEEP_SECONDS = settings.REALTIME_SWEEP_SECONDS_EMBEDDED = 1
+    phone = open_socket(session[1])
+    assert socket_service.purge_dead(now=timezone.now() + timedelta(minutes=5)) == 1
+    assert phone.closed(4) == (4503, "restart")
 
 
 def test_sockets_of_others_are_not_counted(open_socket, settings, transactional_db):
