@@ -11,8 +11,9 @@ from messaging.models import Message
 from realtime.calls import services as calls
 from realtime.calls.services import invitations
 from realtime.models import Call, CallParticipant
-from tests.parallel import parallel_outcomes
+from tests.parallel import parallel_outcomes, run_parallel
 from tests.realtime.phones import conversation_of, phone_of, start_call
+from tests.server import ON_POSTGRES
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -122,6 +123,24 @@ def test_a_block_between_two_who_call_each_other_comes_first(alice, bob, monkeyp
     with pytest.raises(UserBlocked):
         phone_of(bob).invite(chat)
     assert Call.objects.get(id=call_id).state == "ringing"
+
+
+@pytest.mark.skipif(not ON_POSTGRES, reason="SQLite runs one transaction after the other")
+def test_a_call_that_is_canceled_at_the_moment_of_an_invitation_does_not_refuse_it(alice, bob, monkeypatch):
+    """The invited user calls back after the live call was read and before it is locked."""
+    chat = conversation_of(alice, bob)
+    caller, callee = phone_of(alice), phone_of(bob)
+    canceled_id = caller.invite(chat).id
+    lock = invitations.lock_call_for
+
+    def cancel_first(**call):
+        monkeypatch.setattr(invitations, "lock_call_for", lock)
+        run_parallel([lambda: caller.cancel(canceled_id)])
+        return lock(**call)
+
+    monkeypatch.setattr(invitations, "lock_call_for", cancel_first)
+    call = callee.invite(chat)
+    assert (call.id != canceled_id, call.state) == (True, "ringing")
 
 
 @pytest.mark.parametrize("round_number", range(5))

@@ -42,6 +42,10 @@ if TYPE_CHECKING:
 TRIES = 4
 
 
+class _HasEnded(Exception):
+    """The actor's live call has ended between its reading and its locking."""
+
+
 class _Invitation(NamedTuple):
     """The fields of the call that it becomes."""
 
@@ -75,8 +79,8 @@ def invite(
     for user_id in (actor.id, callee_id):
         end_overdue_of(user_id=user_id)
     for _ in range(TRIES):
-        # A concurrent invitation may take one of the two users: then read again.
-        with suppress(IntegrityError), unit_of_work():
+        # A concurrent invitation may take one of the two users, or a call of the actor end: then read again.
+        with suppress(IntegrityError, _HasEnded), unit_of_work():
             return _start_ringing(invitation, device, conversation)
     raise CallConflict
 
@@ -150,6 +154,8 @@ def _accept_crossed_invite(invitation: _Invitation, device: SocketRef, call_id: 
     # Under the lock of the call: this finds a concurrent repeat.
     if repeated := _find_repeated(invitation):
         return repeated
+    if locked.call.state == Call.State.ENDED:
+        raise _HasEnded
     is_ringing_here = locked.call.state == Call.State.RINGING and not locked.is_caller
     if not is_ringing_here or locked.other.user_id != invitation.callee_id:
         raise CallConflict
