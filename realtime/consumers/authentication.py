@@ -9,7 +9,7 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import parse_qsl
 
 from django.utils import translation
@@ -31,6 +31,9 @@ from realtime.consumers.protocol import Identity, OpenSocket, Ref, Scope
 from realtime.kinds import Close
 from realtime.serializers import ReadyData
 from realtime.services import presence, sockets
+
+if TYPE_CHECKING:
+    from accounts.models import User
 
 logger = logging.getLogger("parley.realtime")
 
@@ -200,14 +203,26 @@ def _sign_in(token: str, generation: int, socket_id: str, is_first: bool, langua
         sockets.renewed(socket_id=socket_id, session_id=session.id)
         calls.note_renewed(socket_id=socket_id, session_id=session.id)
         return SignedIn(identity, user.language, None)
-    opened = sockets.opened(socket_id=socket_id, user_id=user.id, session_id=session.id)
+    try:
+        ready = _open(user, identity)
+    except Exception:
+        # The client connects again; a row that stays would count as an open socket meanwhile.
+        with suppress(Exception):
+            sockets.closed(socket_ids=[socket_id])
+            calls.note_closed(socket_ids=[socket_id])
+        raise
+    return SignedIn(identity, user.language, ready)
+
+
+def _open(user: User, identity: Identity) -> dict[str, Any]:
+    """Records the socket; the data of its `ready` frame."""
+    opened = sockets.opened(socket_id=identity.socket_id, user_id=user.id, session_id=identity.session_id)
     if opened.in_call:
         calls.note_open(user_id=user.id, device=identity.device)
     if opened.is_first:
         presence.user_connected(person=user)
     live = live_calls_for(user.id) if opened.in_call else []
-    ready = ReadyData.render(opened.position, live, viewer_id=user.id, device=identity.device)
-    return SignedIn(identity, user.language, ready)
+    return ReadyData.render(opened.position, live, viewer_id=user.id, device=identity.device)
 
 
 def _has_query_token(scope: Scope) -> bool:

@@ -6,7 +6,7 @@ import time
 from uuid import uuid4
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
@@ -106,6 +106,16 @@ def test_a_socket_that_closes_while_it_signs_in_leaves_nothing(open_socket, alic
     has_closed.set()
     assert done.wait(5)
     waited(lambda: not Socket.objects.exists(), "the closed socket to be forgotten")
+    assert selectors.online_user_ids([alice.id]) == set()
+
+
+def test_a_sign_in_that_fails_half_way_leaves_nothing(open_socket, alice, monkeypatch):
+    def fail(**_):
+        raise OperationalError("canceling statement due to lock timeout")
+
+    monkeypatch.setattr(authentication.presence, "user_connected", fail)
+    phone = open_socket(sign_in(alice)[1], by_header=False, wait=False)
+    assert phone.closed() == (4503, "service_unavailable")
     assert selectors.online_user_ids([alice.id]) == set()
 
 
