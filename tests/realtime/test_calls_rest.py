@@ -187,3 +187,13 @@ def test_a_ring_is_pushed_as_data(phones, chat, alice, bobs_phone, as_bob):
     Delivery.objects.update(state="sent")
     phones[0].cancel(call_id)
     assert pushes("call_ended") == [{"type": "call_ended", "call_id": str(call_id), "outcome": "canceled"}]
+
+
+def test_an_answer_on_another_device_cancels_the_rings_that_wait(phones, chat, bobs_phone):
+    """After a failure of FCM the phone would ring for a call that goes on elsewhere."""
+    call_id = start_call(*phones, chat, "ringing")
+    assert Delivery.objects.get().state == "pending"
+    phones[1].accept(call_id)
+    assert Delivery.objects.get().state == "cancelled"
+    phones[1].hangup(call_id)
+    assert pushes("call_ended") == []

@@ -2,6 +2,7 @@
 
 from notifications.services.delivery.outbox import (
     cancel,
+    cancel_call_push,
     enqueue_call_push,
     enqueue_push,
     enqueue_test_push,

@@ -78,6 +78,12 @@ def enqueue_call_push(*, recipient_id: int, data: Mapping[str, str], expires_at:
         )
 
 
+def cancel_call_push(*, recipient_id: int, call_id: int) -> int:
+    """Cancel what still waits to ring: the call was answered. Returns how many. Part of the caller's transaction."""
+    rings = Delivery.objects.filter(group_key=f"call:{call_id}", kind="incoming_call", recipient_id=recipient_id)
+    return _cancel(rings, "the call was answered")
+
+
 def enqueue_test_push(*, recipient_id: int, device_ids: Iterable[int] | None = None) -> int:
     """Queue a test push to all devices of a user or to some of them. Returns how many rows."""
     now = timezone.now()

@@ -203,6 +203,7 @@ def _answer(locked: LockedCall, device: SocketRef) -> None:
     locked.call.answered_at = now
     locked.call.expires_at = now + timedelta(seconds=conf.CALL_CONNECT_SECONDS)
     locked.call.save(update_fields=["state", "answered_at", "expires_at"])
+    delivery.cancel_call_push(recipient_id=locked.call.callee_id, call_id=locked.call.id)
     announce(locked.call)
 
 
