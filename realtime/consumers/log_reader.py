@@ -265,6 +265,8 @@ class LogReader:
             await self._resync(reason, position.head_seq)
         else:
             self.start_at(seq, max(self.head, position.head_seq))
+            # An acknowledgement for a new socket, too: the client has everything up to here.
+            self.window.acknowledge(seq)
             self._sync_target = position.head_seq
 
     async def _resync(self, reason: str, seq: int) -> None:

@@ -4,12 +4,16 @@ import json
 
 import pytest
 from django.db import OperationalError
+from django.utils import timezone
 
 from accounts.services import account_status, sessions
 from messaging.services import conversations, messages
 from notifications import selectors
+from notifications.services.delivery import SocketStatusQuery
+from realtime.services import sockets
 from tests.client import ApiClient
 from tests.factories import make_user, sign_in
+from tests.realtime.live import waited
 
 
 @pytest.fixture
@@ -94,11 +98,6 @@ def test_an_acknowledgement_just_before_the_close_counts(open_socket, alice, bob
 
 
 def test_an_acknowledgement_is_the_second_tick_and_spares_the_push(open_socket, alice, bob, conversation):
-    from django.utils import timezone
-
-    from notifications.services.delivery import SocketStatusQuery
-    from realtime.services import sockets
-
     session, token = sign_in(bob)
     alices, bobs = open_socket(sign_in(alice)[1]), open_socket(token, acks=False)
     message = send_message(alice, conversation, "hi")
@@ -112,6 +111,21 @@ def test_an_acknowledgement_is_the_second_tick_and_spares_the_push(open_socket, 
     assert sockets.socket_statuses([question]) == ["seen"]
     send_message(alice, conversation, "and now?")
     assert sockets.socket_statuses([question._replace(since=timezone.now())]) == ["connected"]
+
+
+def test_a_device_that_resumes_has_what_it_acknowledged_before(open_socket, alice, bob, conversation):
+    """A push that waits for its minute is not sent for what the device has shown before it connected again."""
+    session, token = sign_in(bob)
+    phone = open_socket(token)
+    send_message(alice, conversation, "hi")
+    question = SocketStatusQuery(bob.id, session.id, timezone.now())
+    phone.expect("message.new")
+    phone.silence(0.5)
+    assert sockets.socket_statuses([question]) == ["seen"]
+    phone.close()
+    place = {"epoch": phone.ready["epoch"], "seq": phone.events[-1]["seq"]}
+    open_socket(token, resume=place).expect("synced")
+    waited(lambda: sockets.socket_statuses([question]) == ["seen"], "the record of the resume", seconds=3)
 
 
 def test_reading_over_rest_and_socket_is_the_same(open_socket, as_bob, alice, bob, conversation):
