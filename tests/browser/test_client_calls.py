@@ -29,6 +29,15 @@ CALL_TWICE = """async ([id, isAnswered]) => {
   first.cancel();
   window.second = parley.calls.invite({ conversation_id: id });
 }"""
+# What is sent arrives a moment later, as on a slow line.
+SLOWLY = """async () => {
+  const { parley } = await import("/static/app/client.js");
+  const command = parley.command.bind(parley);
+  parley.command = async (...values) => {
+    await new Promise((done) => setTimeout(done, 1500));
+    return command(...values);
+  };
+}"""
 REFUSE_SCREEN = """() => {
   navigator.mediaDevices.getDisplayMedia = () => Promise.reject(new DOMException("", "NotAllowedError"));
 }"""
@@ -213,6 +222,19 @@ def test_canceled_and_called_again_at_once(open_as, people, is_answered):
         window.page.get_by_role("timer").wait_for()
     button(bob, "Hang up").click()
     ended(alice, "Call ended")
+
+
+def test_accepted_and_declined_at_once(open_as, people):
+    alice, bob = open_as("Alice"), open_as("Bob")
+    alice.page.evaluate(INVITE, [people[1]["Bob"], "audio"])
+    ring = ring_of(bob)
+    ring.get_by_role("button", name="Accept").wait_for()
+    bob.page.evaluate(SLOWLY)
+    ring.get_by_role("button", name="Accept").click()
+    bob.page.wait_for_timeout(700)
+    ring.get_by_role("button", name="Decline").click()
+    # Long before a call that does not connect is given up.
+    alice.page.get_by_role("status").filter(has_text="Call ended").wait_for(timeout=10_000)
 
 
 def test_busy_with_another_call(open_as, people):

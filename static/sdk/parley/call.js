@@ -42,7 +42,6 @@ export class Call extends Emitter {
   // --- What an app shows -------------------------------------------------------------------------
 
   get id() { return this.#row?.id ?? null; }
-
   get caller_id() {
     return this.#row?.caller_id ?? this.#parley.session.userId;
   }
@@ -98,6 +97,8 @@ export class Call extends Emitter {
       const { call, ...route } = await this.#command("call.accept");
       this.#route = route;
       this.update(call);
+      // Declined while this was under way, which came too late for the server.
+      if (!this.isLive) await leave(this.#parley, call.id, "call.hangup", {});
     } catch (error) {
       this.error = error;
       // Without a microphone it continues to ring: the user may allow it, or decline.
