@@ -10,6 +10,7 @@ const STORED = "parley.language";
 const ENGLISH = { language: "en", plural_locale: "en", plural_categories: ["one", "other"], texts: {} };
 
 let catalog = ENGLISH;
+let wanted = "en";
 let rules = new Intl.PluralRules("en");
 let formats = new Map();
 const listeners = new Set();
@@ -76,6 +77,7 @@ function readStored() {
 /** Switch the language: fetch its texts, translate the page, notify subscribers. A failed fetch changes nothing. */
 export async function useLanguage(tag, { remember = true, addresses = {} } = {}) {
   const code = supported(tag) || "en";
+  wanted = code;
   if (remember) {
     try {
       localStorage.setItem(STORED, code);
@@ -83,7 +85,8 @@ export async function useLanguage(tag, { remember = true, addresses = {} } = {})
   }
   if (code !== catalog.language) {
     const loaded = code === "en" ? ENGLISH : await fetched(addresses[code] || `/app/catalog/${code}.json`);
-    if (loaded) setCatalog(loaded);
+    // Another one may have been chosen meanwhile.
+    if (loaded && wanted === code) setCatalog(loaded);
   }
   // The server writes the page for what the browser asks for.
   markPage();

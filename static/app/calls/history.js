@@ -1,6 +1,6 @@
 // Past calls, newest first, each with a way to call again.
 import { parley } from "../client.js";
-import { html, useEffect, useState } from "../html.js";
+import { html, useEffect, useRef, useState } from "../html.js";
 import { dateTime, duration, t } from "../i18n.js";
 import { app, useStore } from "../store.js";
 import { useTitle } from "../title.js";
@@ -17,6 +17,7 @@ export default function History() {
   useTitle(t("Calls"));
   const userId = useStore(app, (state) => state.user?.id);
   const [calls, setCalls] = useState(null);
+  const shown = useRef(null);
   const [hasMore, setHasMore] = useState(false);
   const [people, setPeople] = useState({});
   const [problem, setProblem] = useState(null);
@@ -31,7 +32,10 @@ export default function History() {
       const ids = [...new Set(reply.calls.map((call) => call.conversation_id))];
       const found = await Promise.all(ids.map(async (id) => [id, await peerOf(id).catch(() => null)]));
       setPeople((old) => ({ ...old, ...Object.fromEntries(found) }));
-      setCalls((old) => (before ? [...old, ...reply.calls] : reply.calls));
+      // Asked for twice, or loaded anew meanwhile: what does not join on is left out.
+      if (before && shown.current.at(-1).id !== before) return;
+      shown.current = before ? [...shown.current, ...reply.calls] : reply.calls;
+      setCalls(shown.current);
       setHasMore(reply.has_more);
       setProblem(null);
     } catch (error) {

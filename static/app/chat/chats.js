@@ -17,14 +17,20 @@ function Empty() {
 
 function Starting({ person }) {
   useEffect(() => {
+    // The reader may go elsewhere before the answer is here.
+    let wanted = true;
     // Nobody has the largest number.
     startChat(Math.min(Number(person) || Infinity, Number.MAX_SAFE_INTEGER)).then(
-      (row) => navigate(`/app/chats/${row.id}`, { replace: true }),
+      (row) => wanted && navigate(`/app/chats/${row.id}`, { replace: true }),
       (error) => {
+        if (!wanted) return;
         failed(error);
         navigate("/app/chats", { replace: true });
       },
     );
+    return () => {
+      wanted = false;
+    };
   }, [person]);
   return html`<section class="conversation empty"><div class="spinner" role="progressbar" aria-label=${t("Loading")}></div></section>`;
 }

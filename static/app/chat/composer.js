@@ -112,7 +112,8 @@ export function Composer({ id, reply, editing, names, onEnd, onEditLast, onSent,
       if (!body && editing.kind === "text") return;
       try {
         if (body !== (editing.body ?? "")) await onSave(editing, body);
-        onEnd();
+        // Only this edit: the next one may have begun.
+        onEnd(editing);
       } catch (error) {
         failed(error);
       }
@@ -163,7 +164,7 @@ export function Composer({ id, reply, editing, names, onEnd, onEditLast, onSent,
   };
 
   return html`<form ref=${self} class="composer" onSubmit=${(event) => event.preventDefault()}>
-    <${Context} reply=${reply} editing=${editing} names=${names} onEnd=${onEnd} />
+    <${Context} reply=${reply} editing=${editing} names=${names} onEnd=${() => onEnd()} />
     ${files.length > 0 && html`<div class="stage">${files.map((file) => html`<${Staged} key=${file} file=${file} onRemove=${() => setFiles(files.filter((other) => other !== file))} />`)}</div>`}
     <div class="composer-line">
       <input ref=${fileInput} type="file" hidden accept=${LIMITS.imageTypes.join(",")} multiple aria-label=${t("Image file")} tabindex="-1"

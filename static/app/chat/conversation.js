@@ -89,7 +89,7 @@ function Open({ id, row, state, me }) {
     },
   }), [me, blocked]);
 
-  const end = useCallback(() => setTask({}), []);
+  const end = useCallback((edited) => setTask((now) => (edited && now.editing !== edited ? now : {})), []);
   const editLast = async () => {
     if (state.hasNewer) await log.current.toEnd();
     const { messages, hasNewer } = thread(id).get();

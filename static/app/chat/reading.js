@@ -7,6 +7,7 @@ const PAUSE_MS = 700;
 export function reader(id) {
   let timer = null;
   let wanted = 0;
+  let latest = 0;
   let last = 0;
   let closed = false;
 
@@ -17,12 +18,16 @@ export function reader(id) {
     last = messageId;
     try {
       const reply = await parley.messages.markRead({ conversation_id: id, message_id: messageId });
-      change(id, { last_read_id: reply.last_read_id, unread_count: reply.unread_count });
+      // After the event of it, others may have changed the count.
+      const isNews = reply.last_read_id > (chats.get().byId[id]?.last_read_id ?? 0);
+      if (isNews) change(id, { last_read_id: reply.last_read_id, unread_count: reply.unread_count });
     } catch (error) {
-      // Of a message that has been deleted meanwhile, nothing is left to report.
-      if (!error.isTemporary) return;
       last = 0;
-      if (!closed) timer = setTimeout(run, 5 * PAUSE_MS);
+      if (!error.isTemporary) {
+        // It has been deleted meanwhile: the last one before it counts.
+        wanted = latest < messageId ? latest : 0;
+        if (!closed) plan();
+      } else if (!closed) timer = setTimeout(run, 5 * PAUSE_MS);
     }
   };
   let ranAt = 0;
@@ -38,6 +43,7 @@ export function reader(id) {
   document.addEventListener("visibilitychange", plan);
   return {
     seen(messageId) {
+      latest = messageId;
       wanted = Math.max(wanted, messageId);
       plan();
     },

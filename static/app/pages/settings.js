@@ -35,7 +35,8 @@ export default function Settings({ params }) {
   const page = useRef();
   const update = (changed) => {
     setProfile(changed);
-    app.set(({ user }) => ({ user: { ...user, ...changed } }));
+    // Null when the session has ended meanwhile.
+    app.set(({ user }) => user && { user: { ...user, ...changed } });
   };
   useEffect(() => {
     parley.profile.get().then((reply) => update(reply.profile), (error) => setProblem(errorText(error)));

@@ -1,4 +1,5 @@
 // The list of conversations, kept true by the events.
+import { ParleyError } from "../../sdk/parley.js";
 import { parley } from "../client.js";
 import { createStore } from "../store.js";
 
@@ -35,9 +36,12 @@ const underWay = new Set();
 
 async function loading(request, store) {
   const changed = new Set();
+  const { userId } = parley.session;
   underWay.add(changed);
   try {
     const reply = await request;
+    // The user has signed out meanwhile: it is not for the next one.
+    if (parley.session.userId !== userId) throw new ParleyError("aborted");
     store(reply);
     return reply;
   } finally {
@@ -55,7 +59,7 @@ export async function loadChats() {
     // What stood further down may have changed as well.
     for (const row of open.slice(0, PAGE)) fetchChat(row.id).catch(() => {});
   } catch (error) {
-    if (!chats.get().loaded) chats.set({ failed: error });
+    if (!chats.get().loaded && error.code !== "aborted") chats.set({ failed: error });
   }
 }
 
@@ -140,7 +144,10 @@ export function listen() {
   on("presence", (row) => chats.set(({ presence }) => ({ presence: { ...presence, [row.user_id]: row } })));
   on("reload", () => loadChats());
   on("synced", () => refreshCounts());
-  on("signedout", () => chats.set(EMPTY));
+  on("signedout", () => {
+    fetching.clear();
+    chats.set(EMPTY);
+  });
 }
 
 // Receipts are no durable events: after a break the rows that are open are asked for again.

@@ -9,16 +9,34 @@ export const feed = createStore(EMPTY);
 
 // Removed here, maybe not yet on the server.
 const removed = new Set();
-// What sends the removals that can still be undone.
-const waiting = new Set();
+// What sends the removals that can still be undone, by notification.
+const waiting = new Map();
+// Requests that are under way: what events tell meanwhile is newer than their replies, and is told again after those.
+const underWay = new Set();
+
+async function loading(request, store) {
+  const missed = [];
+  const { userId } = parley.session;
+  underWay.add(missed);
+  try {
+    const reply = await request;
+    // The user may have signed out meanwhile.
+    if (parley.session.userId !== userId) return;
+    store(reply);
+    for (const act of missed) act();
+  } finally {
+    underWay.delete(missed);
+  }
+}
 
 const newestFirst = (one, other) => Date.parse(other.created_at) - Date.parse(one.created_at) || other.id - one.id;
 
 export async function loadFeed() {
   try {
-    const reply = await parley.notifications.list({ limit: PAGE });
-    feed.set({ rows: reply.notifications.filter(({ id }) => !removed.has(id)), loaded: true, failed: null, cursor: reply.next_cursor ?? null, hasMore: Boolean(reply.has_more) });
-    app.set({ unread: reply.unread_count });
+    await loading(parley.notifications.list({ limit: PAGE }), (reply) => {
+      feed.set({ rows: reply.notifications.filter(({ id }) => !removed.has(id)), loaded: true, failed: null, cursor: reply.next_cursor ?? null, hasMore: Boolean(reply.has_more) });
+      app.set({ unread: reply.unread_count });
+    });
   } catch (error) {
     if (!feed.get().loaded) feed.set({ failed: error });
   }
@@ -28,14 +46,17 @@ export async function loadMoreFeed() {
   const { cursor, hasMore } = feed.get();
   if (!hasMore) return;
   const reply = await parley.notifications.list({ limit: PAGE, cursor });
-  const known = new Set(feed.get().rows.map(({ id }) => id));
+  // The list was loaded anew meanwhile, or the user has signed out.
+  if (feed.get().cursor !== cursor) return;
+  const known = new Set([...removed, ...feed.get().rows.map(({ id }) => id)]);
   feed.set(({ rows }) => ({ rows: [...rows, ...reply.notifications.filter(({ id }) => !known.has(id))], cursor: reply.next_cursor ?? null, hasMore: Boolean(reply.has_more) }));
 }
 
 export async function readAll() {
-  const reply = await parley.notifications.readAll();
-  feed.set(({ rows }) => ({ rows: rows.map((row) => ({ ...row, is_read: true })) }));
-  app.set({ unread: reply.unread_count, messageUnread: reply.message_unread_count });
+  await loading(parley.notifications.readAll(), (reply) => {
+    feed.set(({ rows }) => ({ rows: rows.map((row) => ({ ...row, is_read: true })) }));
+    app.set({ unread: reply.unread_count, messageUnread: reply.message_unread_count });
+  });
 }
 
 export async function readOne(id) {
@@ -49,22 +70,25 @@ export async function readOne(id) {
 export function remove(id) {
   const row = feed.get().rows.find((other) => other.id === id);
   const send = async () => {
-    if (!waiting.delete(send)) return;
+    if (waiting.get(id) !== send) return;
+    waiting.delete(id);
     try {
       await parley.notifications.delete({ notification_id: id }, { keepalive: true });
     } catch (error) {
+      // It is back already, or the user has signed out.
+      if (!removed.has(id)) return;
       putBack(row);
       failed(error);
     }
   };
-  waiting.add(send);
+  waiting.set(id, send);
   removed.add(id);
   feed.set(({ rows }) => ({ rows: rows.filter((other) => other.id !== id) }));
-  const undo = () => waiting.delete(send) && putBack(row);
+  const undo = () => waiting.get(id) === send && waiting.delete(id) && putBack(row);
   return { send, undo };
 }
 
-export const sendRemovals = () => Promise.all([...waiting].map((send) => send()));
+export const sendRemovals = () => Promise.all([...waiting.values()].map((send) => send()));
 
 function putBack(row) {
   removed.delete(row.id);
@@ -74,9 +98,15 @@ function putBack(row) {
 export function listen() {
   addEventListener("pagehide", sendRemovals);
   parley.on("notification.new", ({ notification, unread_count }) => {
-    // Null when it was removed before its event came.
-    if (feed.get().loaded && notification) putBack(notification);
-    app.set({ unread: unread_count });
+    // Something new has happened to it: it is not to be removed unseen.
+    if (notification && removed.delete(notification.id)) waiting.delete(notification.id);
+    const act = () => {
+      // Null when it was removed before its event came.
+      if (feed.get().loaded && notification && !removed.has(notification.id)) putBack(notification);
+      app.set({ unread: unread_count });
+    };
+    act();
+    for (const missed of underWay) missed.push(act);
   });
   parley.on("notification.read_all", () => {
     if (feed.get().loaded) loadFeed();
@@ -93,5 +123,9 @@ export function listen() {
       () => {},
     );
   });
-  parley.on("signedout", () => feed.set(EMPTY));
+  parley.on("signedout", () => {
+    waiting.clear();
+    removed.clear();
+    feed.set(EMPTY);
+  });
 }

@@ -12,7 +12,7 @@ const LEFT_AT_END = 300;
 // After a failed page the next one is not asked for at once.
 const PAUSE_MS = 3000;
 const threads = new Map();
-// Pages that are under way: what happens meanwhile is not on them, and happens to them again once they are here.
+// Replies that are under way: what happens meanwhile is not in them, and happens again once they are here.
 const underWay = new Set();
 
 const EMPTY = { messages: [], pending: [], loaded: false, failed: null, busy: false, paused: false, hasOlder: false, hasNewer: false, firstUnread: null };
@@ -191,8 +191,10 @@ async function refresh(store) {
 }
 
 export async function edit(message, body) {
-  const reply = await parley.messages.edit({ message_id: message.id, body });
-  update(message.conversation_id, message.id, reply.message);
+  await loading(message.conversation_id, async () => {
+    const reply = await parley.messages.edit({ message_id: message.id, body });
+    update(message.conversation_id, message.id, reply.message);
+  });
 }
 
 export async function remove(message) {
@@ -204,8 +206,10 @@ export async function react(message, emoji) {
   const me = parley.session.userId;
   const mine = message.reactions.find((row) => row.emoji === emoji)?.user_ids.includes(me);
   const params = { message_id: message.id, emoji };
-  const { reactions } = mine ? await parley.messages.unreact(params) : await parley.messages.react(params);
-  update(message.conversation_id, message.id, { reactions });
+  await loading(message.conversation_id, async () => {
+    const { reactions } = mine ? await parley.messages.unreact(params) : await parley.messages.react(params);
+    update(message.conversation_id, message.id, { reactions });
+  });
 }
 
 export async function clear(id) {
