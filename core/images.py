@@ -168,10 +168,17 @@ class _Pool:
         while self.idle:
             self.idle.pop().end()
 
+    def _take(self) -> _Decoder:
+        """An idle process or a new one. Not by the length of the list: another thread may take the last one."""
+        try:
+            return self.idle.pop()
+        except IndexError:
+            return _Decoder()
+
     def _convert(self, data: bytes, *, avatar: bool) -> Picture:
         while True:
             try:
-                decoder = self.idle.pop() if self.idle else _Decoder()
+                decoder = self._take()
             except OSError as error:
                 raise ServiceUnavailable(retry_after=RETRY_SECONDS) from error
             is_new, started = not decoder.has_answered, time.monotonic()

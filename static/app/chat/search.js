@@ -50,7 +50,8 @@ export function SearchBar({ id, onShow, onClose }) {
     if (next >= messages.length) {
       if (!found.hasMore) return;
       const reply = await load(found.q, found.next ?? messages.at(-1).id).catch(failed);
-      if (!reply?.messages.length) return;
+      // Another text may be searched for by now.
+      if (!reply?.messages.length || wanted.current !== found.q) return;
       messages = [...messages, ...reply.messages];
       setFound({ ...found, messages, hasMore: reply.has_more, next: reply.next_before });
     }

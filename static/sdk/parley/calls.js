@@ -126,6 +126,8 @@ export class Calls {
 
   #ready(rows) {
     const { current } = this;
+    // It may have ended while the socket was away.
+    if (!rows.some(({ id }) => id === this.#held?.id)) this.#held = null;
     for (const row of rows) {
       this.#update(row);
       if (!this.current && row.id === this.#marked) this.#rejoin(row);
