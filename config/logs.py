@@ -6,8 +6,6 @@ import re
 from datetime import UTC, datetime
 from typing import Any
 
-from django.urls import ResolverMatch
-
 from core import request_context
 
 # Patterns of secrets, removed from every text: messages, addresses, tracebacks. Each begins where a word does and reads
@@ -31,16 +29,6 @@ _SECRETS = re.compile(
 )
 # The attributes of every record; uvicorn adds the message again, in colours.
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "color_message"}
-
-
-def route_of(match: ResolverMatch | None, path: str) -> str | None:
-    """The route without its first slash; None for an unknown path, which the last, empty pattern of the urls takes."""
-    return match.route if match and (match.route or path == "/") else None
-
-
-def shown_path(route: str | None) -> str:
-    """What is told of a path: its route, as the path may hold a token."""
-    return "/(none)" if route is None else f"/{route}"
 
 
 def without_secrets(text: str) -> str:

@@ -37,7 +37,7 @@ from django.utils import translation
 from django.utils.cache import patch_vary_headers
 from django_otp.middleware import OTPMiddleware
 
-from config import logs, metrics
+from config import metrics
 from core import errors, request_context
 from core.renderers import break_cycles
 from core.text import language_tag
@@ -118,12 +118,13 @@ class AccessLogMiddleware:
         started = time.perf_counter()
         response = self.get_response(request)
         seconds = time.perf_counter() - started
-        route, error = logs.route_of(request.resolver_match, request.path_info), _error_of(response)
+        route = request_context.route_of(request.resolver_match, request.path_info)
+        error = _error_of(response)
         method = request.method if request.method in METHODS else "other"
         access.info(
             "%s %s %s",
             method,
-            logs.shown_path(route),
+            request_context.shown_path(route),
             response.status_code,
             extra={"status": response.status_code, "ms": round(seconds * 1000, 1), "error": error},
         )

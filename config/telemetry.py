@@ -7,7 +7,8 @@ from django.core.handlers.wsgi import get_path_info
 from django.http import Http404
 from django.urls import resolve
 
-from config.logs import route_of, shown_path, without_secrets
+from config.logs import without_secrets
+from core.request_context import route_of, shown_path
 
 # The environment of the request as it was sent, inside of that for its span.
 _SENT = "parley.environ"

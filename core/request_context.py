@@ -8,6 +8,7 @@ from contextvars import ContextVar, Token
 from dataclasses import dataclass
 
 from django.http import HttpRequest
+from django.urls import ResolverMatch
 from django.utils import translation
 from django.utils.translation.trans_real import parse_accept_lang_header
 
@@ -68,6 +69,16 @@ def request_id() -> str:
     """The id of the current request, or an empty string outside of a request."""
     context = _current.get()
     return context.request_id if context else ""
+
+
+def route_of(match: ResolverMatch | None, path: str) -> str | None:
+    """The route without its first slash; None for an unknown path, which the last, empty pattern of the urls takes."""
+    return match.route if match and (match.route or path == "/") else None
+
+
+def shown_path(route: str | None) -> str:
+    """What is told of a path: its route, as the path may hold a token."""
+    return "/(none)" if route is None else f"/{route}"
 
 
 def identify(*, user_id: int, session_id: int) -> None:
