@@ -28,10 +28,7 @@ export class Outbox {
     this.#stored = new StoredMessages(parley, storage, tabs);
     tabs.on(({ type, key }) => {
       const isMine = type === "outbox" || (type === "storage" && key?.startsWith(this.#stored.prefix));
-      if (!isMine) return;
-      this.#changed();
-      // The other tab may close before it has sent them.
-      this.flush();
+      if (isMine) this.#changed();
     });
     parley.on("ready", () => this.flush());
     parley.on("signedin", () => this.#changed());
