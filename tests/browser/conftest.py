@@ -1,9 +1,11 @@
 """What the browser tests share: a browser, a server with demo users, and a server with a row of everything for staff."""
 
+from functools import partial
+
 import pytest
 
 from tests.browser.chromium import browser
-from tests.browser.client_pages import Api, demo_people
+from tests.browser.client_pages import Api, Window, demo_people, opened_windows
 from tests.browser.staff import StaffServer, open_page
 from tests.server import RunningServer
 
@@ -34,6 +36,13 @@ def people(server):
 def chat(people):
     """The id of the conversation of Alice and Bob."""
     return people["Alice"].chat_with(people["Bob"])
+
+
+@pytest.fixture
+def windows(chromium, server):
+    """`windows("Alice")` opens a browser of Alice."""
+    with opened_windows(partial(Window, chromium, server), server) as window:
+        yield window
 
 
 @pytest.fixture(scope="session")

@@ -6,15 +6,8 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.chromium import needs_chromium
-from tests.browser.client_pages import Window, opened_windows
 
 pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(240)]
-
-
-@pytest.fixture
-def windows(chromium, server):
-    with opened_windows(partial(Window, chromium, server), server) as window:
-        yield window
 
 
 @pytest.fixture

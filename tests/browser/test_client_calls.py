@@ -91,6 +91,12 @@ def ring_of(window):
     return window.page.get_by_role("alertdialog")
 
 
+def answer(callee, *, caller):
+    ring_of(callee).get_by_role("button", name="Accept").click()
+    for window in (caller, callee):
+        window.page.get_by_role("timer").wait_for()
+
+
 def button(window, name):
     return window.page.get_by_role("button", name=name, exact=True)
 
@@ -169,9 +175,7 @@ def test_declined_and_called_again(open_as, people):
     ended(alice, "Call declined")
     ended(bob, "You declined the call")
     button(alice, "Call again").click()
-    ring_of(bob).get_by_role("button", name="Accept").click()
-    for window in (alice, bob):
-        window.page.get_by_role("timer").wait_for()
+    answer(bob, caller=alice)
     button(bob, "Hang up").click()
     for window in (alice, bob):
         ended(window, "Call ended")
@@ -217,9 +221,7 @@ def test_canceled_and_called_again_at_once(open_as, people, is_answered):
     # By now the first call has ended, and nothing of it ends the second.
     alice.page.wait_for_timeout(2500)
     assert alice.page.evaluate("() => window.second.state") == "ringing"
-    ring_of(bob).get_by_role("button", name="Accept").click()
-    for window in (alice, bob):
-        window.page.get_by_role("timer").wait_for()
+    answer(bob, caller=alice)
     button(bob, "Hang up").click()
     ended(alice, "Call ended")
 

@@ -2,23 +2,14 @@
 
 import io
 import re
-from functools import partial
 
 import pytest
 from PIL import Image
 from playwright.sync_api import expect
 
 from tests.browser.chromium import needs_chromium
-from tests.browser.client_pages import Window, opened_windows
 
 pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(300)]
-
-
-@pytest.fixture
-def windows(chromium, server):
-    """`windows("Alice")` opens a browser of Alice."""
-    with opened_windows(partial(Window, chromium, server), server) as window:
-        yield window
 
 
 @pytest.fixture(autouse=True)

@@ -1,22 +1,14 @@
 """Modules that could not be loaded at first, and pages that are loaded anew."""
 
-from functools import partial
-
 import pytest
 from playwright.sync_api import expect
 
 from tests.browser.chromium import needs_chromium
-from tests.browser.client_pages import Window, demo_people, opened_windows
+from tests.browser.client_pages import demo_people
 from tests.flows.people import eventually
 
 pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(240)]
 NOT_LOADED = "Failed to load resource: net::ERR_FAILED"
-
-
-@pytest.fixture
-def windows(chromium, server):
-    with opened_windows(partial(Window, chromium, server), server) as window:
-        yield window
 
 
 def fail_once(window, module):

@@ -2,13 +2,11 @@
 
 import re
 import secrets
-from functools import partial
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.browser.chromium import needs_chromium
-from tests.browser.client_pages import Window, opened_windows
 
 pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(240)]
 
@@ -24,12 +22,6 @@ NOTE_MOTION = """
   for (const type of ["transitionrun", "animationstart"]) document.addEventListener(type, note, true);
 """
 FOREVER = "() => document.getAnimations().filter((row) => row.effect.getComputedTiming().endTime > 1).length"
-
-
-@pytest.fixture
-def windows(chromium, server):
-    with opened_windows(partial(Window, chromium, server), server) as window:
-        yield window
 
 
 @pytest.mark.parametrize("preference", ["reduce", "no-preference"])

@@ -7,18 +7,11 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.chromium import needs_chromium, wait_until
-from tests.browser.client_pages import Window, opened_windows
 from tests.browser.test_client_slow import held
 
 pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(240)]
 ONLINE = "async () => (await import('/static/app/client.js')).parley.status === 'online'"
 NOTIFICATIONS = re.compile(r"/notifications\?")
-
-
-@pytest.fixture
-def windows(chromium, server):
-    with opened_windows(partial(Window, chromium, server), server) as window:
-        yield window
 
 
 @pytest.fixture

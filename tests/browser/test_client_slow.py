@@ -1,25 +1,17 @@
 """A slow or faulty network: what happens while a page of messages is under way, and pages that do not come."""
 
 import re
-from functools import partial
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.browser.chromium import needs_chromium, wait_until
-from tests.browser.client_pages import Window, opened_windows
 from tests.flows.people import eventually
 
 pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(240)]
 MESSAGES = re.compile(r"/messages\?")
 LISTS = re.compile(r"/conversations\?")
 CALLS = re.compile(r"/calls\?")
-
-
-@pytest.fixture
-def windows(chromium, server):
-    with opened_windows(partial(Window, chromium, server), server) as window:
-        yield window
 
 
 @pytest.fixture(scope="module")

@@ -1,21 +1,13 @@
 """One person in two tabs of a browser: what one tab does, the other knows."""
 
-from functools import partial
-
 import pytest
 from playwright.sync_api import expect
 
 from tests.browser.account_pages import SECOND_PASSWORD, Person
 from tests.browser.chromium import needs_chromium, watch
-from tests.browser.client_pages import Window, opened_windows
+from tests.browser.client_pages import Window
 
 pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(240)]
-
-
-@pytest.fixture
-def windows(chromium, server):
-    with opened_windows(partial(Window, chromium, server), server) as window:
-        yield window
 
 
 def second_tab(window):

@@ -1,12 +1,10 @@
 """Images that wait to be sent: they survive a reload, leave once, and belong to their user alone."""
 
-from functools import partial
-
 import pytest
 from playwright.sync_api import expect
 
 from tests.browser.chromium import needs_chromium, wait_until
-from tests.browser.client_pages import SIGN_IN, Window, demo_people, opened_windows
+from tests.browser.client_pages import SIGN_IN, demo_people
 from tests.browser.test_client_chat import picture
 from tests.flows.people import eventually
 
@@ -22,12 +20,6 @@ KEPT = """async () => {
   database.close();
   return count.result;
 }"""
-
-
-@pytest.fixture
-def windows(chromium, server):
-    with opened_windows(partial(Window, chromium, server), server) as window:
-        yield window
 
 
 @pytest.fixture

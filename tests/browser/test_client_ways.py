@@ -1,24 +1,15 @@
 """From page to page: where the focus goes, what stays open, and what belongs to whom."""
 
-from functools import partial
-
 import pytest
 from playwright.sync_api import expect
 
 from tests.browser.chromium import needs_chromium, watch
-from tests.browser.client_pages import Window, opened_windows
 
 pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(240)]
 INSIDE = """element => {
   const place = element.getBoundingClientRect();
   return place.left >= 0 && place.right <= innerWidth;
 }"""
-
-
-@pytest.fixture
-def windows(chromium, server):
-    with opened_windows(partial(Window, chromium, server), server) as window:
-        yield window
 
 
 def test_on_a_phone_the_focus_goes_with_the_reader(windows, people, chat):

@@ -143,24 +143,16 @@ def test_a_tab_that_was_open_before_does_not_take_the_place(phones, chat):
         assert (other_tab.sees(call_id)["bound_to_you"], reloaded.sees(call_id)["bound_to_you"]) == (False, True)
 
 
-def test_a_tab_that_was_opened_just_before_gives_the_place_back(phones, chat):
+@pytest.mark.parametrize("is_restart", [False, True])
+def test_another_tab_gives_the_place_back(phones, chat, is_restart):
+    """It was opened just before; or the server restarts, and all tabs of a browser connect again in any order."""
     caller, callee = phones
     call_id = start_call(caller, callee, chat)
+    if is_restart:
+        callee.close()
     other_tab = callee.reopen()
-    callee.close()
-    reloaded = callee.reopen()
-    reloaded.connected(call_id)
-    assert (other_tab.sees(call_id)["bound_to_you"], reloaded.sees(call_id)["bound_to_you"]) == (False, True)
-    with pytest.raises(CallConflict):
-        other_tab.hangup(call_id)
-
-
-def test_a_tab_that_is_back_first_gives_the_place_back(phones, chat):
-    """After a restart of the server all tabs of a browser connect again, in any order."""
-    caller, callee = phones
-    call_id = start_call(caller, callee, chat)
-    callee.close()
-    other_tab = callee.reopen()
+    if not is_restart:
+        callee.close()
     back = callee.reopen()
     back.connected(call_id)
     assert (other_tab.sees(call_id)["bound_to_you"], back.sees(call_id)["bound_to_you"]) == (False, True)

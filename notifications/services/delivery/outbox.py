@@ -60,7 +60,7 @@ def enqueue_call_push(*, recipient_id: int, data: Mapping[str, str], expires_at:
     with unit_of_work(savepoint=False):
         if kind == "call_ended":
             expires_at = max(expires_at, timezone.now() + timedelta(seconds=_CALL_ENDED_SECONDS))
-            rings = Delivery.objects.filter(group_key=group, kind="incoming_call", recipient_id=recipient_id)
+            rings = _rings(recipient_id, group)
             # Devices before their deliveries, as a registration locks them.
             lock_in_order(devices)
             _cancel(rings, "the call is over")
@@ -78,10 +78,13 @@ def enqueue_call_push(*, recipient_id: int, data: Mapping[str, str], expires_at:
         )
 
 
-def cancel_call_push(*, recipient_id: int, call_id: int) -> int:
-    """Cancel what still waits to ring: the call was answered. Returns how many. Part of the caller's transaction."""
-    rings = Delivery.objects.filter(group_key=f"call:{call_id}", kind="incoming_call", recipient_id=recipient_id)
-    return _cancel(rings, "the call was answered")
+def cancel_call_push(*, recipient_id: int, call_id: int) -> None:
+    """Cancel what still waits to ring: the call was answered. Part of the caller's transaction."""
+    _cancel(_rings(recipient_id, f"call:{call_id}"), "the call was answered")
+
+
+def _rings(recipient_id: int, group: str) -> DeliveryQuerySet:
+    return Delivery.objects.filter(group_key=group, kind="incoming_call", recipient_id=recipient_id)
 
 
 def enqueue_test_push(*, recipient_id: int, device_ids: Iterable[int] | None = None) -> int:
