@@ -2,7 +2,8 @@
 
 A process and a database for each size; all are measured in turns. Cost is the CPU of the thread and of its PostgreSQL
 backend, which other work on the machine changes less than time. A database of N has a conversation of N messages,
-N rows in the feeds of others, N deliveries that were sent, and N / 10 conversations of others.
+N rows in the feeds of others, N deliveries that were sent, and N / 10 conversations of others. The phone of the
+recipient has had a push of the conversation every minute: N, at most those of the days that the log keeps.
 Needs PostgreSQL on this machine (BENCH_DATABASE_URL). `--svg FILE` draws the plot of docs/sizing.md.
 """
 
@@ -26,6 +27,7 @@ from benchmarks.plot import svg
 from benchmarks.report import show
 from benchmarks.scale import FILL, without_text_index
 from benchmarks.servers import ROOT
+from benchmarks.writes import add_phone
 
 SIZES = (1_000, 100_000, 1_000_000)
 USERS = 600
@@ -62,8 +64,10 @@ def prepare(size: int) -> dict[str, Callable[[], Any]]:
 
     from accounts.services.registration import create_user
     from messaging.models import Message, Participant
-    from messaging.services import conversations
-    from notifications.models import Notification
+    from messaging.services import conversations, messages
+    from notifications.conf import conf
+    from notifications.models import Delivery, Notification
+    from notifications.services.delivery import claims
 
     call_command("migrate", verbosity=0)
     people = [create_user(email=f"{n}@example.com", password=None, first_name="Bench", verified=True) for n in range(3)]
@@ -87,6 +91,12 @@ def prepare(size: int) -> dict[str, Callable[[], Any]]:
     copies(row, size, target_id="n")
     copies(row, OWN_FEED, target_id="n", recipient_id=str(one.id))
     copies(delivery("sent", finished=True), size, dedupe_key="'sent-' || n", recipient_id=str(third.id))
+    add_phone(other)
+    messages.send(sender=one, conversation_id=talk, body="the first of a push every minute")
+    pushed = Delivery.objects.get(recipient=other)
+    claims.finish([row.result("sent", provider_id="bench") for row in claims.claim(channel="push", limit=1)])
+    minutes = min(size, conf.LOG_DAYS * 24 * 60)
+    copies(pushed, minutes, dedupe_key="'pushed-' || n", finished_at="now() - n * interval '1 minute'")
     database.settle()
     return _works(one, talk)
 

@@ -76,9 +76,8 @@ def _key(table: str) -> str:
 
 def people(run: str) -> list[tuple[Any, int]]:
     """A sender and a conversation each; the others have a phone that takes pushes."""
-    from accounts.services import registration, sessions
+    from accounts.services import registration
     from messaging.services import conversations
-    from notifications.models import Device
 
     made = []
     for number in range(CONVERSATIONS):
@@ -88,12 +87,18 @@ def people(run: str) -> list[tuple[Any, int]]:
             )
             for side in range(2)
         )
-        session, _token = sessions.start(user=other)
-        Device.objects.create(
-            user=other, session=session, registration_id=uuid.uuid4().hex, token_digest=uuid.uuid4().hex
-        )
+        add_phone(other)
         made.append((one, other, conversations.start(starter=one, user_id=other.id)[0].id))
     return made
+
+
+def add_phone(user: Any) -> None:
+    """A device of this user that takes pushes."""
+    from accounts.services import sessions
+    from notifications.models import Device
+
+    session, _token = sessions.start(user=user)
+    Device.objects.create(user=user, session=session, registration_id=uuid.uuid4().hex, token_digest=uuid.uuid4().hex)
 
 
 def live(made: list[Any], sends: int, *, read: float) -> None:

@@ -273,7 +273,7 @@ class Delivery(models.Model):
             models.Index(fields=["channel", "priority", "due_at"], condition=Q(state="pending"), name="delivery_due"),
             models.Index(fields=["lease_until"], condition=Q(state="leased"), name="delivery_lease"),
             models.Index(fields=["id"], condition=Q(state="dead"), name="delivery_dead"),
-            models.Index(fields=["device", "group_key"], name="delivery_group"),
+            models.Index(fields=["device", "group_key", "finished_at"], name="delivery_group"),
             models.Index(fields=["recipient", "-id"], name="delivery_recipient"),
             models.Index(fields=["finished_at"], condition=Q(finished_at__isnull=False), name="delivery_finished"),
         ]

@@ -190,7 +190,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='delivery',
-            index=models.Index(fields=['device', 'group_key'], name='delivery_group'),
+            index=models.Index(fields=['device', 'group_key', 'finished_at'], name='delivery_group'),
         ),
         migrations.AddIndex(
             model_name='delivery',

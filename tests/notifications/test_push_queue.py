@@ -4,7 +4,7 @@ import uuid
 from datetime import timedelta
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
 from notifications.models import Delivery, Device, Notification
@@ -96,6 +96,37 @@ def test_after_reading_all_the_next_leaves_at_once(alice, bob):
     feed.mark_all_read(user_id=bob.id, until=timezone.now())
     push(make_row(bob, alice))
     assert len(claims.claim(channel="push", limit=10)) == 1
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="reads the statistics of PostgreSQL")
+def test_the_pushes_that_the_log_keeps_are_not_read(alice, bob):
+    device = make_device(bob)
+    row = make_row(bob, alice)
+    now = timezone.now()
+    Delivery.objects.bulk_create(
+        Delivery(
+            channel="push", kind="message", dedupe_key=f"sent {number}", group_key="message:9", recipient=bob,
+            device=device, notification=row, state="sent", expires_at=now, due_at=now - timedelta(minutes=number),
+            finished_at=now - timedelta(minutes=number, seconds=-30),
+        )
+        for number in range(1, 3_001)
+    )  # fmt: skip
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE notifications_delivery")
+    for _ in range(12):
+        # From the sixth on, PostgreSQL may use a plan for all values.
+        before = rows_read("notifications_delivery")
+        push(row)
+    assert rows_read("notifications_delivery") - before <= 10
+    [queued] = Delivery.objects.filter(state="pending")
+    assert queued.due_at == now + timedelta(seconds=30)
+
+
+def rows_read(table):
+    """In this transaction so far."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relname = %s", [table])
+        return cursor.fetchone()[0]
 
 
 def test_a_push_that_was_seen_on_the_socket_delays_no_other(alice, bob):

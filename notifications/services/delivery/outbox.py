@@ -38,6 +38,7 @@ def enqueue_push(*, recipient_id: int, notification_id: int) -> int:
         "notification_id": notification_id,
         "recipient_id": recipient_id,
         "now": as_parameter(now),
+        "recently": as_parameter(now - timedelta(seconds=conf.PUSH_GROUP_SECONDS)),
         "expires": as_parameter(now + timedelta(seconds=conf.PUSH_SECONDS)),
     }
     with prepared() as cursor:
@@ -216,17 +217,24 @@ def _notification_statement() -> str:
     """
     group = "(n.kind || ':' || CASE n.group_key WHEN '' THEN CAST(n.id AS text) ELSE n.group_key END)"
     open_key = f"{group} || ':' || CAST(d.id AS text) || ':open'"
-    last_at, seconds = "coalesce(p.finished_at, p.due_at)", int(conf.PUSH_GROUP_SECONDS)
+    seconds = int(conf.PUSH_GROUP_SECONDS)
     if on_postgresql():
         greatest, least = "greatest", "least"
-        a_minute_later = f"{last_at} + interval '{seconds} seconds'"
+        a_minute_later = f"p.at + interval '{seconds} seconds'"
         # A device that is removed meanwhile must not fail what is announced to it. In the order in which removals
         # lock them.
         locked_devices = "ORDER BY d.id FOR KEY SHARE OF d"
     else:
         greatest, least = "max", "min"
-        a_minute_later = f"strftime('%%Y-%%m-%%d %%H:%%M:%%f', {last_at}, '+{seconds} seconds')"
+        a_minute_later = f"strftime('%%Y-%%m-%%d %%H:%%M:%%f', p.at, '+{seconds} seconds')"
         locked_devices = ""
+    # Two ranges of one index, so that the cost does not grow with the pushes that the log keeps.
+    of_group = f"""
+        FROM notifications_delivery WHERE device_id = d.id AND group_key = {group} AND dedupe_key <> {open_key}
+            AND (notification_id IS NULL OR notification_id = n.id)"""
+    recent_pushes = f"""
+        SELECT finished_at AS at {of_group} AND state = 'sent' AND finished_at > %(recently)s
+        UNION ALL SELECT due_at {of_group} AND state IN ('leased', 'pending') AND finished_at IS NULL"""
     return f"""
         INSERT INTO notifications_delivery (
             channel, kind, dedupe_key, group_key, priority, recipient_id, device_id, notification_id,
@@ -235,11 +243,7 @@ def _notification_statement() -> str:
         SELECT 'push', n.kind, {open_key}, {group},
             CASE WHEN n.kind = 'message' THEN {Delivery.Priority.MESSAGE:d} ELSE {Delivery.Priority.REST:d} END,
             d.user_id, d.id, n.id, '{{}}', 'pending',
-            {greatest}(%(now)s, coalesce((
-                SELECT max({a_minute_later}) FROM notifications_delivery AS p
-                WHERE p.device_id = d.id AND p.group_key = {group} AND p.state IN ('sent', 'leased', 'pending')
-                    AND p.dedupe_key <> {open_key} AND (p.notification_id IS NULL OR p.notification_id = n.id)
-            ), %(now)s)),
+            {greatest}(%(now)s, coalesce((SELECT max({a_minute_later}) FROM ({recent_pushes}) AS p), %(now)s)),
             %(expires)s, 0, '', '', %(now)s, %(now)s
         FROM notifications_notification AS n
         JOIN notifications_device AS d ON d.user_id = n.recipient_id AND d.active
