@@ -35,8 +35,14 @@ def uncollected() -> Iterator[list[str]]:
     finally:
         gc.set_debug(0)
         gc.garbage.clear()
-        gc.unfreeze()
         gc.enable()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def unfrozen_at_the_end() -> Iterator[None]:
+    """Not after each test: then each would begin with a collection of all objects."""
+    yield
+    gc.unfreeze()
 
 
 @pytest.fixture(scope="module")
