@@ -167,6 +167,21 @@ def test_deliveries_are_locked_in_the_order_of_their_ids(act, alice, bob, like, 
 
 
 @pytest.mark.skipif(not ON_POSTGRES, reason="SQLite has one writer")
+def test_new_pushes_lock_the_deliveries_they_join_in_the_order_of_their_ids(alice, bob, charlie, like, device_of):
+    for _ in range(2):
+        device_of(bob)
+    like(alice, bob)
+    claims.claim(channel="push", limit=1)
+    # The first device has no waiting push any more, so its next one is newer than that of the second device.
+    like(charlie, bob)
+    feed.mark_read(user_id=bob.id, notification_id=Notification.objects.get().id)
+    second, first = Delivery.objects.filter(state="cancelled").order_by("id")
+    assert first.device_id < second.device_id
+    assert is_free_while(lambda: like(alice, bob), second, first)
+    assert Delivery.objects.filter(state="pending").count() == 2
+
+
+@pytest.mark.skipif(not ON_POSTGRES, reason="SQLite has one writer")
 def test_the_end_of_a_call_locks_devices_before_their_deliveries(bob, device_of):
     """As a registration does."""
     rung, waiting = device_of(bob), device_of(bob)

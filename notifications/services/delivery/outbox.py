@@ -221,13 +221,12 @@ def _notification_statement() -> str:
     if on_postgresql():
         greatest, least = "greatest", "least"
         a_minute_later = f"p.at + interval '{seconds} seconds'"
-        # A device that is removed meanwhile must not fail what is announced to it. In the order in which removals
-        # lock them.
-        locked_devices = "ORDER BY d.id FOR KEY SHARE OF d"
+        # A device that is removed meanwhile must not fail what is announced to it.
+        lock = "FOR KEY SHARE"
     else:
         greatest, least = "max", "min"
         a_minute_later = f"strftime('%%Y-%%m-%%d %%H:%%M:%%f', p.at, '+{seconds} seconds')"
-        locked_devices = ""
+        lock = ""
     # Two ranges of one index, so that the cost does not grow with the pushes that the log keeps.
     of_group = f"""
         FROM notifications_delivery WHERE device_id = d.id AND group_key = {group} AND dedupe_key <> {open_key}
@@ -235,6 +234,7 @@ def _notification_statement() -> str:
     recent_pushes = f"""
         SELECT finished_at AS at {of_group} AND state = 'sent' AND finished_at > %(recently)s
         UNION ALL SELECT due_at {of_group} AND state IN ('leased', 'pending') AND finished_at IS NULL"""
+    # Devices in the order in which removals lock them, then the deliveries that are joined in the order of `lock_in_order`.
     return f"""
         INSERT INTO notifications_delivery (
             channel, kind, dedupe_key, group_key, priority, recipient_id, device_id, notification_id,
@@ -246,9 +246,12 @@ def _notification_statement() -> str:
             {greatest}(%(now)s, coalesce((SELECT max({a_minute_later}) FROM ({recent_pushes}) AS p), %(now)s)),
             %(expires)s, 0, '', '', %(now)s, %(now)s
         FROM notifications_notification AS n
-        JOIN notifications_device AS d ON d.user_id = n.recipient_id AND d.active
+        JOIN (
+            SELECT id, user_id FROM notifications_device WHERE user_id = %(recipient_id)s AND active ORDER BY id {lock}
+        ) AS d ON d.user_id = n.recipient_id
+        LEFT JOIN notifications_delivery AS joined ON joined.dedupe_key = {open_key}
         WHERE n.id = %(notification_id)s AND n.recipient_id = %(recipient_id)s
-        {locked_devices}
+        ORDER BY joined.id, d.id
         ON CONFLICT (dedupe_key) DO UPDATE SET
             state = 'pending', touched_at = excluded.touched_at, notification_id = excluded.notification_id,
             recipient_id = excluded.recipient_id, expires_at = excluded.expires_at, finished_at = NULL, last_error = '',
