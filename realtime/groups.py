@@ -91,9 +91,9 @@ Deliver = Callable[[Message], None]
 
 # The hubs of this process, by their event loop.
 _hubs: dict[asyncio.AbstractEventLoop, Deliver] = {}
-# After a failure there is no attempt before this time (time.monotonic), so that an unreachable Redis
+# After a failure of a shard there is no attempt at it before this time (time.monotonic), so that an unreachable Redis
 # delays a request by half a second now and then, and not every request.
-_paused_until = 0.0
+_paused_until: dict[int, float] = {}
 
 
 def group_of(user_id: int) -> str:
@@ -114,11 +114,7 @@ def frame_message(user_id: int, frame: dict[str, Any], *, only: str | None = Non
 
 def publish(messages: Iterable[Message]) -> None:
     """Sends messages to the processes that hold sockets of their users. Never raises, never blocks for long."""
-    messages = list(messages)
-    if not messages:
-        return
-    if not project.REDIS_URL or not _publish_to_redis(messages):
-        _deliver_here(messages)
+    deliver_here(_publish_to_redis(messages) if project.REDIS_URL else messages)
 
 
 def register(deliver: Deliver) -> None:
@@ -126,7 +122,9 @@ def register(deliver: Deliver) -> None:
     _hubs[asyncio.get_running_loop()] = deliver
 
 
-def _deliver_here(messages: Iterable[Message]) -> None:
+def deliver_here(messages: Iterable[Message]) -> None:
+    """Passes messages to the sockets of this process only, also while Redis is away."""
+    messages = list(messages)
     for loop, deliver in list(_hubs.items()):
         for message in messages:
             try:
@@ -136,19 +134,30 @@ def _deliver_here(messages: Iterable[Message]) -> None:
                 break
 
 
-def _publish_to_redis(messages: Iterable[Message]) -> bool:
-    global _paused_until
-    if time.monotonic() < _paused_until:
+def _publish_to_redis(messages: Iterable[Message]) -> list[Message]:
+    """Publishes messages; returns those whose server does not answer."""
+    clients = _redis_clients()
+    by_shard: dict[int, list[tuple[Message, str, bytes]]] = {}
+    for message in messages:
+        channel, content = published_form(message)
+        by_shard.setdefault(_consistent_hash(channel, len(clients)), []).append((message, channel, content))
+    unsent: list[Message] = []
+    for shard, own in by_shard.items():
+        if not _publish_to_shard(shard, clients[shard], [(channel, content) for _, channel, content in own]):
+            unsent += [message for message, *_ in own]
+    return unsent
+
+
+def _publish_to_shard(shard: int, client: redis.Redis, published: Iterable[tuple[str, bytes]]) -> bool:
+    if time.monotonic() < _paused_until.get(shard, 0):
         return False
     try:
-        pipelines = [client.pipeline(transaction=False) for client in _redis_clients()]
-        for message in messages:
-            channel, content = published_form(message)
-            pipelines[_consistent_hash(channel, len(pipelines))].publish(channel, content)
-        for pipeline in pipelines:
-            pipeline.execute()  # an empty one does nothing
+        pipeline = client.pipeline(transaction=False)
+        for channel, content in published:
+            pipeline.publish(channel, content)
+        pipeline.execute()
     except (redis.RedisError, OSError) as error:
-        _paused_until = time.monotonic() + conf.WAKE_PAUSE_SECONDS
+        _paused_until[shard] = time.monotonic() + conf.WAKE_PAUSE_SECONDS
         logger.warning("wake-ups pause: Redis does not answer (%s)", error.__class__.__name__)
         return False
     return True

@@ -10,6 +10,7 @@ from functools import cache
 import pytest
 import redis
 from channels_redis.pubsub import RedisPubSubChannelLayer
+from channels_redis.utils import _consistent_hash
 from django.core.exceptions import ImproperlyConfigured
 
 from config import environment, health
@@ -112,7 +113,7 @@ def use_redis(settings, monkeypatch):
             "default": {"BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer", "CONFIG": config}
         }
         monkeypatch.setattr(groups, "_redis_clients", cache(groups._redis_clients.__wrapped__))
-        monkeypatch.setattr(groups, "_paused_until", 0.0)
+        monkeypatch.setattr(groups, "_paused_until", {})
         return RedisPubSubChannelLayer(**config)
 
     return use
@@ -145,6 +146,28 @@ def test_each_wake_up_goes_through_the_shard_where_it_is_awaited(start_redis, us
     assert [(frame["user_id"], frame["seq"]) for frame in frames] == [(user_id, 7) for user_id in user_ids]
     published = [redis.Redis(port=port).info("commandstats").get("cmdstat_publish", {}) for port in ports]
     assert all(stats.get("calls", 0) > 0 for stats in published)
+
+
+def test_a_dead_shard_keeps_no_wake_up_from_the_others(start_redis, use_redis, monkeypatch):
+    (dead, process), (live, _) = start_redis(), start_redis()
+    use_redis(f"redis://127.0.0.1:{dead}/0,redis://127.0.0.1:{live}/0")
+    process.kill()
+    process.wait()
+    here = []
+    monkeypatch.setattr(groups, "deliver_here", here.extend)
+    heads = dict.fromkeys(range(1, 13), 7)
+    channels = [f"test__group__u.{user_id}" for user_id in heads]
+    with redis.Redis(port=live).pubsub() as listener:
+        listener.psubscribe("*")
+        listener.get_message(timeout=PATIENCE_SECONDS)
+        for _ in range(2):  # the second during the pause of the first shard
+            announce(heads)
+            for channel in channels:
+                if _consistent_hash(channel, 2) == 1:
+                    assert listener.get_message(timeout=PATIENCE_SECONDS)["channel"] == channel.encode()
+            sent_here = [f"test__group__u.{message['user_id']}" for message in here]
+            assert sent_here == [channel for channel in channels if _consistent_hash(channel, 2) == 0]
+            here.clear()
 
 
 def test_sentinel_names_the_next_primary(start_redis, use_redis):

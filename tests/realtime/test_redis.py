@@ -69,7 +69,7 @@ async def test_a_wake_up_has_the_layers_own_form(own_redis, settings, monkeypatc
     }
     monkeypatch.setattr(channel_layers, "backends", {})
     monkeypatch.setattr(groups, "_redis_clients", cache(groups._redis_clients.__wrapped__))
-    monkeypatch.setattr(groups, "_paused_until", 0.0)
+    monkeypatch.setattr(groups, "_paused_until", {})
     layer = get_channel_layer()
     message = {"type": "new_events", "user_id": 7, "seq": 2**40}
     received = []
