@@ -42,8 +42,8 @@ def watch(*, viewer: "User", device: SocketRef, user_ids: list[int]) -> list[dic
     ]
     watch = groups.Watch(type="watch", user_id=viewer.id, only=device.socket_id, watched_ids=user_ids)
     current = [_presence_message(viewer.id, state, only=device.socket_id) for state in states if state["online"]]
-    # In one publish and in this order: the socket must know whom it watches before the current state arrives.
-    groups.publish([watch, *current])
+    # The socket that asks is in this process. In this order: it must know whom it watches before the current state arrives.
+    groups.deliver_here([watch, *current])
     return states
 
 

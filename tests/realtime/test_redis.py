@@ -188,6 +188,28 @@ def test_a_dead_redis_costs_no_request_and_loses_nothing(deployment, own_redis, 
     ben.close()
 
 
+@pytest.mark.timeout(120)
+def test_what_is_watched_needs_no_redis(deployment, own_redis, mail_sink):
+    """Redis restarts, and a process is woken again only a moment later: what is asked meanwhile stays asked."""
+    server, _ = deployment
+    ann, ben = Person(server, "Ann"), Person(server, "Ben")
+    ann.sign_up(mail_sink)
+    ben.sign_up(mail_sink)
+    conversation_id = ann.call("POST", "/messages/conversations", {"user_id": ben.id}, status=201)["conversation"]["id"]
+    ann.send(conversation_id, "hello", "c1")
+    socket = ann.socket()
+    own_redis.kill()
+    own_redis.start()
+    socket.send("presence.watch", {"user_ids": [ben.id]})
+    time.sleep(4)
+    other = ben.socket()
+    assert socket.wait_for("presence")["data"]["online"] is True
+    socket.close()
+    other.close()
+    ann.close()
+    ben.close()
+
+
 @pytest.mark.once
 @pytest.mark.timeout(120)
 def test_without_redis_a_change_of_another_process_arrives_with_the_sweep(tmp_path, mail_sink):
