@@ -89,15 +89,16 @@ def _invalid_username(sentence: str) -> ValidationError:
 
 
 def record_last_seen(*, user_ids: Iterable[int], at: datetime) -> None:
-    """Stores that the users were online until `at`; the real-time channel reports it."""
+    """Stores that the users were online until `at`, if that is news; the real-time channel reports it."""
     ids = set(user_ids)
+    earlier = User.objects.exclude(last_seen_at__gt=at)
     with unit_of_work():
         users = User.objects.filter(id__in=ids)
         free_ids = set(users.select_for_update(no_key=True, skip_locked=True).values_list("id", flat=True))
-        User.objects.filter(id__in=free_ids).update(last_seen_at=at)
+        earlier.filter(id__in=free_ids).update(last_seen_at=at)
     # Others lock the rest: an erasure, for example. Each is waited for alone, while no other account is locked.
     for user_id in sorted(ids - free_ids):
-        User.objects.filter(id=user_id).update(last_seen_at=at)
+        earlier.filter(id=user_id).update(last_seen_at=at)
 
 
 def block(*, blocker: User, blocked_id: int) -> Block:

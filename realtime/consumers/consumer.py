@@ -17,6 +17,7 @@ from channels.consumer import get_handler_name
 from channels.exceptions import StopConsumer
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
+from django.utils import timezone
 
 from realtime import groups
 from realtime.calls import services as calls
@@ -183,5 +184,5 @@ def record_closed(batch: Sequence[Identity]) -> list[None]:
     socket_ids = [closed.socket_id for closed in batch]
     sockets.closed(socket_ids=socket_ids)
     calls.note_closed(socket_ids=socket_ids)
-    presence.users_disconnected(user_ids={closed.user_id for closed in batch})
+    presence.users_disconnected(user_ids={closed.user_id for closed in batch}, at=timezone.now())
     return [None] * len(batch)

@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
 from channels.layers import get_channel_layer
+from django.utils import timezone
 
 from accounts.services import sessions
 from core.conf import project
@@ -25,6 +26,7 @@ from realtime.conf import conf
 from realtime.consumers.database import Answer, Batcher, Question, in_database
 from realtime.consumers.protocol import Identity, OpenSocket
 from realtime.kinds import Close
+from realtime.services import presence
 from realtime.services import sockets as socket_service
 
 logger = logging.getLogger("parley.realtime")
@@ -35,6 +37,7 @@ RETRY_SECONDS = 1.0
 LINGER_SECONDS = 2.0
 TICK_SECONDS = 1.0
 SWEEP_CHUNK = 500
+SWEEPS_BEFORE_PURGE = 3
 
 
 class Hub:
@@ -50,6 +53,8 @@ class Hub:
         self._joining: dict[int, asyncio.Task[None]] = {}
         self._channel: str | None = None
         self._has_channel = asyncio.Event()
+        # In a row, without a failure.
+        self._sweeps = 0
         self._tasks: list[asyncio.Task[None]] = []
 
     @classmethod
@@ -169,7 +174,9 @@ class Hub:
                 logger.warning("%s failed: %s", name, error.__class__.__name__)
 
     async def sweep(self) -> None:
-        """Closes sockets that may not stay open, and wakes those whose log has grown without a wake-up."""
+        """Closes sockets that may not stay open, and wakes those whose log has grown without a wake-up; announces users
+        of killed processes as offline."""
+        sweeps, self._sweeps = self._sweeps, 0
         open_sockets = [
             (socket, socket.identity)
             for sockets in self.sockets.values()
@@ -188,6 +195,13 @@ class Hub:
                     socket.close_soon(code)
                 else:
                     socket.on_message(groups.NewEvents(type="new_events", user_id=user_id, seq=heads.get(user_id, 0)))
+        if not open_sockets:
+            return
+        # After an outage of the database the other processes touch their sockets first.
+        if sweeps >= SWEEPS_BEFORE_PURGE:
+            while await in_database(presence.forget_killed, now=timezone.now()):
+                pass
+        self._sweeps = sweeps + 1
 
     async def _tick(self) -> None:
         now = asyncio.get_running_loop().time()

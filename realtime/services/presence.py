@@ -2,15 +2,15 @@
 
 A user with an open socket is online, for their contacts only, unless hidden or blocked.
 
-Only the socket's row is written. The sweep of its process touches it, so that after the end of a killed
-process its users become offline without further action.
+Only the socket's row is written, and the sweep of its process touches it. After the end of a killed process its users
+count as offline without further action; the sweeps of the others announce it.
 """
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.db import transaction
-from django.utils import timezone
 
 from accounts.selectors import active_verified_sessions, ids_blocked_either_way, users_by_ids
 from accounts.services import profile
@@ -18,6 +18,7 @@ from core.text import json_time
 from messaging.selectors import check_can_contact, conversation_for, presence_visible_to, reachable_peers
 from realtime import groups, selectors
 from realtime.kinds import SocketRef
+from realtime.services import sockets
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -53,15 +54,23 @@ def user_connected(*, person: "User") -> None:
         groups.publish(_to_watchers(person, online=True))
 
 
-def users_disconnected(*, user_ids: set[int]) -> None:
+def users_disconnected(*, user_ids: set[int], at: datetime) -> None:
     """A socket of each user closed and its row was deleted; announces those as offline whose last one it was."""
-    profile.record_last_seen(user_ids=user_ids, at=timezone.now())
+    profile.record_last_seen(user_ids=user_ids, at=at)
     offline = user_ids - selectors.online_user_ids(user_ids)
     people = [person for person in users_by_ids(offline).values() if person.show_last_seen]
     messages = {person.id: _to_watchers(person, online=False) for person in people}
     # Some may have come back meanwhile, and have been announced as online.
     back = selectors.online_user_ids(offline)
     groups.publish(message for user_id, own in messages.items() if user_id not in back for message in own)
+
+
+def forget_killed(*, now: datetime) -> int:
+    """Deletes sockets of processes that were killed and announces their users as offline. Returns how many."""
+    purged = sockets.purge_dead(now=now)
+    if purged:
+        users_disconnected(user_ids={user_id for user_id, _ in purged}, at=max(seen_at for _, seen_at in purged))
+    return len(purged)
 
 
 def visibility_changed(*, person: "User") -> None:

@@ -3,12 +3,12 @@
 from datetime import datetime
 
 from core.database import DeletionJobs
-from realtime.services import log, sockets
+from realtime.services import log, presence
 
 
 def jobs(now: datetime, batch: int) -> DeletionJobs:
     """What to delete by now. Two callers at once delete nothing twice."""
     return {
         "events": iter(lambda: log.prune(now=now, batch=batch), 0),
-        "sockets": iter(lambda: sockets.purge_dead(now=now), 0),
+        "sockets": iter(lambda: presence.forget_killed(now=now), 0),
     }

@@ -23,6 +23,8 @@ from realtime.models import CallParticipant, Event, Socket, Stream, alive_since
 from realtime.services import log
 
 UNIT_OF_WORK_DURATION = timedelta(seconds=0.5)
+# The most sockets that one call purges.
+PURGED = 100
 
 
 def sweep_seconds() -> float:
@@ -110,10 +112,15 @@ def still_open(*, owners: Mapping[str, int]) -> dict[str, Close]:
     }
 
 
-def purge_dead(*, now: datetime) -> int:
-    """Deletes the sockets of processes that were killed. Returns how many."""
-    dead = now - timedelta(seconds=2 * conf.SOCKET_DEAD_SECONDS)
-    return Socket.objects.filter(seen_at__lt=dead).delete()[0]
+def purge_dead(*, now: datetime) -> list[tuple[int, datetime]]:
+    """Deletes sockets of processes that were killed, the earliest first; returns the user of each, and when its process
+    touched it last."""
+    dead = Socket.objects.filter(seen_at__lt=now - timedelta(seconds=2 * conf.SOCKET_DEAD_SECONDS))
+    with unit_of_work():
+        locked = dead.select_for_update(skip_locked=True).order_by("seen_at")
+        purged = list(locked.values_list("id", "user_id", "seen_at")[:PURGED])
+        Socket.objects.filter(id__in=[socket_id for socket_id, *_ in purged]).delete()
+    return [(user_id, seen_at) for _, user_id, seen_at in purged]
 
 
 def end_sessions(*, user_id: int, session_ids: Iterable[int], code: str) -> None:

@@ -335,7 +335,7 @@ def test_a_socket_whose_row_was_purged_connects_again(open_socket, session, sett
     """Its process could not touch the row for minutes, as the database was away; without it the user counts as offline."""
     settings.REALTIME_SWEEP_SECONDS = settings.REALTIME_SWEEP_SECONDS_EMBEDDED = 1
     phone = open_socket(session[1])
-    assert socket_service.purge_dead(now=timezone.now() + timedelta(minutes=5)) == 1
+    assert len(socket_service.purge_dead(now=timezone.now() + timedelta(minutes=5))) == 1
     assert phone.closed(4) == (4503, "restart")
 
 

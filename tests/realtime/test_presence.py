@@ -1,10 +1,14 @@
 """Typing notices and presence reach only the users who may see them."""
 
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from accounts.models import User
 from accounts.services import profile
 from messaging.services import conversations, messages
+from realtime.models import Socket
 from tests.factories import make_user, sign_in
 from tests.realtime.phones import block, conversation_of
 
@@ -85,6 +89,25 @@ def test_who_is_already_there_is_said_at_once(device, alice, bob, chat):
     watcher = device(alice)
     watcher.command("presence.watch", user_ids=[bob.id])
     assert watcher.expect("presence")["data"]["online"] is True
+
+
+def test_the_user_of_a_killed_process_goes_offline(device, alice, bob, chat, settings):
+    settings.REALTIME_SWEEP_SECONDS = settings.REALTIME_SWEEP_SECONDS_EMBEDDED = 0.1
+    User.objects.filter(id=alice.id).update(last_seen_at=(later := timezone.now() + timedelta(minutes=1)))
+    touched_at = timezone.now() - timedelta(minutes=4)
+    for person in (alice, bob):
+        Socket.objects.create(id=f"killed-{person.id}", user=person, session_id=1)
+    watcher = device(alice)
+    assert watcher.command("presence.watch", user_ids=[bob.id])["data"]["presence"][0]["online"] is True
+    watcher.expect("presence", online=True)
+    Socket.objects.filter(id__startswith="killed").update(seen_at=touched_at)
+    assert watcher.expect("presence")["data"] == {
+        "user_id": bob.id,
+        "online": False,
+        "last_seen_at": touched_at.isoformat().replace("+00:00", "Z"),
+    }
+    alice.refresh_from_db()
+    assert alice.last_seen_at == later
 
 
 def test_presence_is_for_contacts_only_and_not_of_users_who_hide_it(device, alice, bob, charlie, chat):
