@@ -71,6 +71,8 @@ class RealtimeConsumer(AsyncWebsocketConsumer):
                 raise
         finally:
             self._stop()
+            # An ASGI server that stops waits for its tasks, but not for others.
+            await asyncio.shield(keep_until_done(self._forget()))
 
     async def dispatch(self, message: Message) -> None:
         """Calls the handler of the message's type.
@@ -166,7 +168,6 @@ class RealtimeConsumer(AsyncWebsocketConsumer):
         self.outbox.stop()
         self.commands.stop()
         self.authentication.stop()
-        keep_until_done(self._forget())
 
     async def _forget(self) -> None:
         identity = await self.authentication.recorded_identity()

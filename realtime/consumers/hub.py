@@ -229,11 +229,12 @@ class Hub:
 _background: set[asyncio.Task[Any]] = set()
 
 
-def keep_until_done(work: Coroutine[Any, Any, Any]) -> None:
+def keep_until_done(work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
     """Starts a task without awaiting it and keeps a reference (the event loop keeps only a weak one)."""
     task = asyncio.ensure_future(work)
     _background.add(task)
     task.add_done_callback(_background.discard)
+    return task
 
 
 def _read_positions(identities: list[Identity]) -> tuple[dict[tuple[int, int], str], dict[str, Close], dict[int, int]]:

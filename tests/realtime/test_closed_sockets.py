@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
 from realtime import groups, selectors
-from realtime.consumers import authentication, hub
+from realtime.consumers import authentication, database, hub
 from realtime.consumers.consumer import RealtimeConsumer, record_closed
 from realtime.consumers.protocol import Identity
 from realtime.models import Socket
@@ -107,6 +107,14 @@ def test_a_socket_that_closes_while_it_signs_in_leaves_nothing(open_socket, alic
     assert done.wait(5)
     waited(lambda: not Socket.objects.exists(), "the closed socket to be forgotten")
     assert selectors.online_user_ids([alice.id]) == set()
+
+
+def test_a_server_that_stops_waits_until_every_batch_is_recorded(open_socket, live, alice, monkeypatch):
+    monkeypatch.setattr(database, "BATCH", 1)
+    for _ in range(4):
+        open_socket(sign_in(alice)[1])
+    live.stop()
+    assert not Socket.objects.exists()
 
 
 def test_a_sign_in_that_fails_half_way_leaves_nothing(open_socket, alice, monkeypatch):
