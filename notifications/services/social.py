@@ -151,7 +151,8 @@ def _open_row(kind_row: Kind, new_row: Notification) -> Notification:
     if kind_row.grouping is Grouping.NONE:
         new_row.save(force_insert=True)
         return new_row
-    window = timedelta(hours=conf.GROUP_HOURS)
+    # Never empty: a row that is opened for this occurrence takes it.
+    window = max(timedelta(hours=conf.GROUP_HOURS), timedelta.resolution)
     while True:
         row = (
             Notification.objects.select_for_update(no_key=True)

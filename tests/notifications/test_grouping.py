@@ -112,6 +112,13 @@ def test_a_group_is_open_for_a_day_from_its_first_occurrence(as_alice, alice, bo
     assert as_alice.get("/api/v1/notifications")["unread_count"] == 2
 
 
+@pytest.mark.timeout(20)
+def test_a_window_of_no_hours_groups_nothing(as_alice, alice, bob, charlie, like, settings):
+    settings.NOTIFICATIONS_GROUP_HOURS = 0
+    assert [like(actor, alice) for actor in (bob, charlie)] == ["created", "created"]
+    assert [row["count"] for row in the_feed(as_alice)] == [1, 1]
+
+
 def test_an_occurrence_of_the_past_counts_without_taking_the_row_back(as_alice, alice, bob, charlie, like):
     like(bob, alice)
     before = the_feed(as_alice)[0]
