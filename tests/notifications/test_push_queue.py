@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from notifications.models import Delivery, Device, Notification
 from notifications.services import delivery, devices, feed
-from notifications.services.delivery import claims
+from notifications.services.delivery import claims, push_handler
 from tests.factories import sign_in
 
 pytestmark = pytest.mark.django_db
@@ -66,6 +66,23 @@ def test_the_second_push_of_a_group_waits_a_minute(alice, bob):
     assert one.id == first.id
     assert two.due_at - one.due_at == pytest.approx(timedelta(seconds=60), abs=timedelta(seconds=1))
     assert claims.claim(channel="push", limit=10) == []
+
+
+def test_of_the_pushes_that_a_group_had_the_last_one_is_read(alice, bob, monkeypatch):
+    row = make_row(bob, alice)
+    devices = [make_device(bob), make_device(bob)]
+    for number in range(3):
+        push(row)
+        Delivery.objects.filter(state="pending").update(due_at=timezone.now())
+        for claimed in claims.claim(channel="push", limit=10):
+            claims.finish([claimed.result("sent", payload={"count": number})])
+    push(row)
+    Delivery.objects.filter(state="pending").update(due_at=timezone.now())
+    read = []
+    monkeypatch.setattr(push_handler, "_LastPush", lambda sent_at, payload: read.append(payload) or payload)
+    last = push_handler._last_pushes(claims.claim(channel="push", limit=10))
+    assert last == {(device.id, row.id): {"count": 2} for device in devices}
+    assert len(read) == 2
 
 
 def test_another_group_does_not_wait(alice, bob):
