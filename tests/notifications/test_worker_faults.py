@@ -17,7 +17,7 @@ from django.utils import timezone
 from notifications.channels import DeviceGone, PushChannel, Sent
 from notifications.conf import PUSH_PROVIDERS, conf
 from notifications.models import Delivery, Device
-from notifications.services import devices
+from notifications.services import delivery, devices
 from notifications.services.delivery import claims, outbox
 from tests.factories import make_user, sign_in
 from tests.notifications.fake_fcm import ROOT, FakeFcm
@@ -178,8 +178,6 @@ def test_new_rows_wake_an_idle_worker(deliver, slow_fcm):
     deliver()
     wait_for(lambda: counts()["sent"] == 1, 30)
     device = Device.objects.get()
-    from notifications.services import delivery
-
     begun = time.monotonic()
     delivery.enqueue_test_push(recipient_id=device.user_id)
     wait_for(lambda: counts()["sent"] == 2)
@@ -220,6 +218,27 @@ def test_a_result_is_stored_although_the_database_failed_in_what_follows_from_it
     worker()
     wait_for(lambda: Delivery.objects.get().state == "dead")
     assert len(fcm.requests()) == 1
+
+
+def test_a_stopped_worker_stores_what_it_sent_when_the_database_is_back(fcm, bob, device_of, monkeypatch):
+    device_of(bob)
+    finish, failures = claims.finish, []
+    stopped = threading.Event()
+
+    def finish_in_an_outage(results):
+        if results and len(failures) < 3:
+            failures.append(1)
+            stopped.set()
+            raise OperationalError("the server closed the connection")
+        finish(results)
+
+    monkeypatch.setattr(claims, "finish", finish_in_an_outage)
+    outbox.enqueue_test_push(recipient_id=bob.id)
+    thread = threading.Thread(target=delivery.run, args=(stopped,))
+    thread.start()
+    thread.join(30)
+    assert failures
+    assert Delivery.objects.get().state == "sent"
 
 
 class SlowlyGone(PushChannel):

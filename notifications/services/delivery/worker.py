@@ -80,14 +80,15 @@ class ChannelWorker(threading.Thread):
         with wakeups.listening(self.wake):
             while not self._stopping.is_set():
                 self._guarded(self._run_once)
-        self._guarded(self._shut_down)
+        self._shut_down()
         connections.close_all()
 
     def stop(self) -> None:
         self._stopping.set()
         self.wake.set()
 
-    def _guarded(self, step: Callable[[], None]) -> None:
+    def _guarded(self, step: Callable[[], None]) -> bool:
+        """Runs the step; False when it failed."""
         try:
             step()
         except Exception as error:
@@ -99,12 +100,12 @@ class ChannelWorker(threading.Thread):
                 log.exception("Delivery by %s failed and goes on.", self.channel)
             connections.close_all()
             self._stopping.wait(1)
-        else:
-            self._outage.end(self.name)
+            return False
+        self._outage.end(self.name)
+        return True
 
     def _run_once(self) -> None:
-        self._collect()
-        self._write_results()
+        self._record()
         now = time.monotonic()
         if now - self._swept_at >= conf.SWEEP_SECONDS:
             claims.sweep()
@@ -276,6 +277,11 @@ class ChannelWorker(threading.Thread):
         while len(self._pool.finished) < self._sending.total() and time.monotonic() < deadline:
             self.wake.wait(0.05)
             self.wake.clear()
+        # The database may be back in time: what was sent and is not recorded would be sent again.
+        while not self._guarded(self._record) and time.monotonic() < deadline:
+            time.sleep(0.5)
+        self._pool.stop(deadline)
+
+    def _record(self) -> None:
         self._collect()
         self._write_results()
-        self._pool.stop(deadline)
