@@ -16,6 +16,7 @@ class SmtpSink:
         self.answers: list[str] = []
         self.recipient_answers: dict[str, str] = {}
         self.garbage = False
+        self.seconds_to_accept = 0.0
         self.port = port or free_port()
         self._controller: Controller | None = None
 
@@ -50,7 +51,7 @@ class SmtpSink:
         return "250 OK"
 
     async def handle_DATA(self, server: Any, session: Any, envelope: Any) -> str:
-        await asyncio.sleep(0)
+        await asyncio.sleep(self.seconds_to_accept)
         if self.answers:
             return self.answers.pop(0)
         self.mails.append((envelope.rcpt_tos, envelope.content.decode()))

@@ -107,6 +107,16 @@ def test_a_server_that_hangs(smtp, worker):
     assert recipients(smtp) == people(5)
 
 
+def test_a_server_that_takes_its_time_gets_a_mail_once(smtp, worker, settings):
+    settings.NOTIFICATIONS_MAIL_TRANSPORT["OPTIONS"]["timeout"] = settings.EMAIL_TIMEOUT
+    smtp.seconds_to_accept = 11
+    smtp.start()
+    send("ann@example.com")
+    worker()
+    wait_for(done, 60)
+    assert recipients(smtp) == ["ann@example.com"]
+
+
 def test_a_mail_that_is_put_off_is_tried_again_and_others_pass(smtp, worker):
     smtp.start()
     smtp.recipient_answers["late@example.com"] = "451 try again"
