@@ -18,7 +18,7 @@ from notifications.channels import DeviceGone, PushChannel, Sent
 from notifications.conf import PUSH_PROVIDERS, conf
 from notifications.models import Delivery, Device
 from notifications.services import delivery, devices
-from notifications.services.delivery import claims, outbox
+from notifications.services.delivery import claims, outbox, push_handler
 from tests.factories import make_user, sign_in
 from tests.notifications.fake_fcm import ROOT, FakeFcm
 from tests.notifications.waiting import wait_for
@@ -218,6 +218,25 @@ def test_a_result_is_stored_although_the_database_failed_in_what_follows_from_it
     worker()
     wait_for(lambda: Delivery.objects.get().state == "dead")
     assert len(fcm.requests()) == 1
+
+
+def test_claimed_rows_wait_for_no_lease_when_the_database_fails_before_they_are_sent(
+    fcm, worker, bob, device_of, monkeypatch
+):
+    device_of(bob)
+    targets, failures = push_handler._targets, []
+
+    def fail_once(ids):
+        if not failures:
+            failures.append(1)
+            raise OperationalError("the server closed the connection")
+        return targets(ids)
+
+    monkeypatch.setattr(push_handler, "_targets", fail_once)
+    outbox.enqueue_test_push(recipient_id=bob.id)
+    worker()
+    wait_for(lambda: Delivery.objects.get().state == "sent")
+    assert failures and Delivery.objects.get().tries == 1
 
 
 def test_a_stopped_worker_stores_what_it_sent_when_the_database_is_back(fcm, bob, device_of, monkeypatch):

@@ -143,7 +143,14 @@ class ChannelWorker(threading.Thread):
             return False
         now = timezone.now()
         self._results += [row.result(State.EXPIRED, count_attempt=False) for row in rows if row.expires_at <= now]
-        for prepared in self._prepare([row for row in rows if row.expires_at > now]):
+        valid = [row for row in rows if row.expires_at > now]
+        try:
+            prepared_rows = self._prepare(valid)
+        except (DatabaseError, InterfaceError):
+            # Back to the queue when the database answers: a ring or a code cannot wait for the end of the lease.
+            self._results += [row.unchanged() for row in valid]
+            raise
+        for prepared in prepared_rows:
             if isinstance(prepared, DeliveryResult):
                 self._add_result(prepared)
             else:
