@@ -42,8 +42,10 @@ class Defaults:
 
     # An image without a message counts as an abandoned upload after this time.
     ORPHAN_IMAGE_HOURS: int = 24
-    # Messages of an erased account that are announced one by one, per conversation.
+    # Messages of an erased account, and those it reacted to, that are announced one by one, per conversation.
     ERASURE_ANNOUNCED: int = 500
+    # Messages that one statement of an erasure empties.
+    ERASED_AT_ONCE: int = 20_000
 
 
 conf = prefixed("MESSAGING", Defaults())

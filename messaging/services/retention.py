@@ -5,12 +5,13 @@ without a message.
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from django.db.models import Exists, F, Min, OuterRef, Q
+from django.db.models import Exists, F, Min, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from accounts.selectors import message_images
 from accounts.services import pictures
 from core.database import DeletionJobs, rows_unprepared
+from core.text import MAX_ID
 from core.transactions import unit_of_work
 from messaging import signals
 from messaging.conf import conf
@@ -33,7 +34,7 @@ def erase_user(user_id: int) -> None:
     """Empties every message of the user, removes every reaction, and corrects the counters of all participants.
 
     The conversations stay for the other users, with their own messages. Of many messages in one
-    conversation only the newest are announced one by one: clients do not display older ones.
+    conversation, or reactions there, only the newest are announced one by one: clients do not display older ones.
     """
     for conversation_id in list(Conversation.objects.of(user_id).order_by("id").values_list("id", flat=True)):
         with unit_of_work():
@@ -59,12 +60,12 @@ def _erase_in(locked: storage.LockedConversation, user_id: int) -> None:
     unread_before = {message.id for message in announced_messages if participants[1].is_unread(message)}
     MessageRevision.objects.filter(message__conversation=locked.conversation, message__sender_id=user_id).delete()
     reactions.filter(Q(user_id=user_id) | Q(message__sender_id=user_id)).delete()
-    messages.update(**Message.ERASED, deleted_at=now)
+    _empty(messages, now)
     pictures.discard(image_ids)
     for participant in participants:
         storage.recount(participant)
         participant.save(update_fields=["unread_count", "last_message_id"])
-    for message_id in sorted(reacted_to):
+    for message_id in sorted(reacted_to)[-conf.ERASURE_ANNOUNCED :]:
         signals.reactions_changed.send(
             Message, message_id=message_id, conversation=locked.conversation, actor_id=user_id
         )
@@ -76,6 +77,15 @@ def _erase_in(locked: storage.LockedConversation, user_id: int) -> None:
             conversation=locked.conversation,
             was_unread=message.id in unread_before,
         )
+
+
+def _empty(messages: QuerySet[Message], now: datetime) -> None:
+    """Erases the content of these messages, so many at once that a statement takes no longer than PostgreSQL allows."""
+    newest_first = messages.annotate(position=F("id") * -1).order_by("position")
+    position = -MAX_ID
+    while page := list(newest_first.filter(position__gt=position).values_list("id", flat=True)[: conf.ERASED_AT_ONCE]):
+        Message.objects.filter(id__any=page).update(**Message.ERASED, deleted_at=now)
+        position = -page[-1]
 
 
 def jobs(now: datetime, batch: int) -> DeletionJobs:

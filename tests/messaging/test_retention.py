@@ -7,6 +7,8 @@ from datetime import timedelta
 
 import pytest
 from django.core.files.storage import default_storage
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import Image
@@ -15,7 +17,8 @@ from accounts.services import pictures
 from accounts.services import retention as accounts_retention
 from core.database import run_first_batches
 from messaging.models import Conversation, Message, MessageRevision, Participant, Reaction, Report
-from messaging.services import retention
+from messaging.services import messages, reactions, retention
+from realtime.models import Event
 from tests.messaging.conftest import API, conversation_path, message_path
 from tests.messaging.test_images import upload
 
@@ -86,6 +89,23 @@ def test_the_texts_of_an_erased_account_are_erased_for_both(
     assert Participant.objects.filter(unread_count__gt=0).count() == 1  # the erased user's own row
     assert send_message(as_bob, "anybody there?", status=403)["error"] == "message_permission_denied"
     as_bob.delete(message_path(his["id"]))
+
+
+def test_a_long_conversation_is_erased_in_parts(as_bob, alice, bob, conversation, send_message, settings):
+    settings.MESSAGING_ERASED_AT_ONCE = settings.MESSAGING_ERASURE_ANNOUNCED = 2
+    theirs = [send_message(as_bob, f"from bob {number}")["id"] for number in range(3)]
+    for message_id in theirs:
+        reactions.add(user=alice, message_id=message_id, emoji="👍")
+    for number in range(5):
+        messages.send(sender=alice, conversation_id=conversation, body=f"from alice {number}")
+    Event.objects.all().delete()
+    with CaptureQueriesContext(connection) as captured:
+        retention.erase_user(alice.id)
+    assert sum(query["sql"].startswith('UPDATE "messaging_message"') for query in captured) == 3
+    assert not Message.objects.filter(sender=alice, deleted_at=None).exists()
+    assert Message.objects.filter(sender=bob, deleted_at=None).count() == 3 and not Reaction.objects.exists()
+    told = Event.objects.filter(user=bob, type="message.reactions").order_by("seq").values_list("object_id", flat=True)
+    assert list(told) == theirs[1:]
 
 
 def test_the_export_holds_the_messages_of_both_participants(as_alice, as_bob, alice, conversation, send_message):
