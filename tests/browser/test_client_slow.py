@@ -11,6 +11,7 @@ from tests.flows.people import eventually
 pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(240)]
 MESSAGES = re.compile(r"/messages\?")
 LISTS = re.compile(r"/conversations\?")
+SEARCHES = re.compile(r"/search\?")
 CALLS = re.compile(r"/calls\?")
 
 
@@ -91,6 +92,17 @@ def test_of_two_ways_the_last_one_counts(windows, people, long_chat):
         route.continue_()
     alice.page.wait_for_timeout(1_000)
     expect(alice.article("written at the end")).to_be_in_viewport()
+
+
+def test_a_search_goes_on_behind_a_part_without_a_hit(windows, long_chat):
+    alice = windows("Alice").open_chat(long_chat)
+    expect(alice.article("Entry 239")).to_be_in_viewport()
+    nothing_yet = {"ok": True, "messages": [], "has_more": True, "next_before": 1_000_000}
+    alice.page.route(SEARCHES, lambda route: route.fulfill(json=nothing_yet), times=1)
+    alice.page.get_by_role("button", name="Search in conversation").click()
+    alice.page.get_by_role("searchbox", name="Search messages").fill("a p")
+    expect(alice.article("a pelican, number 2")).to_be_in_viewport()
+    expect(alice.page.get_by_text("1 of 3")).to_be_visible()
 
 
 def test_older_messages_are_asked_for_again(windows, long_chat):

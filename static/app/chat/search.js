@@ -18,7 +18,12 @@ export function SearchBar({ id, onShow, onClose }) {
   const [tries, setTries] = useState(0);
   useLayoutEffect(() => box.current.focus(), []);
 
-  const load = (q, before) => parley.messages.searchInside({ conversation_id: id, q, limit: PAGE, ...(before ? { before } : {}) });
+  // The server reads a part of a long conversation at a time: a page without a hit need not be the last one.
+  const load = async (q, before) => {
+    const reply = await parley.messages.searchInside({ conversation_id: id, q, limit: PAGE, ...(before ? { before } : {}) });
+    const goesOn = reply.messages.length === 0 && reply.has_more && wanted.current === q;
+    return goesOn ? load(q, reply.next_before) : reply;
+  };
   useEffect(() => {
     const q = query.trim();
     wanted.current = q;
@@ -51,9 +56,10 @@ export function SearchBar({ id, onShow, onClose }) {
       if (!found.hasMore) return;
       const reply = await load(found.q, found.next ?? messages.at(-1).id).catch(failed);
       // Another text may be searched for by now.
-      if (!reply?.messages.length || wanted.current !== found.q) return;
+      if (!reply || wanted.current !== found.q) return;
       messages = [...messages, ...reply.messages];
       setFound({ ...found, messages, hasMore: reply.has_more, next: reply.next_before });
+      if (next >= messages.length) return;
     }
     setAt(next);
     onShow(messages[next].id);
