@@ -246,7 +246,13 @@ class Delivery(models.Model):
         Device, models.SET_NULL, null=True, blank=True, related_name="+", db_index=False, verbose_name=_("push device")
     )
     notification = models.ForeignKey(
-        Notification, models.SET_NULL, null=True, blank=True, related_name="+", verbose_name=_("notification")
+        Notification,
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        db_index=False,
+        verbose_name=_("notification"),
     )
     # Mail: everything needed to send it, encrypted, wiped afterwards. Push: ids only, never a text.
     payload = models.JSONField(default=dict, blank=True)
@@ -274,6 +280,7 @@ class Delivery(models.Model):
             models.Index(fields=["lease_until"], condition=Q(state="leased"), name="delivery_lease"),
             models.Index(fields=["id"], condition=Q(state="dead"), name="delivery_dead"),
             models.Index(fields=["device", "group_key", "finished_at"], name="delivery_group"),
+            models.Index(fields=["notification", "device", "finished_at"], name="delivery_notification"),
             models.Index(fields=["recipient", "-id"], name="delivery_recipient"),
             models.Index(fields=["finished_at"], condition=Q(finished_at__isnull=False), name="delivery_finished"),
         ]

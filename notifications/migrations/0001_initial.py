@@ -144,7 +144,7 @@ class Migration(migrations.Migration):
                 ('finished_at', models.DateTimeField(blank=True, null=True, verbose_name='finished at')),
                 ('recipient', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL, verbose_name='recipient')),
                 ('device', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='notifications.device', verbose_name='push device')),
-                ('notification', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='notifications.notification', verbose_name='notification')),
+                ('notification', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='notifications.notification', verbose_name='notification')),
             ],
             options={
                 'verbose_name': 'delivery',
@@ -191,6 +191,10 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='delivery',
             index=models.Index(fields=['device', 'group_key', 'finished_at'], name='delivery_group'),
+        ),
+        migrations.AddIndex(
+            model_name='delivery',
+            index=models.Index(fields=['notification', 'device', 'finished_at'], name='delivery_notification'),
         ),
         migrations.AddIndex(
             model_name='delivery',

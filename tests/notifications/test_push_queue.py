@@ -137,6 +137,12 @@ def test_the_pushes_that_the_log_keeps_are_not_read(alice, bob):
     assert rows_read("notifications_delivery") - before <= 10
     [queued] = Delivery.objects.filter(state="pending")
     assert queued.due_at == now + timedelta(seconds=30)
+    Delivery.objects.filter(id=queued.id).update(due_at=now)
+    claimed = claims.claim(channel="push", limit=10)
+    before = rows_read("notifications_delivery")
+    [last] = push_handler._last_pushes(claimed).values()
+    assert last.sent_at == now - timedelta(seconds=30)
+    assert rows_read("notifications_delivery") - before <= 10
 
 
 def rows_read(table):

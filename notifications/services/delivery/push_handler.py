@@ -7,8 +7,7 @@ from enum import StrEnum, auto
 from typing import Any, NamedTuple
 
 from django.contrib.auth import get_user_model
-from django.db.models import Exists, F, OuterRef, Window
-from django.db.models.functions import RowNumber
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from accounts.selectors import signed_in_sessions
@@ -219,15 +218,13 @@ class _LastPush(NamedTuple):
 
 def _last_pushes(rows: Sequence[Claimed]) -> dict[tuple[int | None, int | None], _LastPush]:
     """The last push to each device about each of these notifications."""
-    sent = Delivery.objects.filter(
-        device__id__any={row.device_id for row in rows if row.device_id},
-        notification__id__any={row.notification_id for row in rows if row.notification_id},
-        state=State.SENT,
+    # A group that is not read has one a minute, for as long as the log is kept: only the last one is read.
+    of_group = Delivery.objects.filter(device=OuterRef("device"), notification=OuterRef("notification"))
+    newest_first = of_group.filter(state=State.SENT).order_by("-finished_at")
+    last_ids = Delivery.objects.filter(id__any={row.id for row in rows}).values(last_id=newest_first.values("id")[:1])
+    columns = Delivery.objects.filter(id__in=last_ids).values_list(
+        "device_id", "notification_id", "finished_at", "payload"
     )
-    # A group that is not read has one a minute, for as long as the log is kept.
-    newest_first = Window(RowNumber(), ["device_id", "notification_id"], F("finished_at").desc())
-    last = sent.annotate(place=newest_first).filter(place=1)
-    columns = last.values_list("device_id", "notification_id", "finished_at", "payload")
     return {
         (device_id, notification_id): _LastPush(finished_at, payload)
         for device_id, notification_id, finished_at, payload in columns
