@@ -67,6 +67,9 @@ class Defaults:
     LOG_DAYS: int = 14
     # With PostgreSQL, NOTIFY wakes the workers of other processes at once, not at their next sweep.
     NOTIFY: bool = True
+    # Exchange takes up to 30 seconds to accept a mail, other servers search it first: a mail that is given up in that time
+    # is sent again, and arrives more than once.
+    MAIL_ACCEPT_SECONDS: float = 40
     MAIL_TRANSPORT: dict[str, Any] = field(
         default_factory=lambda: {"BACKEND": "django.core.mail.backends.console.EmailBackend", "OPTIONS": {}}
     )

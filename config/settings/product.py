@@ -43,9 +43,7 @@ NOTIFICATIONS_PUSH_OUTBOX = VAR_DIR / "push"
 
 EMAIL_BACKEND = "notifications.services.delivery.mail.QueueingEmailBackend"
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="Parley <no-reply@parley.localhost>")
-# For each step. Exchange takes up to 30 seconds to accept a mail, other servers search it first: a mail that is given up
-# in that time is sent again, and arrives more than once.
-EMAIL_TIMEOUT = 40
+EMAIL_TIMEOUT = 10
 _mailbox = (VAR_DIR / "mail").absolute()
 NOTIFICATIONS_MAIL_TRANSPORT = environment.mail("EMAIL_URL", default=_mailbox.as_uri(), timeout=EMAIL_TIMEOUT)
 # The folder that `/dev/mail/` shows.

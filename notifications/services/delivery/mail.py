@@ -189,6 +189,10 @@ class MailHandler(DeliveryHandler):
             transport = conf.MAIL_TRANSPORT
             connection = get_connection(transport["BACKEND"], fail_silently=False, **transport["OPTIONS"])
             connection.open()
+            # A server that does not answer is noticed while the connection opens.
+            smtp = getattr(connection, "connection", None)
+            if isinstance(smtp, smtplib.SMTP) and smtp.sock is not None:
+                smtp.sock.settimeout(conf.MAIL_ACCEPT_SECONDS)
             self._own.connection = connection
         return connection
 
