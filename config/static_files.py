@@ -32,6 +32,8 @@ CONTENT_TYPES = {
     ".mjs": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
 }
+# A quality of 0 means that the client does not take it.
+ACCEPTS_GZIP = re.compile(r"\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))", re.IGNORECASE)
 FOREVER = "max-age=31536000, public, immutable"
 
 
@@ -88,7 +90,7 @@ def hashed_file(request: HttpRequest, *, path: str, requested: str) -> HttpRespo
     headers = {"Cache-Control": FOREVER if requested == current else "no-cache", "Access-Control-Allow-Origin": "*"}
     extension = os.path.splitext(path)[1]
     content_type = CONTENT_TYPES.get(extension)
-    if content_type and "gzip" in request.headers.get("Accept-Encoding", ""):
+    if content_type and ACCEPTS_GZIP.search(request.headers.get("Accept-Encoding", "")):
         body = _compressed(path, current)
         headers |= {"Content-Encoding": "gzip"}
     else:

@@ -61,6 +61,22 @@ def test_every_module_has_a_hashed_name_and_is_kept_for_ever(browser):
         assert response["Content-Encoding"] == "gzip"
 
 
+@pytest.mark.parametrize(
+    ("accepted", "encoding"),
+    [
+        ("gzip", "gzip"),
+        ("br, gzip;q=0.5", "gzip"),
+        ("gzip;q=0", None),
+        ("identity;q=1, gzip ; q=0.000, br", None),
+        ("", None),
+    ],
+)
+def test_a_file_is_compressed_for_who_accepts_it(browser, accepted, encoding):
+    response = browser.get("/static/app/main.000000000000.js", headers={"Accept-Encoding": accepted})
+    assert response.get("Content-Encoding") == encoding
+    assert response["Vary"].startswith("Accept-Encoding")
+
+
 def test_an_older_hash_gets_the_file_of_today_and_is_kept_by_no_cache(browser):
     response = browser.get("/static/app/main.000000000000.js")
     assert (response.status_code, response["Cache-Control"]) == (200, "no-cache")
