@@ -125,11 +125,12 @@ def purge_unconfirmed(*, created_before: datetime, batch: int) -> int:
         with unit_of_work():
             if unconfirmed.select_for_update(skip_locked=True, no_key=True).first() is None:
                 continue  # confirmed in the meantime, or locked by another purge
+            codes.end_all(user_id=user_id)  # from here on its address cannot be confirmed
             account_erased.send(User, user_id=user_id)
         with unit_of_work():  # after what listeners still write at the end of their transaction
             user = unconfirmed.select_for_update().first()
             if user is not None:
-                codes.end_all(user_id=user_id)  # a guess of the same moment adds tries to them
+                codes.end_all(user_id=user_id)  # sent again in between; a guess of the same moment adds tries to them
                 audit.anonymise(user_id=user_id)
                 removed += bool(user.delete()[0])
     return removed

@@ -18,9 +18,10 @@ from accounts.models import (
     UnknownAddress,
     User,
 )
-from accounts.services import account_status, codes, login_lockout, retention, sessions, two_step
+from accounts.services import account_status, codes, login_lockout, registration, retention, sessions, two_step
 from core import database
 from core.database import run_first_batches
+from core.request_context import Client
 from tests.accounts.steps import redeem_code
 from tests.factories import make_user, sign_in
 from tests.parallel import parallel_outcomes
@@ -78,6 +79,26 @@ def test_the_audit_log_keeps_no_address_of_an_unconfirmed_account(bob, clock):
     assert purge()["accounts_unconfirmed"] == 1
     row = AuditEntry.objects.get()
     assert (row.target_label, row.reason, row.details) == (f"user {ann.id}", "", {})
+
+
+def test_an_account_is_not_confirmed_while_it_is_removed(db, clock, monkeypatch):
+    ann = make_user("Ann", verified=False)
+    clock.forward(days=8)
+    code = codes.issue(user=ann, purpose="signup", address=ann.email)
+    begin = registration.unit_of_work
+    begun = []
+
+    def confirms_between(**options):
+        begun.append(1)
+        if len(begun) == 2:  # what its apps have stored is removed, the account is there
+            with monkeypatch.context() as undisturbed, pytest.raises(InvalidOtp):
+                undisturbed.setattr(registration, "unit_of_work", begin)
+                registration.verify_email(email=ann.email, code=code, client=Client())
+        return begin(**options)
+
+    monkeypatch.setattr(registration, "unit_of_work", confirms_between)
+    assert purge()["accounts_unconfirmed"] == 1
+    assert len(begun) == 2 and not User.objects.exists()
 
 
 def test_a_code_that_is_sent_while_old_ones_are_removed_stays(alice, clock, monkeypatch):
