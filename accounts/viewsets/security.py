@@ -18,6 +18,7 @@ from rest_framework.response import Response
 from rest_framework.viewsets import ViewSet
 
 from accounts.conf import conf
+from accounts.exceptions import EmailTaken
 from accounts.models import OneTimeToken
 from accounts.permissions import IsVerified, needs_action_token
 from accounts.serializers.security import (
@@ -168,7 +169,8 @@ class EmailUndoViewSet(ViewSet):
 @throttles(EMAIL_UNDO)
 @require_http_methods(["GET", "HEAD", "POST"])
 def email_undo_page(request: HttpRequest, token: str) -> HttpResponse:
-    """The page of the link: a question (GET), the undo (POST), then a new password; 404 for a used or old link."""
+    """The page of the link: a question (GET), the undo (POST), then a new password; 404 for a used or old link, 409 when
+    the old address was given to another account."""
     try:
         ratelimits.check(EMAIL_UNDO.scope, network_of_request(request))
         if "password_token" in request.POST:
@@ -180,6 +182,8 @@ def email_undo_page(request: HttpRequest, token: str) -> HttpResponse:
             return _page(request, "done", language, address=change.old_email, password_token=password_token)
     except NotFound:
         return _page(request, "gone", None, status=404)
+    except EmailTaken:
+        return _page(request, "taken", language, status=409)
     except RateLimited as error:
         response = _page(request, "wait", None, status=429)
         response["Retry-After"] = str(error.retry_after)

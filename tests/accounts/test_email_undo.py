@@ -166,6 +166,17 @@ def test_what_is_no_token_is_a_page(alice, as_alice, token):
     assert (page.status_code, page["Content-Type"][:9]) == (404, "text/html")
 
 
+def test_an_address_that_an_operator_has_given_away_is_a_page(alice, as_alice):
+    old = alice.email
+    move(as_alice, alice)
+    link = undo_link(old)
+    User.objects.create_superuser(email=old, password=OWNERS, first_name="Root")
+    page = go(link)
+    assert (page.status_code, page["Content-Type"][:9]) == (409, "text/html")
+    assert "This e-mail address is already registered." in page.content.decode()
+    assert as_alice.get("/api/v1/auth/me")["user"]["email"] == NEW
+
+
 def test_the_page_waits_an_hour(alice, as_alice):
     old = alice.email
     move(as_alice, alice)
