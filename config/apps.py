@@ -1,6 +1,6 @@
 from django.apps import AppConfig, apps
 from django.contrib.admin import apps as admin
-from django.db.models.signals import post_migrate
+from django.db.models.signals import post_migrate, pre_migrate
 from django.utils.translation import gettext_lazy as _
 
 
@@ -10,10 +10,11 @@ class ParleyConfig(AppConfig):
     def ready(self) -> None:
         from accounts.services.audit import name_actions
         from config import checks, formats  # noqa: F401  (they register themselves)
-        from config.groups import make_groups
+        from config.groups import make_groups, remember_permissions
 
         # Django creates the permissions app by app; after the last app all of them exist.
         last = [app for app in apps.get_app_configs() if app.models_module][-1]
+        pre_migrate.connect(remember_permissions, sender=last, dispatch_uid="permissions before")
         post_migrate.connect(make_groups, sender=last, dispatch_uid="staff groups")
         name_actions({"media.copied": _("Images copied"), "purge_expired": _("Expired data deleted")})
 

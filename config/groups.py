@@ -7,6 +7,7 @@ other permissions, change the group in the admin.
 from typing import Any
 
 from django.contrib.auth.models import Group, Permission
+from django.db import connection
 from django.db.models import Q
 
 APPS = ("accounts", "messaging", "notifications", "realtime")
@@ -34,8 +35,20 @@ UNSEEN = {
 }
 
 
+# The ids of the permissions that were there before `migrate`.
+_known: set[int] = set()
+
+
+def remember_permissions(**kwargs: Any) -> None:
+    """Before `migrate`: which permissions there are, so that those of new models can be told from the others."""
+    _known.clear()
+    if Permission._meta.db_table in connection.introspection.table_names():
+        _known.update(Permission.objects.values_list("id", flat=True))
+
+
 def make_groups(**kwargs: Any) -> None:
-    """After `migrate`: creates missing groups, and gives Auditor the `view` permission of new models."""
+    """After `migrate`: creates missing groups, and gives Auditor the `view` permission of new models. A permission that
+    staff have taken from it is not given back."""
     permissions = Permission.objects.filter(content_type__app_label__in=APPS)
     may_view = Q(codename__startswith="view_")
     for name, extra in EXTRA.items():
@@ -44,4 +57,4 @@ def make_groups(**kwargs: Any) -> None:
             allowed = permissions.filter(may_view | Q(codename__in=extra))
             group.permissions.set(allowed.exclude(codename__in=UNSEEN.get(name, ())))
         elif name == "Auditor":
-            group.permissions.add(*permissions.filter(may_view))
+            group.permissions.add(*permissions.filter(may_view).exclude(id__in=_known))
