@@ -66,8 +66,9 @@ def test_an_agent_blocks_a_user_who_is_online(staff_server):
         page.locator(".confirm-consequences").wait_for()
         assert "All sessions end immediately" in page.locator(".confirm-consequences").inner_text()
         page.get_by_label("Reason").fill("spam")
-        page.get_by_role("button", name="Block").click()
-        page.locator(".messagelist").wait_for()
+        page.get_by_role("button", name="Block").dblclick(delay=30)
+        page.locator(".messagelist .success").wait_for()
+        assert page.locator(".messagelist li").count() == 1
         socket.receive_until_closed()
         assert socket.connection.close_code == 4401
         client.heading("Signed out")

@@ -49,10 +49,10 @@ def test_a_group_is_made_and_changed(page_of, staff_server):
     page.get_by_label("Name:").fill("Night shift")
     page.get_by_label("Can block and unblock users").check()
     page.get_by_label("Reason:").fill("nights are quiet")
-    page.get_by_role("button", name="Save and continue editing").click()
+    page.get_by_role("button", name="Save and continue editing").dblclick(delay=30)
     page.get_by_label("Can unlock users").check()
     page.get_by_label("Reason:").fill("phones at night")
-    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_role("button", name="Save", exact=True).dblclick(delay=30)
     page.locator(".messagelist .success").wait_for()
     assert [(row[0], row[1], row[2]) for row in staff_server.audited_since(since)] == [
         ("group.added", "group Night shift", "nights are quiet"),
