@@ -6,6 +6,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import DatabaseError
 from django_otp import match_token
+from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from accounts.models import AuditEntry
 from accounts.services import audit
@@ -109,6 +110,9 @@ def test_a_recovery_code_of_staff_is_in_the_audit_log(alice, capsys):
     with pytest.raises(CommandError, match="is not a staff member"):
         call_command("addstatictoken", alice.email)
     sam = staff("Support")
+    with pytest.raises(CommandError, match="has no authenticator app"):
+        call_command("addstatictoken", sam.email)
+    TOTPDevice.objects.create(user=sam, confirmed=True, name="app")
     call_command("addstatictoken", sam.email)
     code = capsys.readouterr().out.strip()
     assert match_token(sam, code) and not match_token(sam, code)

@@ -16,11 +16,16 @@ class Command(PlainCommand):
         parser.add_argument("-t", "--token", type=not_blank, help="the code (a random one)")
 
     def handle(self, *args: Any, **options: Any) -> str:
-        # Imported here: it needs the apps of django-otp, which a project may do without.
+        # Imported here: they need the apps of django-otp, which a project may do without.
+        from django_otp.plugins.otp_totp.models import TOTPDevice
+
         from accounts.admin_site import sign_in
 
         user = find_user(options["user"])
         if not user.is_staff:
             raise CommandError(f"{user.email} is not a staff member.")
+        if not TOTPDevice.objects.filter(user=user, confirmed=True).exists():
+            # A code alone would be a second factor, too, and who has one adds no app.
+            raise CommandError(f"{user.email} has no authenticator app yet: the password alone opens the page for it.")
         reason = "manage.py addstatictoken"
         return sign_in.add_static_code(user=user, reason=reason, actor=actor(), code=options["token"])
