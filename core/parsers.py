@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from typing import IO, Any, NoReturn
 
 from django.core.files.uploadhandler import FileUploadHandler, TemporaryFileUploadHandler
+from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 from rest_framework.exceptions import ParseError
-from rest_framework.parsers import JSONParser, MultiPartParser
+from rest_framework.parsers import DataAndFiles, JSONParser, MultiPartParser
 
 from core.exceptions import FileTooLarge
 from core.images import MAX_BYTES
@@ -87,13 +88,27 @@ class _Counted(FileUploadHandler):
         return None
 
 
+# Every byte is a character of it: what it has decoded can be decoded again.
+_ONE_TO_ONE = "latin-1"
+
+
+def _decoded(form: QueryDict, encoding: str) -> QueryDict:
+    """The form that was read as Latin-1 in its own encoding. UnicodeError for bytes that are not of that encoding, where
+    Django would put question marks into the text; LookupError for what is no encoding of text."""
+    decoded = QueryDict(mutable=True)
+    for name, values in form.lists():
+        decoded.setlist(name, [value.encode(_ONE_TO_ONE).decode(encoding) for value in values])
+    return decoded
+
+
 class PictureFormParser(MultiPartParser):
     """multipart/form-data with a `file` of at most 5 MB. FileTooLarge for more."""
 
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> Any:
-        request = (parser_context or {})["request"]
+        context = dict(parser_context or {})
+        request = context["request"]
         try:
             length = int(request.META.get("CONTENT_LENGTH") or 0)
         except ValueError:
@@ -102,6 +117,7 @@ class PictureFormParser(MultiPartParser):
             raise FileTooLarge
         request.upload_handlers = [_Counted(request), TemporaryFileUploadHandler(request)]
         try:
-            return super().parse(stream, media_type, parser_context)
-        except ParseError as error:  # its text is Django's, technical and in English
+            form = super().parse(stream, media_type, context | {"encoding": _ONE_TO_ONE})
+            return DataAndFiles(_decoded(form.data, context["encoding"]), form.files)
+        except (ParseError, UnicodeError, LookupError) as error:  # their texts are technical and in English
             raise ParseError(_("The request could not be read.")) from error

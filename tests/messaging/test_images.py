@@ -40,6 +40,29 @@ def files(image):
     return [default_storage.exists(pictures.file_name(image.token, image.mime, thumb=t)) for t in (False, True)]
 
 
+@pytest.mark.parametrize(
+    ("charset", "text", "shown"),
+    [
+        ("", "déjà vu 👍".encode(), "déjà vu 👍"),
+        ("", "déjà vu".encode("latin-1"), None),
+        ("; charset=iso-8859-1", "déjà vu".encode("latin-1"), "déjà vu"),
+        ("; charset=utf-16", "déjà vu".encode("utf-16") + b"x", None),
+        ("; charset=bz2_codec", b"vu", None),
+    ],
+)
+def test_the_text_of_an_image_is_kept_as_sent_or_refused(as_alice, conversation, charset, text, shown):
+    boundary = b'--b\r\nContent-Disposition: form-data; name="'
+    form = boundary + b'body"\r\n\r\n' + text + b"\r\n"
+    form += boundary + b'file"; filename="a.png"\r\n\r\n' + upload().read() + b"\r\n--b--\r\n"
+    kind = f"multipart/form-data; boundary=b{charset}"
+    reply = as_alice.raw("POST", conversation_path(conversation, "/media"), form, content_type=kind)
+    if shown is None:
+        assert (reply.status_code, reply.json()["error"]) == (400, "parse_error")
+        assert not Message.objects.exists() and not Image.objects.exists()
+    else:
+        assert (reply.status_code, reply.json()["message"]["body"]) == (201, shown)
+
+
 def test_an_image_with_text(as_alice, as_bob, alice, conversation, show, thread):
     sent = show(as_alice, body=" look ", client_id="i-1")
     image = Image.objects.get()
