@@ -1,11 +1,13 @@
 """Metrics for Prometheus at /metrics: requests by route, and the state of the delivery queue.
 
-Numbers are per process: scrape each process of a fleet by itself.
+Numbers are per process: scrape each process of a fleet by itself. The workers of a granian share a port, so a scrape meets
+any of them: they count in the files of one folder (PROMETHEUS_MULTIPROC_DIR), and each answers with the sum.
 """
 
 from __future__ import annotations
 
 import hmac
+import os
 from collections.abc import Iterator
 from datetime import timedelta
 
@@ -16,8 +18,17 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
-from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, Counter, Histogram, generate_latest
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    PROCESS_COLLECTOR,
+    REGISTRY,
+    CollectorRegistry,
+    Counter,
+    Histogram,
+    generate_latest,
+)
 from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
 from config.health import OK, channel_layer
@@ -81,7 +92,18 @@ class StateCollector(Collector):
         yield ended
 
 
-REGISTRY.register(StateCollector())
+def _registry() -> CollectorRegistry:
+    """What /metrics shows: the numbers of this process, or the sum of all that share its folder."""
+    registry = REGISTRY
+    if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
+        registry = CollectorRegistry()
+        MultiProcessCollector(registry)
+        registry.register(PROCESS_COLLECTOR)
+    registry.register(StateCollector())
+    return registry
+
+
+shown = _registry()
 
 
 @require_safe
@@ -89,7 +111,7 @@ REGISTRY.register(StateCollector())
 def metrics(request: HttpRequest) -> HttpResponse:
     if not may_read(request):
         raise Http404
-    return HttpResponse(generate_latest(REGISTRY), content_type=CONTENT_TYPE_LATEST)
+    return HttpResponse(generate_latest(shown), content_type=CONTENT_TYPE_LATEST)
 
 
 def may_read(request: HttpRequest) -> bool:

@@ -9,6 +9,8 @@ from core import process
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 # A WSGI server keeps its threads, so each thread keeps its connection.
 os.environ.setdefault("DATABASE_CONNECTIONS", "kept")
+if folder := os.environ.get("PROMETHEUS_MULTIPROC_DIR"):  # of config.metrics
+    os.makedirs(folder, exist_ok=True)
 
 traces = bool(os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT"))
 process.loading()

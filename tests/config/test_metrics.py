@@ -1,6 +1,9 @@
 """What Prometheus finds at /metrics after people have used the service."""
 
+import os
 import re
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -11,7 +14,7 @@ import pytest
 from messaging.services import conversations, messages
 from notifications import selectors
 from tests import databases
-from tests.server import ON_POSTGRES, RunningServer
+from tests.server import ON_POSTGRES, ROOT, RunningServer
 
 
 @pytest.fixture
@@ -46,6 +49,34 @@ def test_requests_limits_and_the_queue_are_counted(scrape, anonymous, as_bob, al
     )
     assert after["parley_sockets_open"] == 0
     assert "parley_event_delivery_seconds_count" in after
+
+
+COUNT_IN_TWO_PROCESSES = """
+import os
+import config.wsgi
+from config import metrics
+
+count = metrics.REQUESTS.labels("GET", "healthz", 200).inc
+child = os.fork()
+count(3 if child == 0 else 2)
+if child == 0:
+    os._exit(0)
+os.waitpid(child, 0)
+print(metrics.generate_latest(metrics.shown).decode())
+"""
+
+
+@pytest.mark.once
+@pytest.mark.parametrize(("together", "counted"), [(True, 5), (False, 2)])
+def test_workers_on_one_port_answer_with_their_sum(tmp_path, together, counted):
+    environment = {**os.environ, "DEBUG": "1", "DATABASE_URL": "", "REDIS_URL": "", "VAR_DIR": str(tmp_path)}
+    if together:
+        environment["PROMETHEUS_MULTIPROC_DIR"] = str(tmp_path / "metrics")
+    command = [sys.executable, "-c", COUNT_IN_TWO_PROCESSES]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
+    series = 'parley_http_requests_total{method="GET",route="healthz",status="200"}'
+    assert f"{series} {counted}.0" in done.stdout
+    assert "process_resident_memory_bytes" in done.stdout
 
 
 @pytest.fixture
