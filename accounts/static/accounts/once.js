@@ -1,5 +1,6 @@
-// Of two clicks in a row the second would replace the reply to the first: recovery codes that are shown once would not be
-// seen, a code that signs in once would be refused, and a form would find its own change and say that nothing was saved.
+// Of two clicks in a row the second would replace the reply to the first: what is shown once would not be seen (recovery
+// codes, the form after an undone change of address), a code that signs in once would be refused, and a form of the support
+// pages would find its own change and say that nothing was saved. Without this script the pages work as well.
 const PAUSE = 10_000;
 const sentAt = new WeakMap();
 
