@@ -201,3 +201,24 @@ def test_typing_presence_receipts_and_images(people):
       return {{ delivered: delivered.data.user_id === bob.session.userId, notices, image: image.status, hasFile: item.file.size }};
     """)
     assert result == {"delivered": True, "notices": 1, "image": 200, "hasFile": 42}
+
+
+def test_a_message_sent_again_after_errors_of_the_server_has_as_many_tries_as_before(people, alice, server):
+    assert people.run(f"""
+      let asked = 0;
+      const failing = async (url, options) => {{
+        if (!url.endsWith("/messages") || options.method !== "POST") return fetch(url, options);
+        asked += 1;
+        if (asked === 10) return fetch(url, options);
+        const body = {{ ok: false, error: "server_error", message: "Later.", retry_after: 0.01 }};
+        return new Response(JSON.stringify(body), {{ status: 500, headers: {{ "Content-Type": "application/json" }} }});
+      }};
+      const client = make({{ baseUrl: "{server.base}", fetch: failing }});
+      await client.auth.login({{ email: "{alice}", password: "{PASSWORD}" }});
+      const {{ client_id }} = client.outbox.send({{ conversation_id: state.talk, body: "again" }});
+      await until(() => client.outbox.items()[0].state === "failed");
+      const before = asked;
+      client.outbox.retry(client_id);
+      await until(() => asked > before && ["failed", undefined].includes(client.outbox.items()[0]?.state));
+      return [before, asked, client.outbox.items().length];
+    """) == [8, 10, 0]

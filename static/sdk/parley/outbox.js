@@ -58,6 +58,7 @@ export class Outbox {
   retry(clientId) {
     const row = this.#row(clientId);
     if (!row) return;
+    this.#at(clientId).serverErrors = 0;
     this.#save({ ...row, error: null });
     this.#emitItems();
     this.flush();
