@@ -222,3 +222,31 @@ def test_a_message_sent_again_after_errors_of_the_server_has_as_many_tries_as_be
       await until(() => asked > before && ["failed", undefined].includes(client.outbox.items()[0]?.state));
       return [before, asked, client.outbox.items().length];
     """) == [8, 10, 0]
+
+
+def test_events_go_on_after_a_resume_that_is_refused(people, bob, server):
+    """One event gets lost, and the server refuses to send it again."""
+    people.run(f"""
+      let isLost = false;
+      const change = (frame) => {{
+        const isFirst = !isLost && frame.data?.message?.body === "first";
+        isLost ||= isFirst;
+        return isFirst ? [] : [frame];
+      }};
+      const {{ send }} = WebSocket.prototype;
+      let isRefused = false;
+      WebSocket.prototype.send = function (text) {{
+        const frame = JSON.parse(text);
+        const isWrong = isLost && !isRefused && frame.type === "resume";
+        isRefused ||= isWrong;
+        send.call(this, isWrong ? JSON.stringify({{ ...frame, data: {{}} }}) : text);
+      }};
+      const client = make({{ baseUrl: "{server.base}", name: "unlucky", change }});
+      await client.auth.login({{ email: "{bob}", password: "{PASSWORD}" }});
+      client.connect();
+      await until(() => client.status === "online");
+      {BODIES}
+      for (const body of ["first", "second", "third"]) await state.alice.messages.send({{ conversation_id: state.talk, body }});
+      await until(() => bodies(client).includes("third"));
+      if (!isRefused || String(bodies(client)) !== "first,second,third") throw new Error(bodies(client));
+    """)

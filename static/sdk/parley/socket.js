@@ -127,8 +127,7 @@ export class Socket {
   #drop() {
     const socket = this.#socket;
     this.#socket = null;
-    this.#isReady = false;
-    this.#isResuming = this.#isCatchingUp = false;
+    this.#isReady = this.#isResuming = this.#isCatchingUp = false;
     for (const timer of [this.#readyTimer, this.#pingTimer, this.#silenceTimer, this.#ackTimer]) clearTimeout(timer);
     this.#ackTimer = this.#silenceTimer = null;
     for (const { reject, timer } of this.#pending.values()) {
@@ -200,6 +199,8 @@ export class Socket {
   }
 
   #answered({ ref, ok, data, ...error }) {
+    // It is answered only when it is refused; the next connection begins with another one.
+    if (ref === "resume") return this.#lose({ code: 0, reason: error.error });
     const waiting = this.#pending.get(ref);
     this.#pending.delete(ref);
     clearTimeout(waiting?.timer);
@@ -229,13 +230,13 @@ export class Socket {
    * latest events again and acknowledges them. The handlers do not receive them. */
   #catchUp({ epoch, seq, min_seq: oldest }) {
     this.#isCatchingUp = seq > oldest;
-    if (this.#isCatchingUp) this.#write({ type: "resume", data: { epoch, seq: Math.max(oldest, seq - CAUGHT_UP) } });
+    if (this.#isCatchingUp) this.#write({ type: "resume", ref: "resume", data: { epoch, seq: Math.max(oldest, seq - CAUGHT_UP) } });
   }
 
   #durable(frame) {
     const { seq } = frame;
     if (seq > this.#place.seq + 1) {
-      if (!this.#isResuming) this.#write({ type: "resume", data: { ...this.#place } });
+      if (!this.#isResuming) this.#write({ type: "resume", ref: "resume", data: { ...this.#place } });
       this.#isResuming = true;
       return;
     }
