@@ -159,3 +159,25 @@ def test_an_error_of_a_proxy_says_that_the_server_cannot_be_reached(windows, cha
     alice.page.get_by_role("alertdialog").get_by_role("button", name="Clear").click()
     expect(alice.page.locator(".notices")).to_contain_text("The server cannot be reached.")
     alice.complaints[:] = [text for text in alice.complaints if "502" not in text]
+
+
+def test_of_switches_changed_one_after_the_other_the_last_change_counts(windows, people):
+    def stored():
+        preferences = people["Alice"].http.get("/notifications/preferences").json()["preferences"]
+        return preferences["likes"], preferences["comments"]
+
+    alice = windows("Alice").open("settings/notifications")
+    likes, comments = (alice.page.get_by_role("switch", name=name) for name in ("Likes", "Comments"))
+    expect(comments).to_be_visible()
+    before = stored()
+    waiting = []
+    alice.page.route("**/notifications/preferences", lambda route: waiting.append(route), times=1)
+    for switch in (likes, comments, likes):
+        switch.click()
+    alice.page.wait_for_timeout(1_000)
+    waiting[0].continue_()
+    alice.page.wait_for_timeout(1_000)
+    assert stored() == (before[0], not before[1])
+    assert (likes.is_checked(), comments.is_checked()) == stored()
+    comments.click()
+    eventually(lambda: stored() == before, what="the former values")
