@@ -1,5 +1,5 @@
 // The only connection of this window to the API, and its signed-in user.
-import { Parley } from "../sdk/parley.js";
+import { Parley, ParleyError } from "../sdk/parley.js";
 import { language, onLanguage } from "./i18n.js";
 import { navigate } from "./router.js";
 import { SIGNED_OUT } from "./routes.js";
@@ -31,10 +31,18 @@ export async function signOut(next = "/app/") {
   }
 }
 
+// The reply, unless another user is signed in by the time it is here, or none.
+export async function forThisUser(request) {
+  const { userId } = parley.session;
+  const reply = await request;
+  if (parley.session.userId !== userId) throw new ParleyError("aborted");
+  return reply;
+}
+
 // Data that the sign-in reply lacks: the language of the account, the picture. An unconfirmed account has to wait for it.
 export async function loadProfile() {
   try {
-    const { profile } = await parley.profile.get();
+    const { profile } = await forThisUser(parley.profile.get());
     app.set(({ user }) => user && { user: { ...user, ...profile } });
   } catch {
     // Whatever is wrong, the connection says it, too.

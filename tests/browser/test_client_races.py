@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.chromium import needs_chromium, wait_until
+from tests.browser.client_pages import SIGN_IN, demo_people
 from tests.browser.test_client_slow import held
 
 pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(240)]
@@ -104,6 +105,40 @@ def test_conversations_that_load_while_the_session_ends(alice, people):
     signed_out(alice)
     ids = "async () => (await import('/static/app/state/chats.js')).chats.get().ids"
     assert alice.page.evaluate(ids) == []
+
+
+IN_CLIENT = """async (chat) => {
+  const { loadProfile, parley } = await import("/static/app/client.js");
+  const { peerOf } = await import("/static/app/calls/state.js");
+  const { app } = await import("/static/app/store.js");
+  %s
+}"""
+
+
+@pytest.mark.parametrize(
+    ("address", "ask", "look", "expected"),
+    [
+        ("/profile", "await loadProfile()", "return app.get().user.first_name", "Bob"),
+        ("/notifications/unread-count", "parley.emit('reload', {})", "return app.get().unread", 0),
+        (
+            "/messages/conversations/*",
+            "await peerOf(chat).catch(() => {})",
+            "return (await peerOf(chat)).first_name",
+            "Alice",
+        ),
+    ],
+)
+def test_a_reply_that_comes_after_another_user_has_signed_in(alice, people, server, chat, address, ask, look, expected):
+    """In another tab of this browser."""
+    people["Bob"].http.post("/notifications/read-all", json={})
+    people["Bob"].send(chat, "unread for Alice")
+    login = demo_people(server)["Bob"]
+    sign_in = partial(alice.page.evaluate, SIGN_IN, [login["email"], login["password"]])
+    alice.page.route(f"**/api/v1{address}", held(alice, sign_in), times=1)
+    with alice.page.expect_response(f"**/api/v1{address}"):
+        alice.page.evaluate(IN_CLIENT % ask, chat)
+    alice.page.wait_for_timeout(1_500)
+    assert alice.page.evaluate(IN_CLIENT % look, chat) == expected
 
 
 def test_a_reaction_that_comes_before_the_reply_to_ones_own(windows, people, chat):

@@ -1,5 +1,5 @@
 // Past calls, newest first, each with a way to call again.
-import { parley } from "../client.js";
+import { forThisUser, parley } from "../client.js";
 import { html, useEffect, useRef, useState } from "../html.js";
 import { dateTime, duration, t } from "../i18n.js";
 import { app, useStore } from "../store.js";
@@ -26,7 +26,7 @@ export default function History() {
     try {
       const [reply, talks] = await Promise.all([
         parley.calls.list({ limit: PAGE, ...(before && { before }) }),
-        before ? { conversations: [] } : parley.messages.listConversations({ limit: 100 }),
+        before ? { conversations: [] } : forThisUser(parley.messages.listConversations({ limit: 100 })),
       ]);
       remember(talks.conversations);
       const ids = [...new Set(reply.calls.map((call) => call.conversation_id))];

@@ -1,5 +1,5 @@
 // The call of this window, for the components that show it.
-import { parley } from "../client.js";
+import { forThisUser, parley } from "../client.js";
 import { useEffect, useState } from "../html.js";
 import { createStore, useStore } from "../store.js";
 
@@ -50,7 +50,7 @@ export function usePeer(conversationId) {
 
 export async function peerOf(conversationId) {
   if (!people.has(conversationId)) {
-    const { conversation } = await parley.messages.getConversation({ conversation_id: conversationId });
+    const { conversation } = await forThisUser(parley.messages.getConversation({ conversation_id: conversationId }));
     people.set(conversationId, conversation.other_user);
   }
   return people.get(conversationId);

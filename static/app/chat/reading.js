@@ -1,5 +1,5 @@
 // What the reader has seen is reported as read: only while the tab is visible, and not more often than needed.
-import { parley } from "../client.js";
+import { forThisUser, parley } from "../client.js";
 import { change, chats } from "../state/chats.js";
 
 const PAUSE_MS = 700;
@@ -17,7 +17,7 @@ export function reader(id) {
     if (closed || messageId <= last || document.visibilityState !== "visible") return;
     last = messageId;
     try {
-      const reply = await parley.messages.markRead({ conversation_id: id, message_id: messageId });
+      const reply = await forThisUser(parley.messages.markRead({ conversation_id: id, message_id: messageId }));
       // After the event of it, others may have changed the count.
       const isNews = reply.last_read_id > (chats.get().byId[id]?.last_read_id ?? 0);
       if (isNews) change(id, { last_read_id: reply.last_read_id, unread_count: reply.unread_count });

@@ -1,5 +1,5 @@
 // All settings of a user, on one page.
-import { parley, signOut } from "../client.js";
+import { forThisUser, parley, signOut } from "../client.js";
 import { html, useEffect, useRef, useState } from "../html.js";
 import { t } from "../i18n.js";
 import { navigate } from "../router.js";
@@ -39,7 +39,7 @@ export default function Settings({ params }) {
     app.set(({ user }) => user && { user: { ...user, ...changed } });
   };
   useEffect(() => {
-    parley.profile.get().then((reply) => update(reply.profile), (error) => setProblem(errorText(error)));
+    forThisUser(parley.profile.get()).then((reply) => update(reply.profile), (error) => setProblem(errorText(error)));
     return parley.on("profile.updated", ({ user }) => setProfile((old) => ({ ...old, ...user })));
   }, []);
   const headingOf = (section) => page.current?.querySelector(`#section-${CSS.escape(section)}`);

@@ -1,6 +1,5 @@
 // The list of conversations, kept true by the events.
-import { ParleyError } from "../../sdk/parley.js";
-import { parley } from "../client.js";
+import { forThisUser, parley } from "../client.js";
 import { createStore } from "../store.js";
 
 const PAGE = 30;
@@ -36,12 +35,9 @@ const underWay = new Set();
 
 async function loading(request, store) {
   const changed = new Set();
-  const { userId } = parley.session;
   underWay.add(changed);
   try {
-    const reply = await request;
-    // The user has signed out meanwhile: it is not for the next one.
-    if (parley.session.userId !== userId) throw new ParleyError("aborted");
+    const reply = await forThisUser(request);
     store(reply);
     return reply;
   } finally {

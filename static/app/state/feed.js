@@ -1,5 +1,5 @@
 // The notifications, newest first, kept true by the events.
-import { parley } from "../client.js";
+import { forThisUser, parley } from "../client.js";
 import { app, createStore } from "../store.js";
 import { failed } from "../ui/notices.js";
 
@@ -16,12 +16,9 @@ const underWay = new Set();
 
 async function loading(request, store) {
   const missed = [];
-  const { userId } = parley.session;
   underWay.add(missed);
   try {
-    const reply = await request;
-    // The user may have signed out meanwhile.
-    if (parley.session.userId !== userId) return;
+    const reply = await forThisUser(request);
     store(reply);
     for (const act of missed) act();
   } finally {
@@ -38,7 +35,7 @@ export async function loadFeed() {
       app.set({ unread: reply.unread_count });
     });
   } catch (error) {
-    if (!feed.get().loaded) feed.set({ failed: error });
+    if (!feed.get().loaded && error.code !== "aborted") feed.set({ failed: error });
   }
 }
 
@@ -61,7 +58,7 @@ export async function readAll() {
 
 export async function readOne(id) {
   feed.set(({ rows }) => ({ rows: rows.map((row) => (row.id === id ? { ...row, is_read: true } : row)) }));
-  const reply = await parley.notifications.read({ notification_id: id });
+  const reply = await forThisUser(parley.notifications.read({ notification_id: id }));
   if (reply.unread_count !== undefined) app.set({ unread: reply.unread_count });
 }
 
@@ -118,7 +115,7 @@ export function listen() {
   });
   parley.on("reload", () => {
     if (feed.get().loaded) loadFeed();
-    parley.notifications.unreadCount().then(
+    forThisUser(parley.notifications.unreadCount()).then(
       (reply) => app.set({ unread: reply.unread_count, messageUnread: reply.message_unread_count }),
       () => {},
     );
