@@ -26,6 +26,12 @@ SLOW = """async () => {
   window.renewal = parley.session.refresh().catch(() => {});
 }"""
 
+# A tab whose requests never arrive.
+STUCK = """async () => {
+  const { Parley } = await import("/static/sdk/parley.js");
+  window.parley = new Parley({ fetch: () => new Promise(() => {}) });
+}"""
+
 
 @pytest.fixture
 def tabs(server):
@@ -103,3 +109,24 @@ def test_a_closed_tab_leaves_its_messages_to_the_others(tabs, server):
     second.wait_for_function("() => parley.outbox.items().length === 0")
     list_of = "async chat => (await parley.messages.list({ conversation_id: chat, limit: 2 })).messages.map((row) => row.body)"
     assert second.evaluate(list_of, chat) == ["two", "one"]
+
+
+def test_a_connected_tab_sends_what_one_that_closes_leaves_behind(tabs, server):
+    logins = demo_people(server)
+    chat = Api(server, logins["Alice"]).chat_with(Api(server, logins["Bob"]))
+    first, second, _third = tabs
+    second.evaluate("() => parley.connect()")
+    second.wait_for_function("() => parley.status === 'online'")
+    first.evaluate(STUCK)
+    send = "([chat, body]) => parley.outbox.send({ conversation_id: chat, body }).client_id"
+    taken_back = first.evaluate(send, [chat, "taken back"])
+    first.evaluate(send, [chat, "left behind"])
+    second.wait_for_function("() => parley.outbox.items().length === 2")
+    # As long as it lives, its messages are its own.
+    first.wait_for_timeout(1_000)
+    first.evaluate("id => parley.outbox.remove(id)", taken_back)
+    second.wait_for_function("() => parley.outbox.items().length === 1")
+    first.close()
+    second.wait_for_function("() => parley.outbox.items().length === 0", timeout=10_000)
+    last = "async chat => (await parley.messages.list({ conversation_id: chat, limit: 1 })).messages[0].body"
+    assert second.evaluate(last, chat) == "left behind"

@@ -72,6 +72,9 @@ export class Tabs {
   #handlers = new Set();
   #queues = new Map();
   #onStorage = null;
+  #id = null;
+  #leave = null;
+  #awaited = new Set();
 
   constructor(name, storage) {
     this.name = name;
@@ -99,11 +102,28 @@ export class Tabs {
   /** Runs `work` while no other tab (and nothing else here) holds the lock of that name. */
   lock(name, work) {
     const full = `${this.name}.${name}`;
-    if (this.isShared && globalThis.navigator?.locks) return navigator.locks.request(full, work);
+    if (this.#hasLocks) return navigator.locks.request(full, work);
     const before = this.#queues.get(full) ?? Promise.resolve();
     const result = before.then(work, work);
     this.#queues.set(full, result.catch(() => {}));
     return result;
+  }
+
+  /** The name of this tab, by which the others can wait for its end. */
+  get id() {
+    if (this.#id === null) {
+      this.#id = randomId();
+      // Held as long as it lives; a browser takes it from a tab that is closed or dies.
+      if (this.#hasLocks) this.lock(`tab.${this.#id}`, () => new Promise((resolve) => (this.#leave = resolve)));
+    }
+    return this.#id;
+  }
+
+  /** Runs `act` once when the tab of that name is gone, where that can be known. */
+  whenGone(id, act) {
+    if (!id || id === this.#id || this.#awaited.has(id) || !this.#hasLocks) return;
+    this.#awaited.add(id);
+    this.lock(`tab.${id}`, () => this.#handlers.size > 0 && act());
   }
 
   /** Waits until what another tab has just stored can be read here: browsers pass it on a moment later. */
@@ -112,9 +132,14 @@ export class Tabs {
   }
 
   close() {
+    this.#leave?.();
     this.#channel?.close();
     if (this.#onStorage) removeEventListener("storage", this.#onStorage);
     this.#handlers.clear();
+  }
+
+  get #hasLocks() {
+    return this.isShared && Boolean(globalThis.navigator?.locks);
   }
 
   #dispatch(message) {

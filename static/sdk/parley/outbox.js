@@ -204,7 +204,7 @@ export class Outbox {
     return this.#shown(row);
   }
 
-  #shown({ order, error, has_file, ...row }) {
+  #shown({ order, error, has_file, tab, ...row }) {
     const here = this.#here.get(row.client_id) ?? {};
     const state = error ? "failed" : here.isSending ? "sending" : "waiting";
     const retryAt = here.retryAt > Date.now() && !error ? here.retryAt : null;
@@ -281,6 +281,7 @@ export class Outbox {
     for (const [clientId, { file, abort }] of this.#here) if (file && !this.#row(clientId)) abort?.abort();
     this.#emitItems(false);
     this.#loadFiles();
+    this.#stored.inherit(() => this.flush());
   }
 
   /** Signed out by choice: nothing unsent stays behind on this device. */

@@ -30,7 +30,12 @@ export class StoredMessages {
   }
 
   set(row) {
-    this.#storage.setItem(this.#key(row.client_id), JSON.stringify(row));
+    this.#storage.setItem(this.#key(row.client_id), JSON.stringify({ ...row, tab: this.#tabs.id }));
+  }
+
+  /** Calls `act` when a tab is gone whose messages are still here. */
+  inherit(act) {
+    for (const { tab } of this.rows()) this.#tabs.whenGone(tab, act);
   }
 
   delete({ client_id, has_file }) {
