@@ -1,5 +1,6 @@
 """Two users of whom one has blocked the other, as the blocked one sees it: only what the API tells."""
 
+import re
 from functools import partial
 
 import pytest
@@ -88,3 +89,29 @@ def test_the_notice_of_a_block_covers_no_word_about_it_on_a_phone(windows, block
     expect(alice.page.get_by_text("You have blocked Bob Baker.")).to_be_visible()
     notice, bar = (alice.page.locator(name).bounding_box() for name in (".notice", ".blocked-bar"))
     assert notice["y"] + notice["height"] <= bar["y"]
+
+
+def test_of_many_blocked_users_the_first_one_can_still_be_unblocked(windows, blocks, people, chat):
+    blocks("Alice", "Bob")
+    alice = windows("Alice")
+    card = {"first_name": "", "last_name": "", "username": "", "avatar_url": None}
+    others = [
+        {"user_id": number, "user": card | {"id": number}, "created_at": "2026-11-20T10:00:00Z"}
+        for number in range(1_000, 1_100)
+    ]
+
+    def answer(route):
+        if "cursor=" in route.request.url:
+            route.continue_(url=route.request.url.split("?")[0])
+        else:
+            route.fulfill(json={"ok": True, "blocks": others, "has_more": True, "next_cursor": "further"})
+
+    alice.page.route(
+        re.compile("/profile/blocks"),
+        lambda route: answer(route) if route.request.method == "GET" else route.continue_(),
+    )
+    alice.open("settings/blocked")
+    expect(alice.page.get_by_role("button", name="Unblock Bob Baker")).to_be_visible()
+    alice.open_chat(chat)
+    alice.page.get_by_role("button", name="Unblock").click()
+    expect(alice.box).to_be_visible()

@@ -2,6 +2,7 @@
 import { parley } from "../client.js";
 import { html, useEffect, useRef, useState } from "../html.js";
 import { t } from "../i18n.js";
+import { loadBlocks } from "../state/blocks.js";
 import { fetchChat, chats } from "../state/chats.js";
 import { useNoticesAbove } from "../ui/above.js";
 import { onReturn } from "../ui/focus.js";
@@ -27,8 +28,8 @@ export function useBlockedByMe({ other_user: user, is_blocked: isBlocked }) {
   useEffect(() => {
     setMine(null);
     if (!isBlocked) return undefined;
-    const load = () => parley.profile.blocksList().then(
-      ({ blocks }) => setMine(blocks.some((entry) => entry.user_id === user.id)),
+    const load = () => loadBlocks().then(
+      (blocks) => setMine(blocks.some((entry) => entry.user_id === user.id)),
       () => setMine(false),
     );
     load();

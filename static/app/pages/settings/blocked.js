@@ -1,13 +1,14 @@
 import { parley } from "../../client.js";
 import { html, useEffect, useState } from "../../html.js";
 import { t } from "../../i18n.js";
+import { loadBlocks } from "../../state/blocks.js";
 import { Avatar, nameOf } from "../../ui/avatar.js";
 import { focusAfter } from "../../ui/focus.js";
 import { failed, notice } from "../../ui/notices.js";
 
 export function Blocked() {
   const [blocks, setBlocks] = useState(null);
-  const load = () => parley.profile.blocksList().then((reply) => setBlocks(reply.blocks), failed);
+  const load = () => loadBlocks().then(setBlocks, failed);
   useEffect(() => {
     load();
     return parley.on("block.changed", load);
