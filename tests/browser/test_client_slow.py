@@ -181,3 +181,21 @@ def test_of_switches_changed_one_after_the_other_the_last_change_counts(windows,
     assert (likes.is_checked(), comments.is_checked()) == stored()
     comments.click()
     eventually(lambda: stored() == before, what="the former values")
+
+
+def test_what_a_search_finds_after_it_was_closed_leads_nowhere(windows, long_chat):
+    alice = windows("Alice").open_chat(long_chat)
+    end = alice.log.get_by_role("article").last
+    expect(end).to_be_in_viewport()
+    waiting = []
+    alice.page.route(re.compile(r"/search\?"), lambda route: waiting.append(route))
+    alice.page.get_by_role("button", name="Search in conversation").click()
+    box = alice.page.get_by_role("searchbox", name="Search messages")
+    box.fill("pelican, number")
+    eventually(lambda: alice.page.wait_for_timeout(50) or waiting, what="the request of the search")
+    box.press("Escape")
+    expect(box).to_have_count(0)
+    waiting[0].continue_()
+    alice.page.wait_for_timeout(1_000)
+    expect(end).to_be_in_viewport()
+    expect(alice.log.locator(".marked")).to_have_count(0)

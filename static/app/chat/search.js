@@ -16,7 +16,13 @@ export function SearchBar({ id, onShow, onClose }) {
   const box = useRef();
   const wanted = useRef("");
   const [tries, setTries] = useState(0);
-  useLayoutEffect(() => box.current.focus(), []);
+  useLayoutEffect(() => {
+    box.current.focus();
+    // What is found after the search has been closed leads nowhere.
+    return () => {
+      wanted.current = null;
+    };
+  }, []);
 
   // The server reads a part of a long conversation at a time: a page without a hit need not be the last one.
   const load = async (q, before) => {
@@ -40,8 +46,9 @@ export function SearchBar({ id, onShow, onClose }) {
         setAt(0);
         onShow(reply.messages[0]?.id ?? null);
       } catch (error) {
+        if (wanted.current !== q) return;
         failed(error);
-        if (wanted.current === q) setFound(null);
+        setFound(null);
       }
     }, WAIT_MS);
     return () => clearTimeout(timer);
