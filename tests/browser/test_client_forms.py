@@ -133,3 +133,30 @@ def test_who_signs_in_again_goes_on_where_the_session_ended(server, window):
     page.get_by_label("E-mail").fill(person.email)
     window.click("Sign in")
     expect(page.get_by_role("heading", name="Privacy")).to_be_focused()
+
+
+# As a browser tells of the keys that an input method takes.
+COMPOSING = """(box, key) => box.dispatchEvent(new KeyboardEvent("keydown", { key, isComposing: true, bubbles: true, cancelable: true }))"""
+
+
+def test_the_keys_of_an_input_method_do_not_leave_a_search(windows, people, chat):
+    for body in ("a heron", "another heron"):
+        people["Bob"].send(chat, body)
+    alice = windows("Alice").open_chat(chat)
+    alice.page.get_by_role("button", name="Search in conversation").click()
+    box = alice.page.get_by_role("searchbox", name="Search messages")
+    box.fill("heron")
+    expect(alice.page.get_by_text("1 of 2")).to_be_visible()
+    for key in ("Enter", "Escape"):
+        box.evaluate(COMPOSING, key)
+    alice.page.wait_for_timeout(300)
+    expect(alice.page.get_by_text("1 of 2")).to_be_visible()
+    alice.open("chats")
+    box = alice.page.get_by_role("searchbox", name="Search people")
+    box.fill("bak")
+    expect(alice.page.get_by_role("list", name="People")).to_have_attribute("aria-busy", "false")
+    for key in ("Escape", "Enter"):
+        box.evaluate(COMPOSING, key)
+    alice.page.wait_for_timeout(300)
+    expect(box).to_have_value("bak")
+    expect(alice.page).to_have_url(re.compile("/app/chats$"))

@@ -72,6 +72,7 @@ export function SearchBar({ id, onShow, onClose }) {
     onShow(messages[next].id);
   };
   const onKeyDown = (event) => {
+    if (event.isComposing) return;
     if (event.key === "Escape") {
       event.preventDefault();
       onClose();

@@ -86,6 +86,7 @@ export function Sidebar({ id }) {
   useEffect(() => setQuery(""), [id]);
 
   const onKeyDown = (event) => {
+    if (event.isComposing) return;
     if (event.key === "Escape" && query) {
       setQuery("");
       pane.current.querySelector("input").focus();
