@@ -183,6 +183,21 @@ def test_of_switches_changed_one_after_the_other_the_last_change_counts(windows,
     eventually(lambda: stored() == before, what="the former values")
 
 
+def test_of_languages_chosen_one_after_the_other_the_last_one_is_stored(windows, people):
+    alice = windows("Alice").open("settings/language")
+    choice = alice.page.get_by_label("Language of these pages")
+    expect(choice).to_be_visible()
+    waiting = []
+    alice.page.route("**/api/v1/profile", lambda route: waiting.append(route), times=1)
+    for language in ("de", "en"):
+        choice.select_option(language)
+    alice.page.wait_for_timeout(1_000)
+    waiting[0].continue_()
+    alice.page.wait_for_timeout(1_500)
+    assert people["Alice"].http.get("/profile").json()["profile"]["language"] == "en"
+    expect(alice.page.locator("html")).to_have_attribute("lang", "en")
+
+
 def test_what_a_search_finds_after_it_was_closed_leads_nowhere(windows, long_chat):
     alice = windows("Alice").open_chat(long_chat)
     end = alice.log.get_by_role("article").last

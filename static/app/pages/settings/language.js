@@ -5,11 +5,14 @@ import { LANGUAGES, supported, t, useLanguage } from "../../i18n.js";
 import { setTheme, theme } from "../../theme.js";
 import { failed } from "../../ui/notices.js";
 import { Select } from "../forms.js";
+import { useTurns } from "./saved.js";
 
 export function Language({ profile, update }) {
-  async function choose(event) {
+  const inTurn = useTurns();
+  async function choose({ currentTarget: { value: language } }) {
     try {
-      const reply = await parley.profile.update({ language: event.currentTarget.value });
+      const reply = await inTurn(() => parley.profile.update({ language }));
+      if (!reply) return;
       await useLanguage(reply.profile.language, { addresses: config.catalogs });
       parley.language = reply.profile.language;
       update(reply.profile);

@@ -3,23 +3,32 @@ import { html, useEffect, useRef, useState } from "../../html.js";
 import { failed } from "../../ui/notices.js";
 import { Switch } from "../forms.js";
 
+// A function that saves one change after the other, so that the last one counts. It gives the reply, or null when
+// another change waits, which is not in the reply.
+export function useTurns() {
+  const last = useRef(Promise.resolve());
+  return async (save) => {
+    const saved = last.current.catch(() => {}).then(save);
+    last.current = saved;
+    const reply = await saved;
+    return last.current === saved ? reply : null;
+  };
+}
+
 // The values, null until `load` has them, and a function that changes one: shown at once, taken back when `save` fails.
-// Changes are saved one after the other, so that the last one counts.
 export function useSaved(load, save) {
   const [values, setValues] = useState(null);
-  const last = useRef(Promise.resolve());
+  const inTurn = useTurns();
   useEffect(() => {
     load().then(setValues, failed);
   }, []);
   async function change(name, value) {
     const before = values[name];
     setValues((old) => ({ ...old, [name]: value }));
-    const saved = last.current.catch(() => {}).then(() => save({ [name]: value }));
-    last.current = saved;
     try {
-      const stored = await saved;
-      // The others may have been changed on another device. What waits to be saved is not in it.
-      if (last.current === saved) setValues(stored);
+      const stored = await inTurn(() => save({ [name]: value }));
+      // The others may have been changed on another device.
+      if (stored) setValues(stored);
     } catch (error) {
       setValues((old) => ({ ...old, [name]: before }));
       failed(error);
