@@ -141,6 +141,21 @@ def test_a_reply_that_comes_after_another_user_has_signed_in(alice, people, serv
     assert alice.page.evaluate(IN_CLIENT % look, chat) == expected
 
 
+def test_a_block_while_the_conversation_is_asked_for(alice, people, chat):
+    bob = people["Bob"].user["id"]
+    address = f"**/messages/conversations/{chat}"
+    block = partial(people["Alice"].http.post, "/profile/blocks", json={"user_id": bob})
+    alice.page.route(address, held(alice, lambda: block().raise_for_status()), times=1)
+    fetch_chat = "async (chat) => void (await import('/static/app/state/chats.js')).fetchChat(chat)"
+    with alice.page.expect_response(address):
+        alice.page.evaluate(fetch_chat, chat)
+    alice.page.wait_for_timeout(1_000)
+    is_blocked = "async (chat) => (await import('/static/app/state/chats.js')).chats.get().byId[chat].is_blocked"
+    shown = alice.page.evaluate(is_blocked, chat)
+    people["Alice"].http.delete(f"/profile/blocks/{bob}").raise_for_status()
+    assert shown is True
+
+
 def test_a_reaction_that_comes_before_the_reply_to_ones_own(windows, people, chat):
     message = people["Bob"].send(chat, "to react to")
     alice = windows("Alice").open_chat(chat)

@@ -93,6 +93,12 @@ export function preview({ id, kind, body, sender_id, created_at, call }) {
   return { id, kind, body: body ?? "", sender_id, created_at, call };
 }
 
+// What an event does not tell in full. A reply that is under way may not know of it, either.
+function fetchAgain(id) {
+  for (const changed of underWay) changed.add(id);
+  fetchChat(id).catch(() => {});
+}
+
 function known(id, act) {
   for (const changed of underWay) changed.add(id);
   if (chats.get().byId[id]) act(chats.get().byId[id]);
@@ -115,7 +121,7 @@ export function listen() {
   });
   on("message.deleted", ({ conversation_id: id, unread_count, last_message }) => known(id, () => change(id, { unread_count, last_message })));
   on("conversation.created", ({ conversation }) => put([conversation]));
-  on("conversation.cleared", ({ conversation_id: id }) => fetchChat(id).catch(() => {}));
+  on("conversation.cleared", ({ conversation_id: id }) => fetchAgain(id));
   on("conversation.read", ({ conversation_id: id, user_id, last_read_id, unread_count }) => {
     known(id, (row) => {
       if (user_id === parley.session.userId) change(id, { last_read_id: Math.max(row.last_read_id ?? 0, last_read_id), unread_count });
@@ -128,10 +134,10 @@ export function listen() {
   });
   on("block.changed", ({ user_id }) => {
     const row = Object.values(chats.get().byId).find(({ other_user: other }) => other.id === user_id);
-    if (row) fetchChat(row.id).catch(() => {});
+    if (row) fetchAgain(row.id);
   });
   // Who is blocked gets no event of it.
-  const refused = ({ conversation_id: id, error }) => error.code === "user_blocked" && fetchChat(id).catch(() => {});
+  const refused = ({ conversation_id: id, error }) => error.code === "user_blocked" && fetchAgain(id);
   on("typing.refused", refused);
   on("outbox.failed", refused);
   on("typing", ({ conversation_id, user_id, is_typing }) => typing(conversation_id, user_id, is_typing));
