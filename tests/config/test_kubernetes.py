@@ -2,6 +2,7 @@
 
 import copy
 import json
+import secrets
 import shutil
 import subprocess
 from pathlib import Path
@@ -13,6 +14,7 @@ from django.core.management import get_commands
 from django.urls import resolve
 
 from tests.node import installed, needs_npm
+from tests.test_deployment_checks import check
 
 pytestmark = pytest.mark.once
 FOLDER = Path(settings.BASE_DIR) / "deploy/kubernetes"
@@ -49,6 +51,13 @@ def test_every_variable_is_documented():
     documented = (Path(settings.BASE_DIR) / "docs/deployment.md").read_text()
     variables = [*of_kind("ConfigMap")[0]["data"], *of_kind("Secret")[0]["stringData"]]
     assert [name for name in variables if name not in documented] == []
+
+
+def test_the_environment_of_the_pods_is_one_of_a_deployment(tmp_path):
+    environment = of_kind("ConfigMap")[0]["data"] | of_kind("Secret")[0]["stringData"]
+    filled_in = {"SECRET_KEY": secrets.token_urlsafe(48), "TOKEN_KEYS": f"k1:{secrets.token_urlsafe(48)}"}
+    result = check(tmp_path, **{**environment, **filled_in, "VAR_DIR": str(tmp_path)})
+    assert result.returncode == 0, result.stderr
 
 
 def test_pods_run_commands_and_probes_that_exist():
