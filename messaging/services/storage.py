@@ -80,18 +80,22 @@ _LOCK = (
     f" JOIN {sql.USERS} u ON u.id = o.user_id"
     " WHERE c.id = %s AND (c.user_low_id = %s OR c.user_high_id = %s)"
 )
+# NO KEY: rows that refer to the conversation may be inserted meanwhile.
+_FOR_UPDATE = " FOR NO KEY UPDATE OF c"
+_IF_FREE = f"{_FOR_UPDATE} SKIP LOCKED"
 
 
 def lock(conversation_id: object, user_id: int) -> LockedConversation:
-    """Locks the conversation for one of its participants, in one statement. ConversationNotFound.
+    """Locks the conversation for one of its participants, in one statement if it is free. ConversationNotFound.
 
-    Block and privacy setting were read when the statement began. Counters and watermarks must be read
-    from `participants()`, after the lock.
+    Counters and watermarks must be read from `participants()`, after the lock.
     """
     number = parse_id(conversation_id) or 0
-    # NO KEY: rows that refer to the conversation may be inserted meanwhile.
-    locking = " FOR NO KEY UPDATE OF c" if on_postgresql() else ""
-    columns = row(_LOCK + locking, [user_id, user_id, user_id, user_id, number, user_id, user_id])
+    params = [user_id, user_id, user_id, user_id, number, user_id, user_id]
+    columns = row(_LOCK + (_IF_FREE if on_postgresql() else ""), params)
+    if columns is None and on_postgresql() and row(_LOCK + _FOR_UPDATE, params) is not None:
+        # The statement that waited has seen block and privacy setting as they were when it began.
+        columns = row(_LOCK, params)
     if columns is None:
         raise ConversationNotFound
     low, high, other_id, who_can_message, has_written, blocked, *shown = columns

@@ -4,14 +4,18 @@ from functools import partial
 from threading import Thread
 
 import pytest
+from django.db import transaction
 
+from accounts.exceptions import UserBlocked
+from accounts.services import profile
 from messaging.models import Conversation, Message, Participant, Report
-from messaging.services import conversations, messages, reports, retention
+from messaging.services import conversations, messages, reactions, reports, retention, storage
 from realtime.models import Event
 from tests.client import ApiClient
 from tests.factories import sign_in
 from tests.messaging.conftest import API, conversation_path, message_path
-from tests.parallel import run_parallel
+from tests.parallel import parallel_outcomes, run_parallel, start_until_it_waits
+from tests.server import ON_POSTGRES
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -57,6 +61,24 @@ def test_twenty_starts_by_both_users_make_one_conversation(alice, bob):
     assert len({reply["conversation"]["id"] for _, reply in replies}) == 1
     assert Conversation.objects.count() == 1
     assert Participant.objects.count() == 2
+
+
+@pytest.mark.skipif(not ON_POSTGRES, reason="SQLite has one writer")
+@pytest.mark.parametrize("act", ["send", "edit", "react"])
+def test_a_block_stops_what_waits_for_the_conversation(act, alice, bob, conversation):
+    text = {"sender": alice, "conversation_id": conversation, "body": "hi"}
+    message_id = messages.send(**text)[0].id
+    acts = {
+        "send": partial(messages.send, **text),
+        "edit": partial(messages.edit, editor=alice, message_id=message_id, body="changed"),
+        "react": partial(reactions.add, user=alice, message_id=message_id, emoji="👍"),
+    }
+    with transaction.atomic():
+        storage.lock(conversation, bob.id)
+        end = start_until_it_waits(acts[act])
+        parallel_outcomes(1, lambda _: profile.block(blocker=bob, blocked_id=alice.id))
+    with pytest.raises(UserBlocked):
+        end()
 
 
 def test_a_reader_who_follows_by_after_misses_nothing(alice, bob, conversation):
