@@ -270,6 +270,8 @@ def test_a_key_is_rotated_without_ending_sessions(settings, capsys, alice, tmp_p
     settings.ACCOUNTS_TOKEN_KEYS = key_file.read_text()
     assert sessions.authenticate(token)[0] == alice
     assert sessions.authenticate(sessions.refresh(token))[0] == alice
+    with pytest.raises(CommandError, match="The newest key signs already"):
+        call_command("rotate_token_key", "sign")
     dropped = run(capsys, "rotate_token_key", "drop")
     assert dropped["kids"] == [signing["signing"]]
 

@@ -1,3 +1,4 @@
+import re
 import secrets
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,9 @@ class Command(OperatorCommand):
         elif len(pairs) < 2:
             raise CommandError("There is only one key.")
         elif options["step"] == "sign":
+            if _made_at(pairs[0]) > _made_at(pairs[-1]):
+                # Repeated, it would put an old key first again, and `drop` would remove the new one.
+                raise CommandError("The newest key signs already.")
             pairs.insert(0, pairs.pop())
         else:
             pairs.pop()
@@ -53,6 +57,12 @@ class Command(OperatorCommand):
             "token_keys": None if path is not None or options["dry_run"] else ",".join(pairs),
             "dry_run": options["dry_run"],
         }
+
+
+def _made_at(pair: str) -> str:
+    """When this command has made a key, as its name tells; "" for other names."""
+    kid = pair.split(":")[0]
+    return kid if re.fullmatch(r"\d{14}", kid) else ""
 
 
 def _write(path: Path | None, pairs: list[str], kids: list[str]) -> None:
