@@ -1,5 +1,7 @@
 """Modules that could not be loaded at first, and pages that are loaded anew."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -128,3 +130,23 @@ def test_another_user_who_signs_in_without_a_reload_stands_elsewhere_and_calls_s
     page.get_by_role("button", name="Voice call").click()
     expect(page.get_by_role("dialog", name="Call with Alice Archer")).to_be_visible()
     page.get_by_role("button", name="Hang up").click()
+
+
+def test_a_window_that_is_taller_than_the_first_conversations_shows_the_next_ones(windows, people, chat):
+    row = people["Alice"].http.get(f"/messages/conversations/{chat}").json()["conversation"]
+    row |= {"last_message": people["Bob"].send(chat, "one of many")}
+
+    def answer(route):
+        number = int(route.request.url.partition("cursor=")[2] or 0)
+        rows = [row | {"id": 1_000_000 - 30 * number - place} for place in range(30)]
+        has_more = number < 3
+        cursor = str(number + 1) if has_more else None
+        route.fulfill(json={"ok": True, "conversations": rows, "has_more": has_more, "next_cursor": cursor})
+
+    alice = windows("Alice", viewport={"width": 1280, "height": 3_200})
+    alice.page.route(re.compile(r"/conversations\?"), answer)
+    alice.open()
+    rows = alice.page.get_by_role("list", name="Conversations").get_by_role("listitem")
+    expect(rows).to_have_count(60)
+    alice.page.wait_for_timeout(500)
+    expect(rows).to_have_count(60)

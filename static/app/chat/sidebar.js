@@ -103,17 +103,21 @@ export function Sidebar({ id }) {
       next.focus();
     }
   };
-  const onScroll = (event) => {
-    const { scrollTop, clientHeight, scrollHeight } = event.currentTarget;
-    if (scrollHeight - scrollTop - clientHeight < 600) loadMoreChats().catch(() => {});
+  const list = useRef();
+  const loadNear = () => {
+    const { scrollTop, clientHeight, scrollHeight } = list.current;
+    // Hidden on a phone.
+    if (clientHeight > 0 && scrollHeight - scrollTop - clientHeight < 600) loadMoreChats().catch(() => {});
   };
+  // A list that does not fill a tall window is never scrolled.
+  useEffect(loadNear, [state.cursor]);
   const rows = state.ids.map((each) => state.byId[each]).filter((row) => row.last_message || row.id === id || draftOf(row.id));
   const Heading = id ? "h2" : "h1";
   return html`<div class="side" ref=${pane} onKeyDown=${onKeyDown}>
     <header class="side-head"><${Heading} tabindex="-1">${t("Chats")}<//>
       <div class="search-box"><${Icon} name="search" size=${20} />
         <input type="search" class="input" aria-label=${t("Search people")} maxlength=${LIMITS.searchLength} placeholder=${t("Search people")} autocomplete="off" value=${query} onInput=${(event) => setQuery(event.target.value)} /></div></header>
-    <div class="side-scroll" onScroll=${onScroll}>
+    <div ref=${list} class="side-scroll" onScroll=${loadNear}>
       ${query.trim() ? html`<${People} query=${query.trim()} />` : html`
         ${state.failed && html`<p class="side-note">${errorText(state.failed)} <button type="button" class="text-button" onClick=${loadChats}>${t("Try again")}</button></p>`}
         ${!state.loaded && !state.failed && html`<div class="spinner" role="progressbar" aria-label=${t("Loading")}></div>`}
