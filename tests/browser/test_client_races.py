@@ -271,6 +271,13 @@ def test_earlier_calls_asked_for_twice_are_there_once(alice, people, chat):
         fulfill()
     alice.page.wait_for_timeout(500)
     expect(calls).to_have_count(60)
+    # They stay when another call ends.
+    ends = "async () => (await import('/static/app/client.js')).parley.emit('call.updated', { call: { id: 61, state: 'ended' } })"
+    with alice.page.expect_response(re.compile(r"/calls\?")):
+        alice.page.evaluate(ends)
+    alice.page.wait_for_timeout(500)
+    expect(calls).to_have_count(60)
+    expect(alice.page.get_by_role("button", name="Earlier calls")).to_have_count(0)
 
 
 def test_of_two_languages_the_last_one_counts(chromium, server):

@@ -34,9 +34,13 @@ export default function History() {
       setPeople((old) => ({ ...old, ...Object.fromEntries(found) }));
       // Asked for twice, or loaded anew meanwhile: what does not join on is left out.
       if (before && shown.current.at(-1).id !== before) return;
-      shown.current = before ? [...shown.current, ...reply.calls] : reply.calls;
+      // A new first page takes nothing away from the earlier ones that it joins on to.
+      const known = shown.current ?? [];
+      const at = before ? -1 : known.findIndex(({ id }) => id === reply.calls.at(-1)?.id);
+      const earlier = at < 0 ? [] : known.slice(at + 1);
+      shown.current = before ? [...known, ...reply.calls] : [...reply.calls, ...earlier];
       setCalls(shown.current);
-      setHasMore(reply.has_more);
+      if (earlier.length === 0) setHasMore(reply.has_more);
       setProblem(null);
     } catch (error) {
       setProblem(error);
