@@ -5,6 +5,7 @@ from playwright.sync_api import expect
 
 from tests.browser.account_pages import Person, Window
 from tests.browser.chromium import needs_chromium, wait_until
+from tests.flows.people import eventually
 from tests.server import RunningServer
 
 pytestmark = [needs_chromium, pytest.mark.once, pytest.mark.timeout(240)]
@@ -28,6 +29,22 @@ CALL_TWICE = """async ([id, isAnswered]) => {
   while (isAnswered ? first.id === null : !isSent) await new Promise((done) => setTimeout(done, 10));
   first.cancel();
   window.second = parley.calls.invite({ conversation_id: id });
+}"""
+# The connection breaks once the server has an invitation, before its answer, and the user cancels meanwhile.
+LOSE_THE_ANSWER = """async (id) => {
+  const { parley } = await import("/static/app/client.js");
+  const { send } = WebSocket.prototype;
+  WebSocket.prototype.send = function (data) {
+    send.call(this, data);
+    if (!data.includes("call.invite")) return;
+    WebSocket.prototype.send = send;
+    this.onmessage = null;
+    setTimeout(() => {
+      call.cancel();
+      this.close();
+    }, 1000);
+  };
+  const call = parley.calls.invite({ conversation_id: id });
 }"""
 # What is sent arrives a moment later, as on a slow line.
 SLOWLY = """async () => {
@@ -224,6 +241,18 @@ def test_canceled_and_called_again_at_once(open_as, people, is_answered):
     answer(bob, caller=alice)
     button(bob, "Hang up").click()
     ended(alice, "Call ended")
+
+
+def test_canceled_while_the_connection_is_away(open_as, people):
+    alice = open_as("Alice")
+    alice.page.evaluate(LOSE_THE_ANSWER, people[1]["Bob"])
+
+    def outcome():
+        calls = people[0]["Bob"].api.get("/calls").json()["calls"]
+        return calls and calls[0]["outcome"]
+
+    # Else it would ring until it is missed.
+    assert eventually(outcome, what="the end of the call") == "canceled"
 
 
 def test_accepted_and_declined_at_once(open_as, people):

@@ -1,4 +1,5 @@
 import { Call } from "./call.js";
+import { leave, newestCall } from "./commands.js";
 import { ParleyError } from "./errors.js";
 
 const FOLLOWS_UP_MS = 500;
@@ -32,7 +33,7 @@ export class Calls {
     if (this.current) throw new ParleyError("call_conflict", { message: "There is a call already.", status: 409 });
     const call = new Call(this.#parley, this, this.#tools, { conversation_id, media });
     this.#show(call);
-    this.#invited = call.start(this.#invited);
+    this.#invited = call.start(this.#invited).then(() => this.#withdraw(call));
     return call;
   }
 
@@ -100,6 +101,15 @@ export class Calls {
       if (current) this.#held = row;
       else this.#ring(row);
     } else if (this.#held?.id === row.id) this.#held = null;
+  }
+
+  /** Cancels what an invitation has become that is over here although no answer to it came: it may ring. */
+  async #withdraw(call) {
+    if (call.id !== null || !call.isInvited || !call.error?.isTemporary) return;
+    const row = await newestCall(this.#parley);
+    if (!row || row.state === "ended" || !this.#answersOurs(call, row, row.caller_id === this.#parley.session.userId)) return;
+    this.over(row.id);
+    await leave(this.#parley, row.id, "call.cancel", {});
   }
 
   /** Whether a row is what our invitation, not yet answered, has become. */

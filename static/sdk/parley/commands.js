@@ -70,6 +70,19 @@ export async function leave(parley, callId, type, data) {
   }
 }
 
+/** The newest call of the user, as soon as the server can be reached again; undefined when that takes too long. */
+export async function newestCall(parley) {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await parley.calls.whenOnline(WAIT_MS);
+      return (await parley.calls.list({ limit: 1 })).calls[0];
+    } catch (error) {
+      if (!error.isTemporary || attempt >= TRIES) return undefined;
+      await sleep(PAUSE_MS);
+    }
+  }
+}
+
 async function hasEnded(parley, callId) {
   try {
     return (await parley.calls.get({ call_id: callId })).call.state === "ended";
