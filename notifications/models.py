@@ -246,14 +246,9 @@ class Delivery(models.Model):
         Device, models.SET_NULL, null=True, blank=True, related_name="+", db_index=False, verbose_name=_("push device")
     )
     notification = models.ForeignKey(
-        Notification,
-        models.SET_NULL,
-        null=True,
-        blank=True,
-        related_name="+",
-        db_index=False,
+        Notification, models.SET_NULL, null=True, blank=True, related_name="+", db_index=False,
         verbose_name=_("notification"),
-    )
+    )  # fmt: skip
     # Mail: everything needed to send it, encrypted, wiped afterwards. Push: ids only, never a text.
     payload = models.JSONField(default=dict, blank=True)
     state = models.CharField(_("state"), max_length=9, choices=State.choices, default=State.PENDING)

@@ -18,6 +18,8 @@ export interface ParleyOptions {
   mediaDevices?: MediaDevices;
   /** How this device is called in the list of sessions. */
   deviceName?: string | null;
+  /** Milliseconds after which a write without a reply is a `network_error`; uploads have no limit. */
+  timeout?: number;
   /** Prefix of everything that is kept; two clients on one page need two. */
   name?: string;
 }

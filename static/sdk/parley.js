@@ -38,12 +38,14 @@ export class Parley extends Emitter {
     RTCPeerConnection = globalThis.RTCPeerConnection,
     mediaDevices = globalThis.navigator?.mediaDevices,
     deviceName = null,
+    timeout = 30_000,
     name = "parley",
   } = {}) {
     super();
     this.baseUrl = baseUrl.replace(/\/+$/, "");
     this.language = language;
     this.deviceName = deviceName;
+    this.timeout = timeout;
     this.name = name;
     this.clock = new Clock();
     this.#tabs = new Tabs(name, storage);

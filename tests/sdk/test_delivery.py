@@ -224,6 +224,26 @@ def test_a_message_sent_again_after_errors_of_the_server_has_as_many_tries_as_be
     """) == [8, 10, 0]
 
 
+def test_a_message_whose_request_gets_no_reply_is_sent_again(people, alice, server):
+    assert people.run(f"""
+      let asked = 0;
+      const silentAtFirst = (url, options) => {{
+        if (!url.endsWith("/messages") || options.method !== "POST" || (asked += 1) > 1) return fetch(url, options);
+        return new Promise((_, reject) => options.signal.addEventListener("abort", () => reject(options.signal.reason)));
+      }};
+      const client = make({{ baseUrl: "{server.base}", fetch: silentAtFirst, timeout: 2000 }});
+      await client.auth.login({{ email: "{alice}", password: "{PASSWORD}" }});
+      client.connect();
+      await until(() => client.status === "online");
+      for (const body of ["stuck", "behind it"]) client.outbox.send({{ conversation_id: state.talk, body }});
+      await until(() => client.outbox.items().length === 0);
+      const listed = await client.messages.list({{ conversation_id: state.talk, limit: 2 }});
+      const signal = AbortSignal.abort();
+      const refused = await client.messages.send({{ conversation_id: state.talk, body: "no" }}, {{ signal }}).catch((error) => error.code);
+      return [listed.messages.map((row) => row.body), refused];
+    """) == [["behind it", "stuck"], "aborted"]
+
+
 def test_events_go_on_after_a_resume_that_is_refused(people, bob, server):
     """One event gets lost, and the server refuses to send it again."""
     people.run(f"""

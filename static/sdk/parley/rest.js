@@ -82,14 +82,21 @@ export class Rest {
       headers["Content-Type"] = "application/json";
       body = JSON.stringify(rest);
     }
-    const request = { method, url, headers, body, signal: options.signal, keepalive: options.keepalive ?? false };
+    // Uploads and downloads take as long as they take.
+    const limit = multipart || method === "GET" ? null : timeLimit(this.#parley.timeout, options.signal);
+    const signal = limit?.signal ?? options.signal;
+    const request = { method, url, headers, body, signal, keepalive: options.keepalive ?? false };
     const sent = Date.now();
-    const answer =
-      options.onProgress && typeof XMLHttpRequest === "function"
-        ? await upload(request, options.onProgress)
-        : await this.#send(request);
-    this.#parley.clock.observe(answer.headers.get("Date"), sent);
-    return read(answer);
+    try {
+      const answer =
+        options.onProgress && typeof XMLHttpRequest === "function"
+          ? await upload(request, options.onProgress)
+          : await this.#send(request);
+      this.#parley.clock.observe(answer.headers.get("Date"), sent);
+      return await read(answer);
+    } finally {
+      limit?.end();
+    }
   }
 
   #nameTheDevice(headers) {
@@ -107,6 +114,21 @@ export class Rest {
       throw failed(error, request.signal);
     }
   }
+}
+
+/** A signal for a request that is aborted when there is no reply in time, or by the caller's own signal: a message that is
+ * stuck would hold back those that follow it, and a renewal of the token all tabs. */
+function timeLimit(milliseconds, asked) {
+  const own = new AbortController();
+  const follow = () => own.abort(asked.reason);
+  const timer = setTimeout(() => own.abort(new DOMException("No reply in time.", "TimeoutError")), milliseconds);
+  asked?.addEventListener("abort", follow);
+  if (asked?.aborted) follow();
+  const end = () => {
+    clearTimeout(timer);
+    asked?.removeEventListener("abort", follow);
+  };
+  return { signal: own.signal, end };
 }
 
 /** The address, and what remains for the body. */
@@ -164,7 +186,8 @@ function upload({ method, url, headers, body, signal }, onProgress) {
 }
 
 function failed(error, signal) {
-  if (signal?.aborted || error?.name === "AbortError") return new ParleyError("aborted", { cause: error });
+  const isAborted = signal?.aborted && error?.name !== "TimeoutError";
+  if (isAborted || error?.name === "AbortError") return new ParleyError("aborted", { cause: error });
   return new ParleyError("network_error", { message: "The server cannot be reached.", cause: error });
 }
 
