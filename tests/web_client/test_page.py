@@ -1,10 +1,14 @@
 """The client's page: one document, strict policy, hashed files."""
 
+import gzip
 import json
 import re
 
 import pytest
 from django.test import Client
+
+from config import web_client
+from config.static_files import COMMENT_LINES
 
 pytestmark = pytest.mark.once
 
@@ -59,6 +63,17 @@ def test_every_module_has_a_hashed_name_and_is_kept_for_ever(browser):
         assert response.status_code == 200
         assert response["Cache-Control"] == "max-age=31536000, public, immutable"
         assert response["Content-Encoding"] == "gzip"
+
+
+def test_a_browser_loads_no_lines_that_are_only_comments(browser):
+    for name in web_client.modules():
+        source = (web_client.ROOT / name).read_bytes()
+        address = "/static/" + name.replace(".", ".000000000000.")
+        body = gzip.decompress(browser.get(address, headers={"Accept-Encoding": "gzip"}).content)
+        # None of them is a line of a text.
+        assert all(source.count(b"`", 0, line.start()) % 2 == 0 for line in COMMENT_LINES.finditer(source)), name
+        kept = [line for line in body.splitlines() if line.strip().startswith((b"//", b"/**"))]
+        assert kept == [] or name.startswith("vendor/"), name
 
 
 @pytest.mark.parametrize(

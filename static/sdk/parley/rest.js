@@ -82,21 +82,18 @@ export class Rest {
       headers["Content-Type"] = "application/json";
       body = JSON.stringify(rest);
     }
-    // Uploads and downloads take as long as they take.
-    const limit = multipart || method === "GET" ? null : timeLimit(this.#parley.timeout, options.signal);
-    const signal = limit?.signal ?? options.signal;
-    const request = { method, url, headers, body, signal, keepalive: options.keepalive ?? false };
+    const signals = options.signal ? [options.signal] : [];
+    // A message that is stuck would hold back those behind it, a renewal of the token all tabs. Uploads and downloads take
+    // as long as they take.
+    if (!multipart && method !== "GET") signals.push(AbortSignal.timeout(this.#parley.timeout));
+    const request = { method, url, headers, body, signal: AbortSignal.any(signals), keepalive: options.keepalive ?? false };
     const sent = Date.now();
-    try {
-      const answer =
-        options.onProgress && typeof XMLHttpRequest === "function"
-          ? await upload(request, options.onProgress)
-          : await this.#send(request);
-      this.#parley.clock.observe(answer.headers.get("Date"), sent);
-      return await read(answer);
-    } finally {
-      limit?.end();
-    }
+    const answer =
+      options.onProgress && typeof XMLHttpRequest === "function"
+        ? await upload(request, options.onProgress)
+        : await this.#send(request);
+    this.#parley.clock.observe(answer.headers.get("Date"), sent);
+    return read(answer);
   }
 
   #nameTheDevice(headers) {
@@ -114,21 +111,6 @@ export class Rest {
       throw failed(error, request.signal);
     }
   }
-}
-
-/** A signal for a request that is aborted when there is no reply in time, or by the caller's own signal: a message that is
- * stuck would hold back those that follow it, and a renewal of the token all tabs. */
-function timeLimit(milliseconds, asked) {
-  const own = new AbortController();
-  const follow = () => own.abort(asked.reason);
-  const timer = setTimeout(() => own.abort(new DOMException("No reply in time.", "TimeoutError")), milliseconds);
-  asked?.addEventListener("abort", follow);
-  if (asked?.aborted) follow();
-  const end = () => {
-    clearTimeout(timer);
-    asked?.removeEventListener("abort", follow);
-  };
-  return { signal: own.signal, end };
 }
 
 /** The address, and what remains for the body. */
@@ -186,8 +168,8 @@ function upload({ method, url, headers, body, signal }, onProgress) {
 }
 
 function failed(error, signal) {
-  const isAborted = signal?.aborted && error?.name !== "TimeoutError";
-  if (isAborted || error?.name === "AbortError") return new ParleyError("aborted", { cause: error });
+  const isLate = signal?.reason?.name === "TimeoutError";
+  if ((signal?.aborted && !isLate) || error?.name === "AbortError") return new ParleyError("aborted", { cause: error });
   return new ParleyError("network_error", { message: "The server cannot be reached.", cause: error });
 }
 
