@@ -43,6 +43,9 @@ def test_a_question_goes_with_its_page(windows, chat):
     elsewhere.get_by_role("button", name="Sign out").click()
     expect(alice.page.get_by_role("heading", name="Signed out")).to_be_visible()
     expect(question).to_have_count(0)
+    # A browser that is closed while a page of it signs out may never end.
+    expect(elsewhere.get_by_role("link", name="Sign in").first).to_be_visible()
+    elsewhere.close()
 
 
 def test_a_new_page_takes_the_focus(windows):
