@@ -34,7 +34,9 @@ CONTENT_TYPES = {
 }
 # A quality of 0 means that the client does not take it.
 ACCEPTS_GZIP = re.compile(r"\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))", re.IGNORECASE)
-# Lines of our modules that are only a comment: a seventh of what a browser would load. The files of others are .mjs.
+# Lines that are only a comment: a seventh of what a browser would load of our modules, which are in this folder. Files of
+# other projects, there (.mjs) and elsewhere, are sent as they are.
+OWN_MODULES = settings.BASE_DIR / "static"
 COMMENT_LINES = re.compile(rb"^[ \t]*(?://.*|/\*\*(?:(?!\*/)[\s\S])*\*/[ \t]*)\n", re.MULTILINE)
 FOREVER = "max-age=31536000, public, immutable"
 
@@ -60,7 +62,7 @@ def _digest(path: str, _changed: int, _size: int) -> str:
 @lru_cache(maxsize=256)
 def _compressed(path: str, _digest: str) -> bytes:
     content = Path(path).read_bytes()
-    if path.endswith(".js"):
+    if path.endswith(".js") and Path(path).is_relative_to(OWN_MODULES):
         content = COMMENT_LINES.sub(b"", content)
     return gzip.compress(content, mtime=0)
 

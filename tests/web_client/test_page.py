@@ -3,8 +3,10 @@
 import gzip
 import json
 import re
+from pathlib import Path
 
 import pytest
+from django.contrib.staticfiles import finders
 from django.test import Client
 
 from config import web_client
@@ -74,6 +76,13 @@ def test_a_browser_loads_no_lines_that_are_only_comments(browser):
         assert all(source.count(b"`", 0, line.start()) % 2 == 0 for line in COMMENT_LINES.finditer(source)), name
         kept = [line for line in body.splitlines() if line.strip().startswith((b"//", b"/**"))]
         assert kept == [] or name.startswith("vendor/"), name
+
+
+@pytest.mark.parametrize("name", ["admin/js/vendor/jquery/jquery.js", "admin/js/core.js", "vendor/preact.mjs"])
+def test_files_of_other_projects_are_sent_as_they_are(browser, name):
+    stem, _, extension = name.rpartition(".")
+    response = browser.get(f"/static/{stem}.000000000000.{extension}", headers={"Accept-Encoding": "gzip"})
+    assert gzip.decompress(response.content) == Path(finders.find(name)).read_bytes()
 
 
 @pytest.mark.parametrize(
