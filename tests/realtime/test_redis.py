@@ -125,13 +125,19 @@ def mail_sink():
     controller.stop()
 
 
+def two_people(server, mail_sink):
+    """Ann, Ben, and the id of their conversation."""
+    ann, ben = Person(server, "Ann"), Person(server, "Ben")
+    ann.sign_up(mail_sink)
+    ben.sign_up(mail_sink)
+    conversation = ann.call("POST", "/messages/conversations", {"user_id": ben.id}, status=201)["conversation"]
+    return ann, ben, conversation["id"]
+
+
 @pytest.mark.timeout(240)
 def test_a_dead_redis_costs_no_request_and_loses_nothing(deployment, own_redis, mail_sink):
     requests, sockets = deployment
-    ann, ben = Person(requests, "Ann"), Person(requests, "Ben")
-    ann.sign_up(mail_sink)
-    ben.sign_up(mail_sink)
-    conversation_id = ann.call("POST", "/messages/conversations", {"user_id": ben.id}, status=201)["conversation"]["id"]
+    ann, ben, conversation_id = two_people(requests, mail_sink)
     ben.server = sockets
     socket = ben.socket()
     ann.send(conversation_id, "while all is well", "before")
@@ -192,10 +198,7 @@ def test_a_dead_redis_costs_no_request_and_loses_nothing(deployment, own_redis, 
 def test_what_is_watched_needs_no_redis(deployment, own_redis, mail_sink):
     """Redis restarts, and a process is woken again only a moment later: what is asked meanwhile stays asked."""
     server, _ = deployment
-    ann, ben = Person(server, "Ann"), Person(server, "Ben")
-    ann.sign_up(mail_sink)
-    ben.sign_up(mail_sink)
-    conversation_id = ann.call("POST", "/messages/conversations", {"user_id": ben.id}, status=201)["conversation"]["id"]
+    ann, ben, conversation_id = two_people(server, mail_sink)
     ann.send(conversation_id, "hello", "c1")
     socket = ann.socket()
     own_redis.kill()

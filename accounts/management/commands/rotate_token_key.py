@@ -40,7 +40,7 @@ class Command(OperatorCommand):
             pairs.insert(0, pairs.pop())
         else:
             pairs.pop()
-        kids = [pair.split(":")[0] for pair in pairs]
+        kids = [_kid(pair) for pair in pairs]
         path = conf.TOKEN_KEYS_FILE
         if not options["dry_run"]:
             with exclusive(
@@ -59,9 +59,13 @@ class Command(OperatorCommand):
         }
 
 
+def _kid(pair: str) -> str:
+    return pair.split(":")[0]
+
+
 def _made_at(pair: str) -> str:
     """When this command has made a key, as its name tells; "" for other names."""
-    kid = pair.split(":")[0]
+    kid = _kid(pair)
     return kid if re.fullmatch(r"\d{14}", kid) else ""
 
 

@@ -93,10 +93,10 @@ export class Calls {
   }
 
   #update(row) {
-    const isMine = row.caller_id === this.#parley.session.userId;
+    const isMine = this.#isMine(row);
     const { current } = this;
     if (current?.id === row.id) current.update(row);
-    else if (current?.id === null && this.#answersOurs(current, row, isMine)) current.update(row);
+    else if (current?.id === null && this.#answersOurs(current, row)) current.update(row);
     else if (row.state === "ringing" && !isMine) {
       if (current) this.#held = row;
       else this.#ring(row);
@@ -107,16 +107,20 @@ export class Calls {
   async #withdraw(call) {
     if (call.id !== null || !call.isInvited || !call.error?.isTemporary) return;
     const row = await newestCall(this.#parley);
-    if (!row || row.state === "ended" || !this.#answersOurs(call, row, row.caller_id === this.#parley.session.userId)) return;
+    if (!row || row.state === "ended" || !this.#answersOurs(call, row)) return;
     this.over(row.id);
     await leave(this.#parley, row.id, "call.cancel", {});
   }
 
+  #isMine(row) {
+    return row.caller_id === this.#parley.session.userId;
+  }
+
   /** Whether a row is what our invitation, not yet answered, has become. */
-  #answersOurs(current, row, isMine) {
+  #answersOurs(current, row) {
     if (!current.isInvited || row.id <= this.#lastId) return false;
     if (row.conversation_id !== current.conversation_id || !row.bound_to_you) return false;
-    return isMine || row.state === "connecting";
+    return this.#isMine(row) || row.state === "connecting";
   }
 
   #ring(row) {
